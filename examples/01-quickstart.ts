@@ -7,12 +7,12 @@ import { z } from 'zod';
 
 const weather = defineTool({
   name: 'weather',
-  description: 'The weather in a city.',
+  description: 'Returns the weather in a city.',
   input: z.object({ city: z.string() }),
   execute: ({ city }) => `12 °C and rain in ${city}`,
 });
 
-// A script in place of a model, so that this runs without a key.
+// This model plays a script, so the program runs without a key.
 const model = scriptedModel([calls('weather', { city: 'Bergen' }), 'Take one: 12 °C and rain.']);
 
 const agent = new Agent({

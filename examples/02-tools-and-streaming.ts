@@ -1,4 +1,4 @@
-// Two tools at once, one of which tells how far it is; the answer comes piece by piece.
+// Runs two tool calls in parallel. They report progress, and the answer is streamed.
 import assert from 'node:assert/strict';
 import { Agent, defineTool, toolResult } from 'keelson';
 import { calls, says, scriptedModel } from 'keelson/testing';
@@ -8,12 +8,12 @@ const stock: Record<string, number> = { rope: 12, anchor: 0 };
 
 const count = defineTool({
   name: 'count',
-  description: 'How many of an article are in stock.',
+  description: 'Returns how many pieces of an article are in stock.',
   input: z.object({ article: z.string() }),
   async execute({ article }, context) {
     context.progress(`looking for ${article}`);
     const number = stock[article];
-    // An error that is not thrown: the model reads it and can do better.
+    // Returns an error that the model reads, so that it can correct its call.
     if (number === undefined) return toolResult({ content: `There is no article "${article}".`, isError: true });
     return { article, number };
   },

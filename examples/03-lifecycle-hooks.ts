@@ -1,4 +1,4 @@
-// Two lifecycles on one agent: an audit that writes down what happens, and a guard that forbids one thing.
+// Uses two lifecycles on one agent: an audit that logs all tool calls, and a guard that denies one tool.
 import assert from 'node:assert/strict';
 import { Agent, type AgentLifecycle, defineTool, HookAction, RejectedError } from 'keelson';
 import { calls, says, scriptedModel } from 'keelson/testing';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 class Audit implements AgentLifecycle {
   readonly name = 'audit';
-  /** Outermost, so that it sees what every other part made of a call. */
+  /** Higher than the default of 50, so that it wraps the guard and sees the final result of each call. */
   readonly priority = 90;
   readonly lines: string[] = [];
 
@@ -22,7 +22,7 @@ class Audit implements AgentLifecycle {
 
 const guard: AgentLifecycle = {
   name: 'guard',
-  // If the guard itself breaks, the call does not go through.
+  // If the guard itself fails, the call does not run.
   onFailure: 'block',
   beforeAgent: (input) => (input.includes('password') ? HookAction.reject('No passwords, please.') : undefined),
   wrapToolCall: (call, next) =>
@@ -33,7 +33,7 @@ const remove = defineTool({
   name: 'remove',
   description: 'Removes a file.',
   input: z.object({ path: z.string() }),
-  execute: () => assert.fail('the guard stands before this'),
+  execute: () => assert.fail('the guard must block this tool'),
 });
 
 const audit = new Audit();

@@ -1,4 +1,4 @@
-// A payment waits for a person. The run ends, its state goes through JSON, and another agent goes on from it.
+// A payment waits for approval. The run is suspended and stored as JSON, and a second agent resumes it.
 import assert from 'node:assert/strict';
 import { Agent, type AgentLifecycle, defineTool, HookAction, type RunResult } from 'keelson';
 import { calls, says, scriptedModel } from 'keelson/testing';
@@ -21,7 +21,7 @@ const approval: AgentLifecycle = {
   name: 'approval',
   wrapToolCall(call, next) {
     const asks = call.tool?.annotations?.destructive === true && !call.approved;
-    return asks ? HookAction.suspend(`${call.name} needs a yes`) : next(call);
+    return asks ? HookAction.suspend(`${call.name} needs approval`) : next(call);
   },
 };
 
@@ -33,7 +33,7 @@ const asked = await createAgent([calls('pay', { amount: 40 })]).run('Pay the har
 assert.equal(asked.status, 'suspended');
 assert.deepEqual(paid, []);
 
-// Whatever a run was is in its messages: store them, show `pending` to a person, go on days later.
+// The messages hold the whole state of a run. Store them, show `pending` to a person, and resume days later.
 const stored = JSON.stringify(asked);
 const { history, pending } = JSON.parse(stored) as RunResult;
 console.log(pending.map(({ name, input, reason }) => `${reason}: ${name} ${JSON.stringify(input)}`).join('\n'));
@@ -44,7 +44,7 @@ console.log(approved.text);
 assert.equal(approved.status, 'completed');
 assert.deepEqual(paid, [40]);
 
-// No decision, no call: a history alone runs nothing.
+// A history with an open call cannot run without a decision on the call.
 await assert.rejects(createAgent([]).run('', { messages: history }), { code: 'ERR_RESUME_INVALID' });
 const call = pending[0]?.id ?? '';
 const model = [says('Then I leave it.')];

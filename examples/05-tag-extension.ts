@@ -1,4 +1,4 @@
-// Callback extensions: one hides what the model thinks, one counts it in the session's state, one adds to the prompt.
+// Uses two callback extensions: one hides and counts the model's thoughts, one adds instructions to the prompt.
 import assert from 'node:assert/strict';
 import { Agent } from 'keelson';
 import { defineExtension, extensions, shortCircuit } from 'keelson/extension';

@@ -1,4 +1,4 @@
-// A session in Redis: begun in this process, gone on with in another. Takes REDIS_URL, or starts a redis-server itself.
+// Starts a session in Redis, and continues it in a second process. Uses REDIS_URL, or starts a redis-server.
 import assert from 'node:assert/strict';
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,11 +16,11 @@ function createRedis(folder: string) {
   return createClient(url ? { url } : { socket: { path: `${folder}/redis.sock`, tls: false } });
 }
 
-/** What either process does: open the session, ask one question, and leave. */
+/** Opens the session, asks one question and closes the session. Both processes run this function. */
 async function ask(client: ReturnType<typeof createRedis>, question: string): Promise<RedisSessionStore> {
   const model = scriptedModel(({ messages }) => says(`I have read ${messages.length} messages.`));
   // #region redis-session
-  // The client tries again by itself; what does not come through in time is an error of the store.
+  // The client reconnects by itself. Without a listener for `error`, the process would end.
   client.on('error', () => {});
   await client.connect();
   const store = new RedisSessionStore({ client, ttlMs: 7 * 24 * 3600 * 1000 });
@@ -50,7 +50,7 @@ if (process.argv[2] === 'second') {
   client.destroy();
 } else if (url) await begin('');
 else if (spawnSync('redis-server', ['--version']).status !== 0)
-  console.log('No REDIS_URL, no redis-server: nothing done.');
+  console.log('Skipped: REDIS_URL is not set, and redis-server is not installed.');
 else {
   const folder = mkdtempSync(`${tmpdir()}/keelson-`);
   const server = spawn('redis-server', ['--port', '0', '--unixsocket', `${folder}/redis.sock`, '--save', '']);

@@ -1,4 +1,4 @@
-// A hook of the workspace, a program of its own, guards deletions. It runs only once a person has seen and approved it.
+// A shell hook of the workspace guards deletions. The hook runs only after a person has approved it.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import type { Approver } from 'keelson/trust';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-guard-'));
-// Approvals are kept at home: here, in a home of the example's own.
+// Approvals are stored in the home directory. This example uses a temporary one.
 process.env.HOME = join(folder, 'home');
 const workspaceDir = join(folder, 'project');
 mkdirSync(join(workspaceDir, '.keelson'), { recursive: true });
@@ -41,7 +41,7 @@ const deleteFile = defineTool({
 // #region agent
 const approve: Approver = ({ why, argv, scripts }) => {
   console.log(`${why}: ${argv.join(' ')}`, scripts);
-  return true; // In a terminal: `terminalApprover()`, which asks, and takes Enter for a no.
+  return true; // In a terminal: `terminalApprover()`, which asks, and treats Enter as no.
 };
 const loader = shellHooks({ workspaceDir, discover: ['native'], approve });
 const model = scriptedModel([

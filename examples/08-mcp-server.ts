@@ -1,4 +1,4 @@
-// A real MCP server as the tools of an agent, and a guard that keeps it read-only.
+// Gives an agent the tools of a real MCP server. A guard allows only its read-only tools.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { Agent, type AgentLifecycle } from 'keelson';
 import { isMcpTool, mcpServers } from 'keelson/mcp';
 import { calls, says, scriptedModel } from 'keelson/testing';
 
-// A folder to work in, and the server as it is installed here. With npm: command 'npx', args ['-y', …, folder].
+// Starts the installed server on a temporary directory. With npx: command 'npx', args ['-y', …, folder].
 const folder = await mkdtemp(join(tmpdir(), 'keelson-example-'));
 await writeFile(join(folder, 'tides.txt'), 'High water at six.');
 const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));

@@ -1,4 +1,4 @@
-// An extension of the workspace with all its parts: a hook, an MCP server, settings and two skills.
+// Loads an extension package of the workspace with a hook, an MCP server, settings and two skills.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

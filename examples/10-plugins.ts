@@ -1,4 +1,4 @@
-// Two plugins from a configuration file: one that looks on, and one that brings a tool.
+// Loads two plugins from a configuration file: one logs tool calls, one adds a tool.
 import assert from 'node:assert/strict';
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { Agent } from 'keelson';
 import { plugins } from 'keelson/plugins';
 import { calls, says, scriptedModel } from 'keelson/testing';
 
-// A script stands for kubectl: it says how it was called, and fails for secrets.
+// A script replaces kubectl. It prints its arguments, and fails for secrets.
 process.env.PATH = fileURLToPath(new URL('./plugins/bin', import.meta.url)) + delimiter + process.env.PATH;
 
 const lines: string[] = [];

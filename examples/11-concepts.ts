@@ -1,4 +1,4 @@
-// A tool call that mentions [[concepts]] gets what is known of them, without a word of the tool or the model.
+// Adds the notes on each [[concept]] in a tool call to the call. The tool and the model need no change.
 import assert from 'node:assert/strict';
 import { Agent, defineTool } from 'keelson';
 import { conceptAugmentation } from 'keelson/concepts';
@@ -18,7 +18,7 @@ const concepts = conceptAugmentation({
 const received: string[] = [];
 const draw = defineTool({
   name: 'draw',
-  description: 'Draws what a prompt says.',
+  description: 'Draws a picture for a prompt.',
   input: z.object({ prompt: z.string() }),
   execute({ prompt }) {
     received.push(prompt);
@@ -44,7 +44,7 @@ console.log(`${received[0]}\n\n${text}`);
 assert.match(received[0] ?? '', /^<!-- Knowledge Graph Context .*-->\nThe keel runs .*\n\n---\n\nFrames are/);
 assert.ok(received[0]?.endsWith('\n\na hull with [[keel]] and [[frames]]'));
 
-// In the safe profile a command stays what a shell can run, and the context stands beside it.
+// The safe profile leaves the command unchanged, and puts the context into a separate argument.
 const [, shown] = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
 assert.deepEqual(shown?.structured, {
   command: 'if [[ -f plan ]]; then echo "see [[keel]]"; fi',

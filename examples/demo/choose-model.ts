@@ -4,7 +4,7 @@ import { scriptedExplorer } from './scripted-explorer.js';
 
 const PROBE_MS = 300;
 
-/** A model to run with, and where it comes from in words. */
+/** A model, and a description of its source. */
 export interface Choice {
   readonly model: Model;
   readonly note: string;
@@ -12,14 +12,16 @@ export interface Choice {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** OpenAI or a server like it where there is a key, Ollama where one answers, otherwise the script. */
+/** Chooses OpenAI or a compatible server if a key is set, else a running Ollama, else the script. */
 export async function chooseModel(env: Environment): Promise<Choice> {
   return (
-    openAIModel(env) ?? (await ollamaModel(env)) ?? scriptedChoice('no OPENAI_API_KEY, and no Ollama that answers')
+    openAIModel(env) ??
+    (await ollamaModel(env)) ??
+    scriptedChoice('OPENAI_API_KEY is not set, and Ollama does not answer')
   );
 }
 
-/** The script in place of a model. It says why. */
+/** Returns the scripted model. Its description gives the reason. */
 export function scriptedChoice(why: string): Choice {
   return { model: scriptedExplorer(), note: `a script instead of a model (${why}); tools, files and hooks are real` };
 }
@@ -43,7 +45,7 @@ async function ollamaModel({ OLLAMA_HOST, OLLAMA_MODEL }: Environment): Promise<
   }
 }
 
-/** Ollama takes `host`, `host:port`, `:port` and a whole URL; it listens on 0.0.0.0, which nobody can call. */
+/** Converts `host`, `host:port`, `:port` or a URL. Ollama may be set to 0.0.0.0, which a client cannot call. */
 function ollamaURL(host: string): string {
   const whole = /^https?:\/\//.test(host) ? host : `http://${host.startsWith(':') ? `127.0.0.1${host}` : host}`;
   const url = new URL(whole);

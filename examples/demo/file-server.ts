@@ -4,7 +4,7 @@ import type { Folder } from './folder.js';
 
 const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
 
-/** The filesystem server of the protocol's authors, on that folder alone: what the demo's own tools cannot tell. */
+/** Returns the official MCP filesystem server for the folder, with two tools that the demo itself does not have. */
 export function fileServer({ root }: Folder): McpServers {
   return mcpServers({
     servers: {

@@ -5,32 +5,32 @@ const SKIPPED = new Set(['node_modules', 'dist', 'coverage']);
 const MAX_FILES = 2_000;
 const MAX_FILE_BYTES = 256 * 1024;
 
-/** A path leads out of the folder: by `..`, from the root of the disk, or through a symbolic link. */
+/** A path leads out of the folder: by `..`, as an absolute path, or through a symbolic link. */
 export class OutsideFolderError extends Error {
   constructor(path: string) {
-    super(`"${path}" lies outside of the folder.`);
+    super(`"${path}" is outside of the folder.`);
     this.name = 'OutsideFolderError';
   }
 }
 
-/** A line of a file that holds a text. */
+/** A line that matches a search. */
 export interface Hit {
   readonly file: string;
   readonly line: number;
   readonly text: string;
 }
 
-/** A folder on disk, and nothing beside it: every path is followed to where it really leads before it is read. */
+/** Restricts reads to a folder on disk. Resolves all symbolic links of a path before the path is read. */
 export class Folder {
   private constructor(readonly root: string) {}
 
-  /** Undefined where there is no folder. */
+  /** Returns undefined if the path is not an existing folder. */
   static async open(path: string): Promise<Folder | undefined> {
     const found = await stat(path).catch(() => undefined);
     return found?.isDirectory() ? new Folder(await realpath(path)) : undefined;
   }
 
-  /** Whether a path leads to something inside. Also false where there is nothing, but its way would lead out. */
+  /** Returns false if a path leads out of the folder, even if the path does not exist. */
   async holds(path: string): Promise<boolean> {
     try {
       await this.locate(path);
@@ -40,7 +40,7 @@ export class Folder {
     }
   }
 
-  /** Names in a folder, sorted; those of folders end in `/`. */
+  /** Returns the sorted names in a folder. The names of folders end in `/`. */
   async list(path: string): Promise<readonly string[]> {
     const entries = await readdir(await this.locate(path), { withFileTypes: true });
     const shown = entries.filter(({ name }) => !isSkipped(name));
@@ -49,17 +49,17 @@ export class Folder {
 
   async read(path: string): Promise<string> {
     const place = await this.locate(path);
-    // A pipe or a device would be read for ever.
-    if (!(await stat(place)).isFile()) throw new TypeError(`"${path}" is no file.`);
+    // Reading a pipe or a device might never end.
+    if (!(await stat(place)).isFile()) throw new TypeError(`"${path}" is not a regular file.`);
     return readFile(place, 'utf8');
   }
 
-  /** Lines that hold a text as a word of its own, in every file that is not too large. */
+  /** Finds the lines that contain a string as a whole word. Skips large files. */
   async search(text: string): Promise<readonly Hit[]> {
     const word = new RegExp(`(?<!\\w)${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?!\\w)`);
     const hits: Hit[] = [];
     for await (const file of this.files()) {
-      // Others may be at work here: a file that went away meanwhile holds nothing.
+      // Another process may have deleted the file in the meantime.
       const lines = (await readFile(join(this.root, file), 'utf8').catch(() => '')).split('\n');
       for (const [index, line] of lines.entries()) {
         if (word.test(line)) hits.push({ file: file.split(sep).join('/'), line: index + 1, text: line.trim() });
@@ -75,7 +75,7 @@ export class Folder {
       const entries = await readdir(join(this.root, folder), { withFileTypes: true });
       for (const entry of entries.filter(({ name }) => !isSkipped(name))) {
         const path = join(folder, entry.name);
-        // A symbolic link is neither: what it leads to is found where it lies, or lies outside.
+        // A symbolic link is skipped: its target is found at its own path, or is outside of the folder.
         if (entry.isDirectory()) open.push(path);
         if (!entry.isFile()) continue;
         seen += 1;
@@ -86,7 +86,7 @@ export class Folder {
     }
   }
 
-  /** Where a path really leads. Looked at twice: as it is written, and once its links are followed. */
+  /** Resolves a path. Checks the path before and after its symbolic links are followed. */
   private async locate(path: string): Promise<string> {
     this.assertInside(resolve(this.root, path), path);
     const place = await realpath(resolve(this.root, path));

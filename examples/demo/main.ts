@@ -1,5 +1,5 @@
-// npm run demo [-- folder]: an agent answers two questions about a folder. It has tools of its own, the tools of a
-// real MCP server, a guard, and a person who approves calls of the server.
+// npm run demo [-- folder]: an agent answers two questions about a folder. The agent has its own tools and those of a
+// real MCP server. A guard denies paths outside of the folder, and a person approves the calls of the server.
 import { fileURLToPath } from 'node:url';
 import { Agent, formatRun, ModelError, type RunResult, type Session } from 'keelson';
 import { approval } from 'keelson/lifecycles';
@@ -20,7 +20,7 @@ const QUESTIONS = [
 ];
 
 const LEGEND =
-  'formatRun(result) draws each run: a line per turn, ✓ or ✗ per tool call, then what a lifecycle decided.';
+  'formatRun(result) draws each run: a line per turn, ✓ or ✗ per tool call, and the decisions of lifecycles.';
 
 const NEXT_STEPS = `Try next:
   npm run demo -- <folder>           the same questions about another folder
@@ -36,7 +36,7 @@ async function explore(folder: Folder, { model, note }: Choice): Promise<void> {
     instructions: INSTRUCTIONS,
     tools: folderTools(folder),
     loaders: [mcp],
-    // Without a list of tools, approval asks for all but the application's own read-only tools.
+    // Without a list of tools, `approval` asks for every tool except the application's own read-only tools.
     lifecycle: [new FolderGuard(folder), approval({ ask: (call) => askPerson(call, printer) })],
     maxTurns: { limit: 12, atLimit: 'answer' },
   });
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   const path = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
   const folder = await Folder.open(path);
   if (folder === undefined) {
-    console.error(`"${path}" is not a folder. Give the path of an existing one: npm run demo -- <folder>`);
+    console.error(`"${path}" is not a folder. Pass the path of an existing folder: npm run demo -- <folder>`);
     process.exitCode = 1;
     return;
   }
@@ -76,6 +76,6 @@ async function main(): Promise<void> {
   }
 }
 
-// The reader of the output may leave early: `npm run demo | head`.
+// The output pipe may close early: `npm run demo | head`.
 process.stdout.on('error', () => process.exit(0));
 await main();

@@ -20,7 +20,7 @@ function textOfPart(part: Exclude<ToolResult['content'], string>[number]): strin
   return part.type === 'text' ? part.text : `[${part.type}]`;
 }
 
-/** Undefined if the text is not the JSON of an object. */
+/** Returns the members of a JSON object; undefined if the string is not one. */
 function membersOf(text: string): [string, unknown][] | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -35,7 +35,7 @@ function shownValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Cuts between two words, if a word ends near the limit. */
+/** Shortens a string to the limit, between two words if possible. */
 function shortened(text: string): string {
   const line = plain(text).replace(/\s+/g, ' ').trim();
   if (line.length <= MAX_CHARACTERS) return line;

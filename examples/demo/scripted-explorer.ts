@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AssistantPart, type Message, type Model, type ModelRequest, type ToolResultPart, textOf } from 'keelson';
 import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 
-/** Slow enough to see that the answer streams. */
+/** A delay between words that makes the streaming visible. */
 const WORD_MS = 15;
 
-/** Makes a model that follows a plan. Its answers quote the tool results that it is shown, and stream word by word. */
+/** Creates a model that follows a script. Its answers quote the tool results, and are streamed word by word. */
 export function scriptedExplorer(): Model {
   const script = scriptedModel(nextStep, { record: false });
   return {

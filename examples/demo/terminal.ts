@@ -6,33 +6,33 @@ const colours = process.stdout.isTTY === true && !process.env.NO_COLOR;
 /** True if a person can read a question and answer it. */
 export const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
 
-/** Grey, if the terminal has colours. */
+/** Makes the string grey if the terminal has colours. */
 export function dim(text: string): string {
   return colours ? `\u001b[2m${text}\u001b[0m` : text;
 }
 
-/** Bold, if the terminal has colours. */
+/** Makes the string bold if the terminal has colours. */
 export function bold(text: string): string {
   return colours ? `\u001b[1m${text}\u001b[0m` : text;
 }
 
-/** Removes the control characters that would steer the terminal. */
+/** Removes control characters that could change the terminal's state. */
 export function plain(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, '');
 }
 
-/** Prints the events of a run: each tool call when it ends, the answer as the model writes it. */
+/** Prints the events of a run: each tool call when it ends, and the answer while it streams. */
 export class ProgressPrinter {
   private readonly inputs = new Map<string, string>();
   private held: AgentEvent[] | undefined;
   private isSpeaking = false;
 
-  /** Keeps events back while a question is open: other calls of the turn run on. */
+  /** Delays events while a question is open, because other calls of the turn continue. */
   hold(): void {
     this.held = [];
   }
 
-  /** Prints the events that were kept back. */
+  /** Prints the delayed events. */
   release(): void {
     const { held } = this;
     this.held = undefined;

@@ -6,7 +6,7 @@ import { shellHooks } from 'keelson/shell-hooks';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { z } from 'zod';
 
-// A project with the settings file of Claude Code.
+// Creates a project with a settings file of Claude Code.
 const workspaceDir = mkdtempSync(join(tmpdir(), 'hooks-'));
 mkdirSync(join(workspaceDir, '.claude'));
 const command = `grep -q 'rm -rf' && { echo 'Not in this project.' >&2; exit 2; } || exit 0`;
@@ -23,7 +23,7 @@ const loader = shellHooks({
   workspaceDir,
   discover: ['claude'],
   toolNames: { claude: { shell: 'Bash' } },
-  // Shows each hook before it runs for the first time. In a terminal: `terminalApprover()` from 'keelson/trust'.
+  // Called before a hook runs for the first time. In a terminal: `terminalApprover()` from 'keelson/trust'.
   approve: ({ argv }) => console.log(argv.join(' ')) === undefined,
 });
 

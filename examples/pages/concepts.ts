@@ -11,7 +11,7 @@ const concepts = conceptAugmentation({
 
 const research = defineTool({
   name: 'research',
-  description: 'Looks something up.',
+  description: 'Looks up a term.',
   input: z.object({ query: z.string() }),
   annotations: { readOnly: true },
   execute: ({ query }) => query,

@@ -5,7 +5,7 @@ import { Agent } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { scriptedModel } from 'keelson/testing';
 
-// A folder that outlives the process in a real application.
+// In a real application, use a folder that is kept after the process ends.
 const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
 const store = new FileSessionStore({ folder, ttlMs: 7 * 86_400_000 });
 const agent = new Agent({ model: scriptedModel(() => 'Aye.'), store });

@@ -6,7 +6,7 @@ import { shellHooks } from 'keelson/shell-hooks';
 import { scriptedModel } from 'keelson/testing';
 import { createTrustGate } from 'keelson/trust';
 
-// A workspace that brings a hook.
+// Creates a workspace with a hook.
 const folder = mkdtempSync(join(tmpdir(), 'trust-'));
 const workspaceDir = join(folder, 'work');
 mkdirSync(join(workspaceDir, '.keelson'), { recursive: true });
@@ -16,7 +16,7 @@ writeFileSync(join(workspaceDir, '.keelson', 'hooks.json'), JSON.stringify({ hoo
 const gate = createTrustGate({
   workspaceDir,
   stateDir: join(folder, 'state'),
-  // Called once for each item that nobody has approved. In a terminal: `terminalApprover()`.
+  // Called once for each item that is not approved yet. In a terminal: `terminalApprover()`.
   approve({ why, argv }) {
     console.log(why, argv);
     return true;

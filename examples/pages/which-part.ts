@@ -2,7 +2,7 @@ import { Agent, defineLifecycle } from 'keelson';
 import { defineExtension, extensions } from 'keelson/extension';
 import { scriptedModel } from 'keelson/testing';
 
-// The same rule as two kinds of part: a lifecycle, and a callback extension.
+// Implements one rule twice: as a lifecycle, and as a callback extension.
 const lifecycle = defineLifecycle({ name: 'redact', afterAgent: (text) => text.replaceAll('hunter2', '***') });
 const extension = defineExtension({ id: 'redact', onPlainText: (text) => text.replaceAll('hunter2', '***') });
 

@@ -1,7 +1,7 @@
 import { Agent, defineLifecycle } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 
-/** Replaces secrets in answers. */
+/** Replaces secrets in the answer of a run. */
 export function redact(secrets = ['hunter2']) {
   return defineLifecycle({
     name: 'redact',

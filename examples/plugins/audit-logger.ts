@@ -1,4 +1,4 @@
-// A hook plugin: prints what tools there are, and each call that passes. It changes nothing.
+// A hook plugin that logs the tools and each tool call. It changes no call.
 // #region plugin
 import type { Plugin } from 'keelson/plugins';
 

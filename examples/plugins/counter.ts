@@ -1,4 +1,4 @@
-// A class as a plugin: it blocks tool calls after the first ten, or as many as its entry says.
+// A plugin as a class. Blocks all tool calls after the first ten, or after the number in its entry.
 // #region plugin
 export default class Counter {
   readonly name = 'counter';

@@ -1,4 +1,4 @@
-// A tool plugin, made by a factory from the options of its entry. It runs the `kubectl` that PATH has.
+// A plugin that adds a tool. A factory creates it from the options of its entry. It runs `kubectl` from PATH.
 // #region plugin
 import { execFile } from 'node:child_process';
 import type { Plugin } from 'keelson/plugins';

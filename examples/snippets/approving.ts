@@ -21,7 +21,7 @@ const approval: AgentLifecycle = {
   name: 'approval',
   onFailure: 'block',
   wrapToolCall: (call, next) =>
-    call.name === 'erase' && !call.approved ? HookAction.suspend(`${call.name} needs a yes`) : next(call),
+    call.name === 'erase' && !call.approved ? HookAction.suspend(`${call.name} needs approval`) : next(call),
 };
 // #endregion
 

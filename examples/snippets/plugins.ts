@@ -40,7 +40,7 @@ const planner = definePlugin({
       console.log(`${config.plugins.length} plugins, for ${hostConfig?.tenant}, ${JSON.stringify(options)}`);
       toolRegistry.register({
         name: 'plan',
-        description: 'Says what is planned.',
+        description: 'Returns the plan.',
         inputSchema: { type: 'object' },
         execute: () => toolRegistry.execute('read', {}),
       });

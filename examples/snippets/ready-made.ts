@@ -45,7 +45,7 @@ assert.deepEqual(paid, [{ amount: 40 }]);
 
 // #region place
 const budget = {
-  ...limits({ tokens: 15, onLimit: ({ used }) => HookAction.respond(`That was enough: ${used} tokens.`) }),
+  ...limits({ tokens: 15, onLimit: ({ used }) => HookAction.respond(`Stopped after ${used} tokens.`) }),
   name: 'budget',
   priority: 60,
 };
@@ -53,7 +53,7 @@ const budget = {
 
 const looping = new Agent({ model: scriptedModel(calls('pay')), tools, lifecycle: [budget] });
 const { text, decisions } = await looping.run('Pay.');
-assert.equal(text, 'That was enough: 15 tokens.');
+assert.equal(text, 'Stopped after 15 tokens.');
 assert.equal(decisions.at(-1)?.by, 'budget');
 
 // #region terminal

@@ -26,7 +26,7 @@ const retry: AgentLifecycle = {
 // #endregion
 
 // #region fallback
-const backup = scriptedModel('From the other one.');
+const backup = scriptedModel('From the backup.');
 
 const fallback: AgentLifecycle = {
   name: 'fallback',
@@ -46,4 +46,4 @@ assert.deepEqual([retried.text, retried.turns], ['At last.', 1]);
 const broken = scriptedModel(fails({ message: 'no such model', status: 404 }));
 await assert.rejects(new Agent({ model: broken, lifecycle: [retry] }).run('Hello'), { status: 404 });
 const fallen = await new Agent({ model: broken, lifecycle: [retry, fallback] }).run('Hello');
-assert.equal(fallen.text, 'From the other one.');
+assert.equal(fallen.text, 'From the backup.');

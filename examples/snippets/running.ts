@@ -23,7 +23,7 @@ assert.equal(text, 'A ship.');
 // #region output
 const fee = z.object({ total: z.number(), currency: z.string() });
 const result = await pilot.run('What is the harbour fee?', { output: fee });
-if (result.status !== 'completed') throw new Error('A call waits for a decision.');
+if (result.status !== 'completed') throw new Error('A tool call waits for a decision.');
 const cents = result.output.total * 100; // { total: number; currency: string }
 // #endregion
 
@@ -36,7 +36,7 @@ interface Caller {
 
 const greet = defineTool({
   name: 'greet',
-  description: 'Greets whoever asks.',
+  description: 'Greets the user.',
   input: z.object({ loud: z.boolean() }),
   execute: ({ loud }, { context }: { context: Caller }) => (loud ? `HELLO ${context.user}` : `Hello ${context.user}`),
 });

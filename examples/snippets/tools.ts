@@ -49,7 +49,7 @@ const chart = defineTool({
   input: z.object({ column: z.string() }),
   async execute({ column }, { signal }) {
     signal.throwIfAborted();
-    if (column === 'name') return toolResult({ content: 'Names cannot be drawn.', isError: true });
+    if (column === 'name') return toolResult({ content: 'The column "name" cannot be drawn.', isError: true });
     return [
       { type: 'text', text: `The chart of ${column}:` },
       { type: 'image', image: 'iVBORw0KGgo=', mediaType: 'image/png' },

@@ -14,7 +14,7 @@ import { createTrustGate } from 'keelson/trust';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-parts-'));
-// A user's own parts are read from the home folder. This snippet uses a temporary one.
+// Parts of the user are read from the home directory. This snippet uses a temporary one.
 process.env.HOME = join(folder, 'home');
 const workspaceDir = join(folder, 'work');
 mkdirSync(workspaceDir);

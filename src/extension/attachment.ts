@@ -1,7 +1,7 @@
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import { GuidanceCheck, type GuidanceCheckOptions } from './checks/guidance-check.js';
 
-/** An agent that uses the one lifecycle of a registry. */
+/** The connection between a registry and one agent, which uses the registry's lifecycle. */
 export class Attachment {
   private dispose: (() => void) | undefined = undefined;
   private readonly guidance: GuidanceCheck;
@@ -13,12 +13,12 @@ export class Attachment {
     this.guidance = new GuidanceCheck(host, options);
   }
 
-  /** True once the agent was closed: nothing is fastened to it any more. */
+  /** True once the agent was closed. */
   get ended(): boolean {
     return this.host.signal.aborted;
   }
 
-  /** Replaces the lifecycle. Runs that are going on keep theirs. */
+  /** Replaces the agent's lifecycle, or removes it. Current runs keep the lifecycle that they started with. */
   update(lifecycle: AgentLifecycle | undefined): void {
     const checked = this.guidance.addTo(lifecycle);
     if (checked === undefined) this.dispose?.();

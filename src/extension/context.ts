@@ -3,41 +3,44 @@ import type { ToolSpec } from '../model/model.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { StateCodec } from './state/state-codec.js';
 
-/** What a callback knows and may do. Good until its callback is given up or its run is over. */
+/**
+ * The second argument of a callback. After the callback's time limit, after its run, and after `unregister`, the state
+ * methods reject with ExtensionExpiredError.
+ */
 export interface ExtensionContext {
   readonly extensionId: string;
-  /** The session's id; in a run without a session, an id of that run alone, whose state is dropped as it ends. */
+  /** The session's id. A run without a session has an id of its own, and its state is deleted when the run ends. */
   readonly sessionId: string;
   /** The agent's name. */
   readonly agent: string;
-  /** Model calls begun in this run. */
+  /** The number of model calls that this run has started. */
   readonly turn: number;
-  /** What the caller of the run gave as `context`. */
+  /** The `context` that the caller passed to the run. */
   readonly context: unknown;
-  /** The tools of the run as the model is told of them: copies. */
+  /** Copies of the tool specs that the model receives in this run. */
   readonly tools: readonly ToolSpec[];
-  /** Aborted with the run, and when the callback's time is up. Made when it is first read. */
+  /** Aborts with the run, and when the callback exceeds its time limit. */
   readonly signal: AbortSignal;
-  /** The log, each line with the extension's id before it. */
+  /** Puts the extension's id before each message. */
   readonly logger: Logger;
   /**
-   * The value of this extension in this session, or undefined; its time to live starts anew. With a schema or codec it is
-   * checked and turned into what that gives; rejects with StateMismatchError where it does not fit.
+   * Returns this extension's value for the key in this session, or undefined, and restarts the value's time to live.
+   * A schema validates the value; a codec decodes it. Rejects with StateMismatchError if either refuses the value.
    */
   getState<T = unknown>(key: string, as?: StandardSchema<unknown, T> | StateCodec<T>): Promise<T | undefined>;
   /**
-   * Stores a value as JSON, through the codec where there is one. Rejects with StateValueError where JSON would lose
-   * something, with StateLimitError where it does not fit.
+   * Stores a value as JSON; a codec encodes the value first. Rejects with StateValueError if JSON would lose part of
+   * the value, and with StateLimitError if the value exceeds the limits.
    */
   setState<T = unknown>(key: string, value: T, codec?: StateCodec<T>): Promise<void>;
-  /** Removes one value, or all of this extension in this session. */
+  /** Removes one value, or without a key all values of this extension in this session. */
   clearState(key?: string): Promise<void>;
 }
 
-/** What a callback for tags knows of its section besides. */
+/** The context of an `onTag` callback, with its section. */
 export interface TagContext extends ExtensionContext {
-  /** The attributes of the tag as they are written; the first of a name counts. */
+  /** The attributes of the opening tag, not decoded. If a name occurs twice, its first value counts. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** The section as it stands, markup included, with its inner sections done. */
+  /** The section with its opening and closing tag. Inner sections are already replaced. */
   readonly section: string;
 }

@@ -5,107 +5,116 @@ import type { ExtensionContext, TagContext } from './context.js';
 import type { ShortCircuit } from './short-circuit.js';
 
 /**
- * A callback extension: callbacks, prompt additions and tool guidance under one id. Every member but the id is optional.
+ * A callback extension: callbacks, prompt additions and tool guidance under one id. Only the id is required.
  *
- * Order: callbacks of one type run by `priority`, higher first, then in the order of registration; each is given what the
- * one before it returned. Prompt additions stand in ascending order of the extensions' ids, whatever the priority.
+ * Callbacks of one type run by `priority`, higher first, then in the order of registration. Each callback receives the
+ * value that the callback before it returned. Prompt additions are sorted by extension id and ignore the priority.
  *
- * A callback is given copies: what it returns counts, what it changes in place does not. One that returns nothing changes
- * nothing. One that throws, times out or returns something of the wrong kind is logged and passed over: the run goes on
- * with the value from before it.
+ * A callback receives copies, so only its return value has an effect. A callback that returns undefined changes
+ * nothing. If a callback throws, times out or returns a value of the wrong type, the failure is logged, and the run
+ * continues with the value that the callback received.
  */
 export interface Extension {
-  /** Letters, digits and hyphens, 1–64 of them; unique in its registry. */
+  /** 1–64 letters, digits and hyphens. Must be unique in its registry. */
   readonly id: string;
   /** A whole number from 0 to 100, default 50. Higher runs first. */
   readonly priority?: number | undefined;
   /**
-   * `session` (default): acts in the session that it is registered for, or, registered for none, in every session by
-   * itself. `global`: acts everywhere, whatever it is registered for. State is kept by session in both.
+   * `session` (default): acts only in the session that `register` was called with, or in every session if `register`
+   * was called without one. `global`: acts in every session. State is kept per session in both scopes.
    */
   readonly scope?: ExtensionScope | undefined;
-  /** Once a run, before its first model call, with the whole conversation. The list it returns replaces it lastingly. */
+  /** Called once per run, before the first model call. A returned array permanently replaces the conversation. */
   readonly onInputMessages?: ((messages: Message[], context: ExtensionContext) => InputResult) | undefined;
-  /** For each piece of an answer's text that stands outside of registered tags. Returns the text for it. */
+  /** Called for each piece of a response's text outside of registered tags. Returns the replacement. */
   readonly onPlainText?: ((text: string, context: ExtensionContext) => TextResult) | undefined;
-  /** For each section of an answer whose tag matches `tags`, innermost first; or a list of handlers with tags each. */
+  /** Called for each section whose tag matches `tags`, innermost first. An array lists handlers with their own tags. */
   readonly onTag?: TagCallback | readonly TagHandler[] | undefined;
-  /** The tags of an `onTag` that is a function: names, or beginnings of names such as `x-*`. */
+  /** The tags for an `onTag` that is a function: names, or prefixes such as `x-*`. */
   readonly tags?: string | readonly string[] | undefined;
-  /** Once for each model response, with its whole text, before tags and plain text. */
+  /** Called once per model response with its whole text, before `onTag` and `onPlainText`. */
   readonly onLlmOutput?: ((output: string, context: ExtensionContext) => OutputResult) | undefined;
-  /** What the extension adds to each request. Never stored in the conversation. */
+  /** Strings that are added to each model request. They are never stored in the conversation. */
   readonly promptAdditions?: readonly PromptAddition[] | undefined;
-  /** What the model is told about the choice of tools. Guidance only: no tool is hidden or refused. */
+  /** Guidance for the model on the choice of tools. No tool is hidden or refused. */
   readonly toolConfig?: ToolConfig | undefined;
 }
 
-/** Where an extension acts. */
+/** The sessions in which an extension acts. */
 export type ExtensionScope = 'session' | 'global';
 
-/** What `onInputMessages` may return: the new list, or a text that ends the run without a model call. */
+/** The result of `onInputMessages`: the new messages, a short circuit that ends the run, or nothing for no change. */
 export type InputResult = Awaitable<readonly Message[] | ShortCircuit | undefined | void>;
 
-/** What `onPlainText` and `onTag` may return: the text that takes the place; nothing leaves it as it is. */
+/** The result of `onPlainText` and `onTag`: the replacement, or nothing for no change. */
 export type TextResult = Awaitable<string | ShortCircuit | undefined | void>;
 
-/** What `onLlmOutput` may return: the new text, an {@link AnnotatedOutput}, or a text that ends the run. */
+/** The result of `onLlmOutput`: the new text, an {@link AnnotatedOutput}, a short circuit, or nothing for no change. */
 export type OutputResult = Awaitable<string | AnnotatedOutput | ShortCircuit | undefined | void>;
 
-/** An output with notes on it, which stand under the extension's id in `annotations` of the response and the result. */
+/**
+ * A response text with metadata, stored under the extension's id in `annotations` of the response and the run's result.
+ */
 export interface AnnotatedOutput {
-  /** Absent: the output stays as it is. */
+  /** The new text. Default: the text is unchanged. */
   readonly output?: string | undefined;
   readonly metadata: JsonValue;
 }
 
-/** Is given a section's tag and its content, in which inner sections are done. What it returns replaces the section, markup included. */
+/**
+ * Handles one section. In `content`, inner sections are already replaced. A returned string replaces the whole section
+ * with its tags.
+ */
 export type TagCallback = (tag: string, content: string, context: TagContext) => TextResult;
 
-/** A callback for some tags. */
+/** A callback with the tags that it handles. */
 export interface TagHandler {
-  /** Names, or beginnings of names such as `x-*`. Case counts. */
+  /** Case-sensitive tag names, or prefixes such as `x-*`. */
   readonly tags: string | readonly string[];
   readonly handle: TagCallback;
 }
 
-/** Where an addition stands: around the instructions, or around the last user message. */
+/** The position of an addition: before or after the system message, or before or after the last user message. */
 export type AdditionPosition = 'system_prefix' | 'system_suffix' | 'user_prefix' | 'user_suffix';
 
-/** A text that joins every request, or those for which its condition holds. */
+/** A string that is added to each model request, or only if its condition is met. */
 export interface PromptAddition {
   readonly position: AdditionPosition;
   readonly content: string;
-  /** Default: always. One that throws counts as not met, and is logged. */
+  /** Default: always met. A condition that throws is logged and not met. */
   readonly condition?: AdditionCondition | undefined;
 }
 
-/** When an addition is included: one of three questions as data, or a function. */
+/** The condition of an addition: one of three objects, or a function. */
 export type AdditionCondition =
-  /** A tag of that name (or beginning, `x-*`) stands in a user or assistant message of the conversation. */
+  /**
+   * Met if a user or assistant message contains a whole tag of that name or prefix (`x-*`), or the run has handled it.
+   */
   | { readonly type: 'tag_present'; readonly tag: string }
-  /** The extension's state has that value under the key; without `equals`, any value. */
+  /** Met if the extension's state has the value `equals` under the key; without `equals`, any value. */
   | { readonly type: 'state_value'; readonly key: string; readonly equals?: JsonValue | undefined }
-  /** The run's `context` has that value at a path such as `user.plan`; without `equals`, any value but null. */
+  /**
+   * Met if the run's `context` has the value `equals` at a path such as `user.plan`; without `equals`, any but null.
+   */
   | { readonly type: 'context_match'; readonly path: string; readonly equals?: JsonValue | undefined }
   | ((context: ExtensionContext) => Awaitable<boolean>);
 
 /**
- * Guidance on tools by name. A name that no tool has once all loaders are ready is logged as a warning. A registry with
- * the option `tools` refuses such a name at once. The keys may be written in snake_case as well.
+ * Guidance on tools by name. Unknown names are logged once all loaders are ready. In a registry with the option
+ * `tools`, `register` throws on an unknown name. `register` also accepts the keys in snake_case.
  */
 export interface ToolConfig {
-  /** Offered first, and named as preferred. */
+  /** Offered to the model first, and named as preferred in the system message. */
   readonly preferredTools?: readonly string[] | undefined;
-  /** Offered last, and named as to be avoided; they can still be called. */
+  /** Offered last, and named as to be avoided. The model can still call them. */
   readonly avoidedTools?: readonly string[] | undefined;
-  /** The order that is suggested where several of them are needed. */
+  /** The order that the system message suggests if a task needs several of these tools. */
   readonly toolOrder?: readonly string[] | undefined;
-  /** Names may become known later: until then they are left out, without a warning. */
+  /** If true, unknown names are ignored without a warning, because their tools may be added later. */
   readonly lazy?: boolean | undefined;
 }
 
-/** {@link ToolConfig} with the keys as configuration files write them. */
+/** {@link ToolConfig} with snake_case keys, as configuration files have them. */
 export interface ToolConfigLiteral {
   readonly preferred_tools?: readonly string[] | undefined;
   readonly avoided_tools?: readonly string[] | undefined;
@@ -113,7 +122,7 @@ export interface ToolConfigLiteral {
   readonly lazy?: boolean | undefined;
 }
 
-/** The members of an {@link Extension} that have a snake_case name, as configuration files write them. */
+/** Members of an {@link Extension} with snake_case keys, as configuration files have them. */
 export interface ExtensionLiteral {
   readonly on_input_messages?: Extension['onInputMessages'];
   readonly on_plain_text?: Extension['onPlainText'];
@@ -123,22 +132,25 @@ export interface ExtensionLiteral {
   readonly tool_config?: ToolConfig | ToolConfigLiteral | undefined;
 }
 
-/** What `register` takes: an {@link Extension} of which each key may be in snake_case. Both spellings of one are refused. */
+/**
+ * The argument of `register`: an {@link Extension} with keys in camelCase or snake_case. The same key in both is an
+ * error.
+ */
 export interface ExtensionInput extends Omit<Extension, 'toolConfig'>, ExtensionLiteral {
   readonly toolConfig?: ToolConfig | ToolConfigLiteral | undefined;
 }
 
-/** An extension as its registry holds it: a copy, with the defaults filled in. */
+/** A copy of a registered extension, with its defaults. */
 export interface RegisteredExtension extends Extension {
   readonly priority: number;
   readonly scope: ExtensionScope;
   readonly promptAdditions: readonly PromptAddition[];
-  /** The session that it was registered for. */
+  /** The `session` option of `register`. */
   readonly session?: string | undefined;
 }
 
 /**
- * Returns the extension, checked by the compiler. An unknown member, such as a misspelt callback, does not compile.
+ * Returns the extension unchanged, with its type checked. A misspelt callback is a compile error.
  *
  * @example
  * const shout = defineExtension({ id: 'shout', onPlainText: (text) => text.toUpperCase() });

@@ -1,6 +1,6 @@
 import { describeError, KeelsonError } from '../errors.js';
 
-/** An extension cannot be registered. `problems` has one entry for each invalid member; nothing of it was stored. */
+/** An extension cannot be registered. `problems` has one entry for each invalid member. The registry is unchanged. */
 export class ExtensionInvalidError extends KeelsonError {
   readonly code = 'ERR_EXTENSION_INVALID';
   readonly extension: string;
@@ -13,18 +13,18 @@ export class ExtensionInvalidError extends KeelsonError {
   }
 }
 
-/** A context was used after its callback was given up, its run was over or its extension was unregistered. */
+/** A state method was called after the callback's time limit, after its run, or after `unregister`. */
 export class ExtensionExpiredError extends KeelsonError {
   readonly code = 'ERR_EXTENSION_EXPIRED';
 
   constructor(extension: string, operation: string) {
     super(
-      `Extension "${extension}" called \`${operation}\` too late: its callback was given up, its run is over, or it was unregistered. Await the call inside the callback.`,
+      `Extension "${extension}" called \`${operation}\` too late: its callback failed or timed out, its run has ended, or it was unregistered. Await the call inside the callback.`,
     );
   }
 }
 
-/** A value cannot be stored as JSON without loss. What was stored before is still there. */
+/** A value cannot be stored as JSON without loss. The value stored before is unchanged. */
 export class StateValueError extends KeelsonError {
   readonly code = 'ERR_STATE_VALUE';
   readonly key: string;
@@ -35,31 +35,31 @@ export class StateValueError extends KeelsonError {
   }
 }
 
-/** What is stored under a key is not of the kind that was asked for. */
+/** The schema or codec that was passed to `getState` refuses the stored value. */
 export class StateMismatchError extends KeelsonError {
   readonly code = 'ERR_STATE_MISMATCH';
   readonly key: string;
 
   constructor(key: string, problem: string, cause?: unknown) {
-    super(`State "${key}" is not what was asked for: ${problem}`, { cause });
+    super(`State "${key}" does not match the schema or codec of \`getState\`: ${problem}`, { cause });
     this.key = key;
   }
 }
 
-/** A value does not fit, even with everything else of its extension gone. Nothing changed. */
+/** A value exceeds the limits, even with all other values of its extension evicted. The stored state is unchanged. */
 export class StateLimitError extends KeelsonError {
   readonly code = 'ERR_STATE_LIMIT';
   readonly key: string;
   readonly bytes: number;
 
   constructor(key: string, bytes: number, limits: string) {
-    super(`State "${key}" of ${bytes} bytes does not fit: ${limits}. Store less, or raise \`limits\`.`);
+    super(`State "${key}" of ${bytes} bytes exceeds the limits: ${limits}. Store less, or raise \`limits\`.`);
     this.key = key;
     this.bytes = bytes;
   }
 }
 
-/** The state store failed, or did not answer in time. */
+/** The state store failed or exceeded `stateTimeoutMs`. */
 export class StateStoreError extends KeelsonError {
   readonly code = 'ERR_STATE_STORE';
   readonly operation: string;

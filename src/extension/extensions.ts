@@ -3,8 +3,8 @@ import type { ExtensionRegistryOptions } from './options.js';
 import { ExtensionRegistry } from './registry.js';
 
 /**
- * Callback extensions as a loader: an {@link ExtensionRegistry} in which the definitions are registered, in their order.
- * More may be registered later. Throws ExtensionInvalidError if a definition is invalid.
+ * Returns a loader of callback extensions: an {@link ExtensionRegistry} with the definitions registered in their order.
+ * `register` adds more later. Throws ExtensionInvalidError if a definition is invalid.
  *
  * @example
  * const shout = defineExtension({ id: 'shout', onPlainText: (text) => text.toUpperCase() });

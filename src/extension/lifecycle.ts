@@ -9,7 +9,7 @@ import { sortTools } from './prompt/tool-guidance.js';
 import { mayUseState } from './registration.js';
 import type { ExtensionRun } from './run.js';
 
-/** The one lifecycle of a registry, with the hooks that its extensions need; undefined if they need none. */
+/** Creates a registry's lifecycle with only the hooks that the extensions need; undefined if they need no hook. */
 export function createLifecycle(
   extensions: readonly RegisteredExtension[],
   runOf: (run: RunContext) => ExtensionRun,
@@ -29,7 +29,7 @@ export function createLifecycle(
     ...(prompt && { wrapModelCall: promptHook(runOf) }),
     ...(sorting && { beforeToolSelection: (offered, run) => sortTools(runOf(run), offered) }),
     ...(output && { holdStream: true, afterModel: (response, run) => passOutput(runOf(run), response) }),
-    // The end of a run matters only to state.
+    // Only state needs to know that a run has ended.
     ...(extensions.some(mayUseState) && { afterAgent: finish, onError: finish }),
   };
 }

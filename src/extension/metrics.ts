@@ -3,7 +3,7 @@ import type { Logger } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
 import type { MetricLabels, MetricsSink } from '../telemetry/metrics-sink.js';
 
-/** The callbacks of an extension, and how metrics name them. */
+/** The label `callback_type` in metrics, by callback name. */
 export const CALLBACK_TYPES = {
   onInputMessages: 'on_input_messages',
   onPlainText: 'on_plain_text',
@@ -11,10 +11,10 @@ export const CALLBACK_TYPES = {
   onLlmOutput: 'on_llm_output',
 } as const;
 
-/** One of the four callbacks. */
+/** The name of a callback of an extension. */
 export type CallbackName = keyof typeof CALLBACK_TYPES;
 
-/** The figures of a registry. Does nothing without a sink. A sink that throws is logged and passed over. */
+/** Sends the metrics of a registry to its sink, if there is one. A failure of the sink is logged and ignored. */
 export class ExtensionMetrics {
   constructor(
     private readonly sink: MetricsSink | undefined,

@@ -9,38 +9,38 @@ import type { MetricsSink } from '../telemetry/metrics-sink.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
 import type { StateAlert } from './state/extension-state.js';
 
-/** How an ExtensionRegistry works. Every option has a default. */
+/** The options of an ExtensionRegistry. Every option has a default. */
 export interface ExtensionRegistryOptions {
-  /** Where extensions keep their state. Default: in this process's memory. */
+  /** The store for the state of extensions. Default: the memory of this process. */
   readonly state?: StateStore | undefined;
-  /** How much state may be kept. */
+  /** The maximum size of the stored state. */
   readonly limits?: StateLimits | undefined;
-  /** How long a value lives after its last use, in milliseconds. Default: 1 hour. */
+  /** Time until an unused value expires, in milliseconds. Default: 1 hour. */
   readonly ttlMs?: number | undefined;
-  /** How long a session lives after its last activity, in milliseconds. Default: 24 hours, or `ttlMs` where that is longer. */
+  /** Time until an inactive session's state expires, in milliseconds. Default: 24 hours, or `ttlMs` if longer. */
   readonly sessionTtlMs?: number | undefined;
-  /** Time for one callback or condition, in milliseconds. Default: 30,000. */
+  /** Time limit of one callback or condition, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Time for one call of the state store, in milliseconds. Default: 5,000. */
+  /** Time limit of one call of the state store, in milliseconds. Default: 5,000. */
   readonly stateTimeoutMs?: number | undefined;
-  /** Where figures go. Default: nowhere, at no cost. */
+  /** Receives the metrics of the registry. Default: no metrics are recorded. */
   readonly metrics?: MetricsSink | undefined;
   /** Default: the logger of the agent. */
   readonly logger?: Logger | undefined;
   /**
-   * The tools that tool guidance may name beside those of the agents: tools, or names of tools to come. With this option
-   * `register` refuses other names. Without it they are checked once all loaders of an agent are ready.
+   * Tools, or names of later tools, that a `toolConfig` may name in addition to the tools of the agents. With this
+   * option, `register` throws on any other name. Without it, unknown names are logged at the first model call.
    */
   readonly tools?: readonly (Tool | string)[] | LiveToolSet | undefined;
-  /** Called as the state of a session comes to 80 % of `sessionBytes`. Nobody waits for it. */
+  /** Called when the state of a session reaches 80 % of `sessionBytes`. The write does not wait for the callback. */
   readonly onStateAlert?: ((alert: StateAlert) => Awaitable<void>) | undefined;
 }
 
-/** Bytes of the stored JSON text in UTF-8. */
+/** Limits on the stored JSON strings, in UTF-8 bytes. */
 export interface StateLimits {
-  /** For one extension in one session; what was used longest ago makes room. Default: 10,000,000. */
+  /** For one extension in one session. A new value evicts the least recently used ones. Default: 10,000,000. */
   readonly extensionBytes?: number | undefined;
-  /** For all extensions in one session. Default: 64 MiB. */
+  /** For all extensions in one session together. Default: 64 MiB. */
   readonly sessionBytes?: number | undefined;
 }
 
@@ -59,7 +59,7 @@ const rules = {
   onStateAlert: callable,
 } satisfies OptionTable<ExtensionRegistryOptions>;
 
-/** Checks the options and fills in their defaults. Throws OptionInvalidError. */
+/** Returns the options with their defaults. Throws OptionInvalidError if an option is invalid. */
 export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
   validateOptions(options, rules);
   const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;

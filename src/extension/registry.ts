@@ -18,18 +18,18 @@ import { createRegistration, inCallbackOrder, type Registration } from './regist
 import { ExtensionRun, type RegistrySettings } from './run.js';
 import { ExtensionState } from './state/extension-state.js';
 
-/** Where an extension is registered. */
+/** Options of `register`. */
 export interface RegisterOptions {
-  /** The one session that an extension of scope `session` acts in. Default: each, by itself. */
+  /** The only session in which an extension of scope `session` acts. Default: it acts in every session. */
   readonly session?: string | undefined;
 }
 
 /**
- * Callback extensions, as one loader for any number of agents. It fastens one lifecycle to each of them, with no more
- * hooks than the extensions need: without extensions, none.
+ * Registry of callback extensions, and a loader for any number of agents. Adds one lifecycle to each agent, which has
+ * only the hooks that the extensions need. Without extensions it adds no lifecycle.
  *
- * Callbacks run by priority, higher first, then in the order of registration. What is registered or unregistered counts
- * from the next run on; but what is unregistered is not called any more, in the runs that are going on either.
+ * Callbacks run by priority, higher first, then in the order of registration. A registered extension acts from the next
+ * run on. An unregistered extension is not called again, not even in current runs.
  *
  * @example
  * const extensions = new ExtensionRegistry();
@@ -39,7 +39,7 @@ export interface RegisterOptions {
 export class ExtensionRegistry implements LifecycleLoader {
   readonly name = 'extensions';
   private readonly registrations = new Map<string, Registration>();
-  /** Held by their agents: a registry that lives longer than an agent that nobody closed does not keep it. */
+  /** Weak references, so that a long-lived registry does not keep unused agents in memory. */
   private readonly attachments = new Set<WeakRef<Attachment>>();
   private readonly runs = new WeakMap<RunContext, ExtensionRun>();
   private readonly settings: RegistrySettings;
@@ -56,8 +56,8 @@ export class ExtensionRegistry implements LifecycleLoader {
   }
 
   /**
-   * Registers an extension from the next run on. Throws ExtensionInvalidError, and stores nothing of it, where anything
-   * is wrong with it or its id is taken.
+   * Registers an extension from the next run on. Throws ExtensionInvalidError, and leaves the registry unchanged, if
+   * the extension is invalid or its id is already registered.
    *
    * @example
    * const extensions = new ExtensionRegistry();
@@ -69,7 +69,9 @@ export class ExtensionRegistry implements LifecycleLoader {
     const definition = readDefinition(extension, this.knownTools());
     const { id } = definition;
     if (this.registrations.has(id))
-      throw new ExtensionInvalidError(id, ['its id is taken; unregister the other first']);
+      throw new ExtensionInvalidError(id, [
+        '`id` must be unique, and this id is registered already; unregister the other extension first',
+      ]);
     const registration = createRegistration(definition, { source: extension, session });
     this.registrations.set(id, registration);
     this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'register', extension_id: id });
@@ -80,8 +82,8 @@ export class ExtensionRegistry implements LifecycleLoader {
   }
 
   /**
-   * Takes an extension out at once, and removes its state in every session. Resolves with whether it was there; rejects
-   * with StateStoreError where its state could not be removed.
+   * Removes an extension at once, and its state in every session. Resolves with false if no extension has the id.
+   * Rejects with StateStoreError if the store cannot remove the state.
    */
   async unregister(id: string): Promise<boolean> {
     const registration = this.registrations.get(id);
@@ -95,22 +97,22 @@ export class ExtensionRegistry implements LifecycleLoader {
     return true;
   }
 
-  /** The extension of that id, as it is registered. */
+  /** Returns the registered extension with the id, or undefined. */
   get(id: string): RegisteredExtension | undefined {
     return this.registrations.get(id)?.extension;
   }
 
-  /** All extensions, in the order of registration. */
+  /** Returns all extensions in the order of registration. */
   list(): readonly RegisteredExtension[] {
     return [...this.registrations.values()].map(({ extension }) => extension);
   }
 
-  /** What the state of a session takes. */
+  /** Returns the number of entries and bytes that a session's state takes in the store. */
   stats(session: string): Promise<StateStats> {
     return this.settings.state.stats(session, this.site);
   }
 
-  /** Called by an agent that has the registry among its `loaders`. */
+  /** Called by each agent that has the registry in its `loaders`. */
   load(host: LoaderHost): void {
     const attachment = new Attachment(host, {
       list: () => this.list(),
@@ -118,13 +120,13 @@ export class ExtensionRegistry implements LifecycleLoader {
       logger: this.settings.logger,
     });
     if (attachment.ended) return;
-    // Where agents come and go, those that are gone are let go of.
+    // Removes the references to agents that were closed or collected.
     this.attached();
     this.attachments.add(new WeakRef(attachment));
     attachment.update(this.lifecycle());
   }
 
-  /** The extensions in the order of their callbacks. */
+  /** Returns the extensions in the order in which their callbacks run. */
   status(): unknown {
     return this.ordered.map(({ extension: { id, priority, scope, session } }) => ({ id, priority, scope, session }));
   }
@@ -143,7 +145,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     for (const attachment of this.attached()) attachment.update(lifecycle);
   }
 
-  /** What is fastened to an agent that is still there, and open. */
+  /** Returns the attachments of open agents, and forgets all others. */
   private attached(): readonly Attachment[] {
     return [...this.attachments].flatMap((reference) => {
       const attachment = reference.deref();
@@ -153,7 +155,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     });
   }
 
-  /** Another one for each change, so that a run goes on with the extensions that it began with. */
+  /** Creates a new lifecycle for each change, so that a run keeps the extensions that it started with. */
   private lifecycle() {
     const { ordered } = this;
     return createLifecycle(this.list(), (run) => this.runOf(run, ordered));
@@ -167,7 +169,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     return made;
   }
 
-  /** Undefined without the option `tools`: then a loader may still bring any tool. */
+  /** Undefined without the option `tools`, since a loader may add tools later. */
   private knownTools(): ReadonlySet<string> | undefined {
     if (this.tools === undefined) return undefined;
     const attached = this.attached().flatMap(({ host }) => host.tools().map(({ name }) => name));

@@ -6,27 +6,27 @@ import type { ExtensionMetrics } from './metrics.js';
 import { actsIn, type Registration } from './registration.js';
 import type { ExtensionState } from './state/extension-state.js';
 
-/** What the runs of a registry share. */
+/** The settings that all runs of a registry share. */
 export interface RegistrySettings {
   readonly state: ExtensionState;
   readonly metrics: ExtensionMetrics;
-  /** The registry's own logger; in a run, that of the run stands in for it. */
+  /** The registry's own logger. Default: the logger of each run. */
   readonly logger: Logger | undefined;
-  /** Time for one callback. */
+  /** The time limit of one callback. */
   readonly timeoutMs: number;
 }
 
-/** One run as the extensions of a registry take part in it: those that were registered as it began. */
+/** One agent run, with the extensions that were registered when the run started. */
 export class ExtensionRun {
-  /** In the order of their callbacks. */
+  /** Sorted by priority, higher first, then by registration. */
   readonly registrations: readonly Registration[];
-  /** Tags that were handled in answers of this run. */
+  /** The names of tags that `onTag` callbacks have handled in this run. */
   readonly handledTags = new Set<string>();
-  /** Whether the input messages have passed. */
+  /** True once `onInputMessages` was called in this run. */
   begun = false;
-  /** Set as the run ends: contexts that were left behind do nothing. */
+  /** True once the run has ended: from then on the contexts of its callbacks reject. */
   over = false;
-  /** Whether something may have been stored. */
+  /** True once a callback has called `setState`. */
   wrote = false;
   private readonly touching: Promise<void> | undefined;
 
@@ -48,20 +48,20 @@ export class ExtensionRun {
     return this.settings.logger ?? this.run.logger;
   }
 
-  /** Throws where the run was aborted: that is never a callback's failure. */
+  /** Throws the abort error of an aborted run, which must not be logged as a callback's failure. */
   throwIfAborted(): void {
     const error = this.abortError;
     if (error !== undefined) throw error;
   }
 
-  /** Ends it: state that belongs to the run alone is dropped. An aborted run does not wait for the store. */
+  /** Ends the run and deletes the state of a run without a session. An aborted run does not wait for the store. */
   finish(): Promise<void> | undefined {
     this.over = true;
     const done = this.leave();
     return this.abortError === undefined ? done : undefined;
   }
 
-  /** The signal would tell too, but is dear to make. */
+  /** Not read from the run's signal, which is expensive to create. */
   private get abortError(): Error | undefined {
     return hookRunOf(this.run)?.end.abortError;
   }
@@ -79,6 +79,6 @@ export class ExtensionRun {
   }
 
   private complain(error: unknown): void {
-    this.logger.error(`The state of session "${this.sessionId}" could not be kept up: ${describeError(error)}`, error);
+    this.logger.error(`The state of session "${this.sessionId}" could not be updated: ${describeError(error)}`, error);
   }
 }

@@ -25,16 +25,16 @@ export class McpUnavailableError extends KeelsonError {
   }
 }
 
-/** The loader is closed, so that it reads no configuration any more. */
+/** The loader is closed, so `reload` cannot read the configuration. */
 export class McpClosedError extends KeelsonError {
   readonly code = 'ERR_MCP_CLOSED';
 
   constructor() {
-    super('The MCP servers are closed; call `mcpServers` again for others.');
+    super('The MCP servers are closed; call `mcpServers` again to open new ones.');
   }
 }
 
-/** A request to a server failed. `status` is the code of its answer, where it gave one. */
+/** A request to a server failed. */
 export class McpRequestError extends KeelsonError {
   readonly code = 'ERR_MCP_REQUEST';
   readonly server: string;

@@ -61,8 +61,8 @@ export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
 export type { McpOAuth } from './transport/oauth.js';
 
 /**
- * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the agent
- * is closed. To share servers between agents, pass `tools: mcp.tools`, and call `connect` and `close` yourself.
+ * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the
+ * agent is closed. To share servers between agents, pass `tools: mcp.tools`, and call `connect` and `close` yourself.
  */
 export interface McpServers extends LifecycleLoader {
   readonly name: 'mcp';
@@ -77,36 +77,41 @@ export interface McpServers extends LifecycleLoader {
   /** Returns the current state of every server, without starting or contacting any. */
   status(): readonly McpServerStatus[];
   /**
-   * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application. Rejects
-   * with an OptionInvalidError if another server has the name.
+   * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application.
+   * Rejects with an OptionInvalidError if another server has the name.
    */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
   /**
-   * Takes in a server as `add` does, in the place of one of its name. A server that has not changed keeps its connection.
-   * The calls of one that has changed get their results before it ends.
+   * Adds or replaces a server. Trusts the server as `add` does. An unchanged server keeps its connection. A changed
+   * server finishes its pending calls before it ends.
    */
   set(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<'added' | 'changed' | 'unchanged'>;
-  /** Takes a server out: its tools leave at once, its calls fail, its process ends. Whether there was one. */
+  /**
+   * Removes a server and its tools, fails its pending calls and ends its process. Resolves with false if it is unknown.
+   */
   remove(name: string, options?: McpRemoveOptions): Promise<boolean>;
   /**
-   * Reads `configFiles` and `.mcp.json` again, and returns the changes by the names of servers. A server that has not
-   * changed keeps its connection, or is connected to if it has none. The calls of a server that is gone or has changed get
-   * their results before it ends. Rejects with a McpClosedError after `close`.
+   * Reads `configFiles` and `.mcp.json` again, and returns the names of added, removed, changed and unchanged servers.
+   * An unchanged server keeps its connection, or is connected if it has none. A removed or changed server finishes its
+   * pending calls before it ends. Rejects with a McpClosedError after `close`.
    */
   reload(): Promise<McpReload>;
-  /** One server: its resources and prompts, its authorization. Throws a McpUnavailableError where there is none. */
+  /**
+   * Returns the handle of one server. Throws a McpUnavailableError if the server is unknown or its configuration is
+   * invalid.
+   */
   server(name: string): McpServerHandle;
   /** Notifies the connected servers that the roots have changed. */
   announceRoots(): void;
 }
 
-/** How a server is taken out. */
+/** Options of `remove`. */
 export interface McpRemoveOptions {
-  /** Leaves the server running until its calls have their results, and does not wait for them. Default false. */
+  /** If true, the server ends only after its pending calls, and `remove` does not wait for them. Default: false. */
   readonly graceful?: boolean | undefined;
 }
 
-/** The tools of the servers. */
+/** The tools of all connected servers. */
 export interface McpTools extends LiveToolSet {
   list(): readonly McpTool[];
   /** Finds a tool by its full name, or by the server's own name if only one server has a tool of that name. */
@@ -115,8 +120,8 @@ export interface McpTools extends LiveToolSet {
 
 /**
  * Connects an agent to any number of MCP servers over stdio, Streamable HTTP and SSE. Their tools are named
- * `mcp__server__tool`. A server that fails is logged and shown in `status()`; it does not delay other servers. If a server
- * disconnects, its tools are removed until it is connected again.
+ * `mcp__server__tool`. A server that fails is logged and shown in `status()`; it does not delay other servers. If a
+ * server disconnects, its tools are removed until it is connected again.
  *
  * The servers in `servers` are trusted. The servers of the workspace's `.mcp.json` need the approval of the trust gate.
  *
@@ -158,8 +163,8 @@ function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
 }
 
 /**
- * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not redirected,
- * even if that tool is not offered in this turn.
+ * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not
+ * redirected, even if that tool is not offered in this turn.
  */
 function callByAlias(
   call: ToolCallRequest,

@@ -17,7 +17,10 @@ export interface McpServersOptions {
   readonly configFiles?: readonly string[] | undefined;
   /** The workspace directory. The servers of its `.mcp.json` are used only after the approval of the trust gate. */
   readonly workspaceDir?: string | undefined;
-  /** Asks the user to approve a server of the workspace. Without `approve` and `gate`, no server of the workspace is used. */
+  /**
+   * Asks the user to approve a server of the workspace. Without `approve` and `gate`, no server of the workspace is
+   * used.
+   */
   readonly approve?: Approver | undefined;
   /** The trust gate of the host, if it has one. Default: a new gate for `workspaceDir` that asks `approve`. */
   readonly gate?: TrustGate | undefined;
@@ -26,15 +29,15 @@ export interface McpServersOptions {
   readonly reconnect?: McpReconnectOptions | false | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
   /**
-   * If true, a tool is no longer offered when its definition differs from the one that was first seen. Default: the tool is
-   * offered, and a `tools-delta` event reports the change.
+   * If true, a tool is no longer offered when its definition differs from the one that was first seen. Default: the
+   * tool is offered, and a `tools-delta` event reports the change.
    */
   readonly pinTools?: boolean | undefined;
-  /** Answers questions from a server to the user. Without it, servers are told that the user cannot be asked. */
+  /** Answers questions from a server to the user. Without it, the client declares no support for such questions. */
   readonly elicit?: ((request: McpElicitation) => Awaitable<McpElicitationAnswer>) | undefined;
-  /** The name and version of the application, which each server is told. Default: those of Keelson. */
+  /** The name and version of the application, sent to each server. Default: those of Keelson. */
   readonly clientInfo?: McpClientInfo | undefined;
-  /** The folders and files that servers may work on, as they are when a server asks for them. */
+  /** The directories and files that servers may work on. A function is called for each request of a server. */
   readonly roots?: readonly McpRoot[] | (() => Awaitable<readonly McpRoot[]>) | undefined;
   /** Returns how to authorize at an HTTP server, or undefined if authorization is not possible. */
   readonly oauth?: ((server: McpServerAddress) => McpOAuth | undefined) | undefined;
@@ -43,11 +46,11 @@ export interface McpServersOptions {
   readonly system?: McpSystem | undefined;
 }
 
-/** The application, as servers are told of it. */
+/** The application's name and version, sent to servers. */
 export interface McpClientInfo {
   readonly name: string;
   readonly version: string;
-  /** A name for people. */
+  /** A display name. */
   readonly title?: string | undefined;
 }
 

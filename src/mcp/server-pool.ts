@@ -14,9 +14,9 @@ import { type PutOutcome, ServerMembers } from './server/members.js';
 import type { McpServerStatus } from './server/status.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
-/** What a reading of the configuration files changed, by the names of servers. */
+/** The result of `reload`: the names of servers by kind of change. */
 export interface McpReload extends Changes {
-  /** The files that could not be read. Their servers stay as they were. */
+  /** A message for each file that could not be read. The servers of such a file are unchanged. */
   readonly problems: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface McpReload extends Changes {
 export class ServerPool {
   logger: Logger;
   private readonly members: ServerMembers;
-  /** By the name of a server: the file that names it. */
+  /** Maps the name of a server to the path of the file that defines it. */
   private files: ReadonlyMap<string, string> = new Map();
   private filesRead: Promise<unknown> | undefined = undefined;
   private isClosed = false;
@@ -44,7 +44,7 @@ export class ServerPool {
     return this.members.tools;
   }
 
-  /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
+  /** Connects the servers for an agent. Throws if the pool is closed, because the agent would get no tools. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
       throw new OptionInvalidError(
@@ -68,8 +68,7 @@ export class ServerPool {
   /** Adds one server and connects to it. Throws if another server has the name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
-    if (this.members.has(name))
-      throw invalidOption('name', 'another name than those of the servers that are there', name);
+    if (this.members.has(name)) throw invalidOption('name', 'a name that no other server has', name);
     await this.members.put(readServer(name, config, origin));
     return this.members.statusOf(name);
   }
@@ -83,7 +82,7 @@ export class ServerPool {
     return this.members.remove(name, graceful);
   }
 
-  /** Reads the files again, after a reading that is under way. */
+  /** Reads the configuration files again, after any read that is still running. */
   async reload(): Promise<McpReload> {
     if (this.isClosed) throw new McpClosedError();
     const reading = Promise.resolve(this.filesRead).then(() => this.readFiles());
@@ -134,7 +133,7 @@ export class ServerPool {
     return { added: withOutcome('added'), removed: gone, changed: withOutcome('changed'), unchanged, problems };
   }
 
-  /** Gives each name to the first file that has it, unless the name belongs to a server of no file. */
+  /** Maps each server name to the first file that defines it. Skips names of servers that no file defines. */
   private claimNames(found: readonly FoundServers[]): ReadonlyMap<string, string> {
     const claimed = new Map<string, string>();
     for (const file of found) {
@@ -145,9 +144,7 @@ export class ServerPool {
         const isTaken = claimed.has(name) || (this.members.has(name) && !this.files.has(name));
         if (!isTaken) claimed.set(name, path);
         else {
-          this.logger.error(
-            `MCP server ${JSON.stringify(name)} of ${path} is left out: there is one of that name already.`,
-          );
+          this.logger.error(`MCP server ${JSON.stringify(name)} of ${path} is skipped: another server has this name.`);
         }
       }
     }

@@ -36,7 +36,7 @@ export function resolveExecutable(search: ExecutableSearch): Executable | { fail
     return {
       failure: failure(
         'bad-argument',
-        'The command must be a string without NUL that is not empty',
+        'The command must be a non-empty string without NUL characters',
         'Name a program, or give its path.',
       ),
     };

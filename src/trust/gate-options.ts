@@ -35,8 +35,8 @@ export interface UserHooksChange {
 /** Options of a trust gate. */
 export interface TrustGateOptions {
   /**
-   * The folder that is being worked in. Nothing in it is trusted by itself. The home folder, and a folder that holds it, is
-   * no workspace: what a loader takes for the user's stays the user's in there.
+   * The workspace directory. Items in it need an approval. The home directory and its parent directories are not
+   * treated as a workspace: there, the user's items keep the scope `user`.
    */
   readonly workspaceDir: string;
   /** Names the state directory of the user, `~/.<appName>`. Default `keelson`. */

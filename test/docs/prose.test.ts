@@ -7,8 +7,10 @@ import { checkLiterals, checkProse } from '../support/docs/prose-rules.js';
 
 const folders = ['src', 'test', 'docs', 'examples', 'bench', 'scripts'];
 const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
-/** Files whose words are not ours to choose: `file:line`-free prefixes of problems. At most ten. */
-const allowed = ['test/support/base-suite.ts'];
+/** Files that must keep their words, or that quote bad examples. At most ten with `allowedMessages`. */
+const allowed = ['test/support/base-suite.ts', 'test/docs/prose.test.ts', 'test/support/docs/prose-rules.ts'];
+/** A message that test/support/base-suite.ts asserts. */
+const allowedMessages = ['" are no JSON: '];
 
 function filesIn(folder: string): string[] {
   return readdirSync(root + folder, { recursive: true })
@@ -25,7 +27,7 @@ function passagesOf(read: (file: string, text: string) => Passage[], kind: RegEx
 
 describe('the words of the house', () => {
   test('the list of exceptions is short', () => {
-    expect(allowed.length).toBeLessThanOrEqual(10);
+    expect(allowed.length + allowedMessages.length).toBeLessThanOrEqual(10);
   });
 
   test('comments follow the rules', () => {
@@ -33,7 +35,9 @@ describe('the words of the house', () => {
   });
 
   test('messages and test titles follow the rules', () => {
-    expect(checkLiterals(passagesOf(readLiterals, /\.(ts|mjs)$/))).toEqual([]);
+    const problems = checkLiterals(passagesOf(readLiterals, /\.(ts|mjs)$/));
+
+    expect(problems.filter((problem) => !allowedMessages.some((text) => problem.includes(text)))).toEqual([]);
   });
 
   test('documents follow the rules', () => {

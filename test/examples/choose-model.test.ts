@@ -20,7 +20,7 @@ describe('the choice of a model for the demo', () => {
   });
 
   test.each(['127.0.0.1:PORT', ':PORT', '0.0.0.0:PORT', 'http://127.0.0.1:PORT', 'http://127.0.0.1:PORT/'])(
-    'is Ollama where one answers at %s',
+    'is Ollama if a server answers at %s',
     async (host) => {
       const { model, note } = await chooseModel({ OLLAMA_HOST: host.replace('PORT', String(port)) });
 
@@ -31,7 +31,7 @@ describe('the choice of a model for the demo', () => {
     },
   );
 
-  test('is the model that is named', async () => {
+  test('is the model in OLLAMA_MODEL or OPENAI_MODEL', async () => {
     const ollama = await chooseModel({ OLLAMA_HOST: `127.0.0.1:${port}`, OLLAMA_MODEL: 'other' });
     const keyed = await chooseModel({ OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'gpt-x', OLLAMA_HOST: `127.0.0.1:${port}` });
 
@@ -39,7 +39,7 @@ describe('the choice of a model for the demo', () => {
   });
 
   test.each(['127.0.0.1:9', 'http://127.0.0.1:PORT/silent', 'no host at all'])(
-    'is the script, soon, where %s gives no answer',
+    'is the script after a short timeout if %s does not answer',
     async (host) => {
       const start = performance.now();
       const silent = createServer(() => {});

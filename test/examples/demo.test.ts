@@ -10,7 +10,7 @@ import { isGone, processesWith } from '../support/mcp/lab.js';
 const demo = 'examples/demo/main.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the model said, without what was printed around it. */
+/** Returns the printed answers of the model. */
 function answersIn(stdout: string): string[] {
   return stdout.split('\n').filter((line) => line.startsWith('» '));
 }
@@ -23,7 +23,7 @@ describe('the demo', { timeout: 60_000 }, () => {
     run = await runScript(demo, { onOutput: (chunk) => chunks.push(chunk) });
   }, 60_000);
 
-  test('answers from the real files without key and server, and draws both runs with `formatRun`', () => {
+  test('answers from the real files without a key or server, and draws both runs with `formatRun`', () => {
     const { code, stdout, stderr } = run;
     const [about, licence, ...rest] = answersIn(stdout);
     const title = /^# (.+)$/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1];
@@ -90,7 +90,7 @@ describe('the demo', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
+describe('the demo on another folder', { timeout: 60_000 }, () => {
   let folder = '';
 
   beforeAll(() => {
@@ -101,7 +101,7 @@ describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('answers about that one, and lets nothing steer the terminal', async () => {
+  test('answers about that folder, and prints no control characters', async () => {
     const { code, stdout } = await runScript(demo, { args: [folder] });
 
     expect(code).toBe(0);
@@ -125,7 +125,7 @@ describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
     expect(processesWith(folder)).toEqual([]);
   });
 
-  test('gives the same answers over the network, through the client of a real model', async () => {
+  test('gives the same answers through the OpenAI client and a local server', async () => {
     await using server = await startExplorerServer();
     const env = { OPENAI_API_KEY: 'sk-demo', OPENAI_BASE_URL: server.baseURL, OPENAI_MODEL: 'loopback' };
     const scripted = await runScript(demo, { args: [folder] });

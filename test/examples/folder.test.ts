@@ -30,27 +30,27 @@ describe("the demo's folder", () => {
     'deep/up/secret.txt',
     'deep/../..',
     '../missing',
-  ])('holds nothing at %s', async (path) => {
+  ])('refuses the outside path %s', async (path) => {
     expect(await folder.holds(path)).toBe(false);
     await expect(folder.read(path)).rejects.toThrow(OutsideFolderError);
     await expect(folder.list(path)).rejects.toThrow(OutsideFolderError);
   });
 
-  test('reads what lies inside, also through a link that stays inside', async () => {
+  test('reads files inside, also through a link to a file inside', async () => {
     expect(await folder.holds('note.txt')).toBe(true);
     expect(await folder.read('deep/../note.txt')).toBe('one MIT\nLIMIT\n');
     expect(await folder.read('alias.txt')).toBe('one MIT\nLIMIT\n');
     expect(await folder.list('.')).toEqual(['alias.txt', 'deep/', 'link.txt', 'note.txt']);
   });
 
-  test('reads no folder, and no file that is missing', async () => {
-    await expect(folder.read('deep')).rejects.toThrow('"deep" is no file.');
+  test('does not read a folder or a missing file', async () => {
+    await expect(folder.read('deep')).rejects.toThrow('"deep" is not a regular file.');
     await expect(folder.read('missing.txt')).rejects.toThrow('ENOENT');
     expect(await Folder.open(join(place, 'missing'))).toBeUndefined();
     expect(await Folder.open(join(place, 'secret.txt'))).toBeUndefined();
   });
 
-  test('finds whole words, and follows no link to what lies outside', async () => {
+  test('finds whole words, and follows no link out of the folder', async () => {
     expect(await folder.search('MIT')).toEqual([{ file: 'note.txt', line: 1, text: 'one MIT' }]);
     expect(await folder.search('one (MIT')).toEqual([]);
   });

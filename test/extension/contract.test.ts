@@ -4,7 +4,7 @@ import { assertLifecycle } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { recordingLogger } from '../support/extension/lab.js';
 
-/** The lifecycle that a registry with these extensions fastens to an agent. */
+/** Returns the lifecycle that a registry with these extensions adds to an agent. */
 function lifecycleOf(...extensions: readonly ExtensionInput[]): AgentLifecycle {
   const registry = new ExtensionRegistry({ logger: recordingLogger() });
   for (const extension of extensions) registry.register(extension);
@@ -29,7 +29,7 @@ const store = async (
   await setState('count', ((await getState<number>('count')) ?? 0) + 1);
 };
 
-test('extensions that change nothing keep the contract of a lifecycle, and are passive', async () => {
+test('extensions that change nothing meet the lifecycle contract as passive', async () => {
   const passive: ExtensionInput = {
     id: 'p',
     tags: '*',
@@ -42,7 +42,7 @@ test('extensions that change nothing keep the contract of a lifecycle, and are p
   expect(await assertLifecycle(() => lifecycleOf(passive), { passive: true })).toContain('concurrency');
 });
 
-test('extensions that change everything, or fail, keep it too', async () => {
+test('extensions that change every value, or fail, meet the lifecycle contract', async () => {
   const active: ExtensionInput = {
     id: 'a',
     onInputMessages: (messages) => [...messages, { role: 'user', content: 'more' }],

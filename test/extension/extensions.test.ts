@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const loud = defineExtension({ id: 'loud', onPlainText: (text) => text.toUpperCase() });
 const marked = defineExtension({ id: 'marked', onPlainText: (text) => `${text}!` });
 
-test('gives a registry in which the definitions are registered, in their order', async () => {
+test('`extensions` returns a registry with the definitions registered in their order', async () => {
   const registry = extensions([loud, marked]);
   const agent = new Agent({ model: scriptedModel([says('hi')]), loaders: [registry] });
 
@@ -15,13 +15,13 @@ test('gives a registry in which the definitions are registered, in their order',
   expect((await agent.run('Hello')).text).toBe('HI!');
 });
 
-test('passes its options to the registry', () => {
+test('`extensions` passes its options to the registry', () => {
   const named = { id: 'guide', toolConfig: { preferredTools: ['look'] } };
 
   expect(extensions([named], { tools: ['look'] }).list()).toHaveLength(1);
   expect(() => extensions([named], { tools: ['lok'] })).toThrow(ExtensionInvalidError);
 });
 
-test('refuses two definitions of one id', () => {
+test('`extensions` refuses two definitions with the same id', () => {
   expect(() => extensions([loud, loud])).toThrow(ExtensionInvalidError);
 });

@@ -11,7 +11,7 @@ import { lab, recordingLogger } from '../support/extension/lab.js';
 
 const hang = () => new Promise<never>(() => {});
 
-test('what a callback logs says which extension speaks', async () => {
+test("each log message of a callback starts with the extension's id", async () => {
   const { agent, logger } = lab([
     {
       id: 'talker',
@@ -40,7 +40,7 @@ describe('a callback that hangs', () => {
     condition: { promptAdditions: [{ position: 'system_prefix', content: 'x', condition: hang }] },
   };
 
-  test.each(Object.entries(members))('in %s is passed over when its time is up', async (name, member) => {
+  test.each(Object.entries(members))('in %s is ignored after its time limit', async (name, member) => {
     const clock = fakeClock();
     const { agent, logger } = lab([{ id: 'slow', ...member }], {
       script: () => 'a<t>b</t>',
@@ -69,7 +69,7 @@ describe('a callback that hangs', () => {
     );
   });
 
-  test.each(Object.entries(members))('in %s does not outlive the abort of its run', async (_name, member) => {
+  test.each(Object.entries(members))('in %s does not delay the abort of its run', async (_name, member) => {
     const controller = new AbortController();
     const { agent, logger } = lab(
       [
@@ -87,7 +87,7 @@ describe('a callback that hangs', () => {
     expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test('finds its signal aborted, and its context of no use', async () => {
+  test('gets an aborted signal, and its state methods reject', async () => {
     const codes: unknown[] = [];
     const { agent } = lab(
       [
@@ -139,7 +139,7 @@ test('an abort inside a callback ends the run, and no later callback is called',
   expect({ log, errors: logger.records.filter(({ level }) => level === 'error') }).toEqual({ log: [], errors: [] });
 });
 
-test('what callbacks leave behind is no unhandled rejection', async () => {
+test('a callback that rejects after its time limit causes no unhandled rejection', async () => {
   const late = () => new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error('late')), 8));
   const { agent } = lab([{ id: 'x', onInputMessages: late, onLlmOutput: late }], { registry: { timeoutMs: 2 } });
 
@@ -149,7 +149,7 @@ test('what callbacks leave behind is no unhandled rejection', async () => {
 describe('the lifecycle of a registry', () => {
   const additions: ExtensionInput['promptAdditions'] = [{ position: 'system_prefix', content: 'x' }];
 
-  /** What the registry fastens to an agent. */
+  /** Returns the hook names of the lifecycle that a registry adds to an agent. */
   function hooksOf(...extensions: readonly ExtensionInput[]): readonly string[] {
     const used: AgentLifecycle<never>[] = [];
     const registry = new ExtensionRegistry({ tools: ['echo'] });
@@ -167,7 +167,7 @@ describe('the lifecycle of a registry', () => {
     return Object.keys(used[0] ?? {}).filter((key) => key !== 'name' && key !== 'onFailure');
   }
 
-  test('has no more hooks than its extensions need', () => {
+  test('has only the hooks that its extensions need', () => {
     const ends = ['afterAgent', 'onError'];
     expect(hooksOf()).toEqual([]);
     expect(hooksOf({ id: 'a' })).toEqual([]);
@@ -185,7 +185,7 @@ describe('the lifecycle of a registry', () => {
     ]);
   });
 
-  test('is one, at 50, and follows what is registered', async () => {
+  test('is a single lifecycle at priority 50, and is removed with the last extension', async () => {
     const { registry, agent } = lab([]);
     await agent.ready();
     const names = () => agent.status().lifecycles.map(({ name, priority }) => `${name} ${priority}`);
@@ -201,7 +201,7 @@ describe('the lifecycle of a registry', () => {
     expect(counts).toEqual([[], ['extensions 50'], ['extensions 50'], []]);
   });
 
-  test('keeps its place in the order, and the runs that are going on, when other hooks are needed', async () => {
+  test('keeps its position and its current runs when it needs other hooks', async () => {
     const log: string[] = [];
     const registry = new ExtensionRegistry();
     registry.register({ id: 'a', onLlmOutput: (output) => void log.push(`a ${output}`) });
@@ -217,7 +217,7 @@ describe('the lifecycle of a registry', () => {
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['extensions', 'after']);
   });
 
-  test('of a run is the one that it began with: what is registered meanwhile waits for the next', async () => {
+  test('does not change during a run: a new extension acts from the next run on', async () => {
     const log: string[] = [];
     const { registry, agent } = lab([{ id: 'a', onLlmOutput: () => void log.push('a') }], {
       script: () => {
@@ -231,7 +231,7 @@ describe('the lifecycle of a registry', () => {
     expect(log).toEqual(['a', 'a', 'b']);
   });
 
-  test('leaves nothing behind in an agent, however often extensions come and go', async () => {
+  test('of unregistered extensions is not kept in memory', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const { registry, agent } = lab([], { registry: { logger: recordingLogger() } });
@@ -245,14 +245,14 @@ describe('the lifecycle of a registry', () => {
     }
     await until(() => {
       collect();
-      // The last may still be on a stack.
+      // The last callback may still be referenced from the stack.
       return callbacks.filter((callback) => callback.deref() !== undefined).length <= 1;
     });
 
     expect(agent.status().lifecycles).toEqual([]);
   });
 
-  test('is not fastened to an agent that was closed while it was loading', async () => {
+  test('is not added to an agent that was closed while it was loading', async () => {
     const { pass, open } = gate();
     const registry = new ExtensionRegistry();
     const slow = { name: 'slow', load: pass };
@@ -265,7 +265,7 @@ describe('the lifecycle of a registry', () => {
     expect(() => registry.register({ id: 'a', onPlainText: () => {} })).not.toThrow();
   });
 
-  test('does not keep an agent that nobody closed and nobody holds', async () => {
+  test('does not keep an unreferenced agent in memory, also if the agent was not closed', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const registry = new ExtensionRegistry();
@@ -284,7 +284,7 @@ describe('the lifecycle of a registry', () => {
     expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
   });
 
-  test('keeps nothing of agents that come and go', async () => {
+  test('of a registry keeps no attachment of a closed agent', async () => {
     const { registry } = lab([{ id: 'a', onPlainText: () => {} }]);
     for (let count = 0; count < 5; count += 1) {
       const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry] });
@@ -295,7 +295,7 @@ describe('the lifecycle of a registry', () => {
     expect(Reflect.get(registry, 'attachments')).toHaveProperty('size', 1);
   });
 
-  test('serves several agents, and forgets one that was closed', async () => {
+  test('serves several agents, and a closed agent does not affect the others', async () => {
     const { registry, agent } = lab([]);
     const other = new Agent({ model: scriptedModel(() => 'Two.'), loaders: [registry] });
     await Promise.all([agent.ready(), other.ready()]);

@@ -6,7 +6,7 @@ import { fakeClock } from '../support/agent/fake-clock.js';
 import { unhandledDuring, until } from '../support/agent/settle.js';
 import { lab, recordingLogger, recordingSink } from '../support/extension/lab.js';
 
-test('S1-10.0, S1-10.1.1, S1-10.3.1, S1-10.3.2: one life of an extension gives each figure with its labels, and no other', async () => {
+test('S1-10.0, S1-10.1.1, S1-10.3.1, S1-10.3.2: a registered, used and unregistered extension sends each metric with its labels', async () => {
   const metrics = recordingSink();
   const extension: ExtensionInput = {
     id: 'x',
@@ -39,7 +39,7 @@ test('S1-10.0, S1-10.1.1, S1-10.3.1, S1-10.3.2: one life of an extension gives e
   ]);
 });
 
-test('S1-10.2.1, S1-10.2.2: each callback is timed by the clock of the run, also one that throws', async () => {
+test("S1-10.2.1, S1-10.2.2: the duration of each callback is measured with the run's clock, also if it throws", async () => {
   const metrics = recordingSink();
   const clock = fakeClock();
   const slow = () => void clock.advance(50);
@@ -67,7 +67,7 @@ test('S1-10.2.1, S1-10.2.2: each callback is timed by the clock of the run, also
   );
 });
 
-test('a callback that waits is timed until it is done', async () => {
+test('the duration of an asynchronous callback includes its wait', async () => {
   const metrics = recordingSink();
   const clock = fakeClock();
   const wait = () => new Promise<void>((resolve) => clock.setTimeout(resolve, 50));
@@ -83,7 +83,7 @@ test('a callback that waits is timed until it is done', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('a sink that throws is logged and passed over', async () => {
+test('a metrics sink that throws is logged, and the run completes', async () => {
   const fail = () => {
     throw new Error('deaf');
   };
@@ -99,7 +99,7 @@ test('a sink that throws is logged and passed over', async () => {
   );
 });
 
-test('a sink that is asynchronous and fails is no unhandled rejection', async () => {
+test('a metrics sink that rejects causes no unhandled rejection', async () => {
   const logger = recordingLogger();
   const fail = (): void => Promise.reject(new Error('deaf')) as never;
   const unhandled = await unhandledDuring(async () => {

@@ -6,7 +6,7 @@ import { lab } from '../support/extension/lab.js';
 
 const TYPES = ['onInputMessages', 'onLlmOutput', 'onTag', 'onPlainText'] as const;
 
-/** An extension that writes down each of its callbacks. */
+/** Creates an extension that logs each call of its callbacks. */
 function logging(log: string[], id: string, priority?: number): ExtensionInput {
   const on = (type: string) => () => void log.push(`${type} ${id}`);
   return {
@@ -18,8 +18,8 @@ function logging(log: string[], id: string, priority?: number): ExtensionInput {
   };
 }
 
-describe('the order of callbacks', () => {
-  test('S1-9.0, S1-9.1.2, S1-9.2.1: is by priority, higher first, for each type of one run', async () => {
+describe('the callback order', () => {
+  test('S1-9.0, S1-9.1.2, S1-9.2.1: is by priority, higher first, for each callback type', async () => {
     const log: string[] = [];
     const extensions = [logging(log, 'low', 10), logging(log, 'mid'), logging(log, 'high', 90)];
     const { agent, registry } = lab(extensions, { script: () => 'x<t/>' });
@@ -30,7 +30,7 @@ describe('the order of callbacks', () => {
     expect((registry.status() as { id: string }[]).map(({ id }) => id)).toEqual(['high', 'mid', 'low']);
   });
 
-  test('S1-9.1.3: of any extensions is by priority, then by registration', async () => {
+  test('S1-9.1.3: is by priority, then by registration, for any extensions', async () => {
     const priorities = fc.array(fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(priorities, async (list) => {
@@ -46,7 +46,7 @@ describe('the order of callbacks', () => {
     );
   });
 
-  test('S1-9.1.3, H3: holds for a thousand random registrations', () => {
+  test('S1-9.1.3, H3: is the same rule for a thousand random registrations', () => {
     const registry = new ExtensionRegistry();
     const list = Array.from({ length: 1000 }, (_, index) => ({ id: String(index), priority: (index * 7919) % 101 }));
     for (const extension of list) registry.register(extension);
@@ -55,7 +55,7 @@ describe('the order of callbacks', () => {
     expect((registry.status() as { id: string }[]).map(({ id }) => id)).toEqual(sorted.map(({ id }) => id));
   });
 
-  test('S1-9.2.2: stands in the guide and in the doc comments', () => {
+  test('S1-9.2.2: is described in the guide and in the doc comments', () => {
     const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
     const rule = /by `?priority`?, higher first, then in the order of\s+(?:\*\s+)?registration/;
 

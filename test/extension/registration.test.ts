@@ -25,10 +25,10 @@ function problemsOf(extension: unknown, registry = new ExtensionRegistry({ tools
   return [];
 }
 
-const patterns = "a tag's name, its beginning and `*`, or a non-empty array of these";
+const patterns = 'a tag name, a prefix followed by `*`, or a non-empty array of these';
 
 describe('register', () => {
-  test('S1-1.0: takes extensions of different capabilities, and all act in one run', async () => {
+  test('S1-1.0: registers extensions with different members, and all act in one run', async () => {
     const seen: string[] = [];
     const { registry, agent, model } = lab(
       [
@@ -60,7 +60,7 @@ describe('register', () => {
     });
   });
 
-  test('S1-1.1.1: refuses an id that is taken, and the first is as it was', () => {
+  test('S1-1.1.1: refuses a registered id, and the first extension is unchanged', () => {
     const registry = new ExtensionRegistry();
     const first = registry.register({ id: 'a', priority: 7 });
 
@@ -69,7 +69,7 @@ describe('register', () => {
     expect(registry.get('a')?.priority).toBe(7);
   });
 
-  test('S1-1.1.2, S1-8.1.2, S1-8.1.3: gives back what was registered, whatever is done to the original', () => {
+  test('S1-1.1.2, S1-8.1.2, S1-8.1.3: returns a copy that later changes to the original do not affect', () => {
     const onInputMessages = () => {};
     const onTag = () => 'x';
     const tags = ['a', 'b-*'];
@@ -88,7 +88,7 @@ describe('register', () => {
     });
   });
 
-  test('S1-1.1.2: what it gives back cannot be changed, so that it stays what was checked', async () => {
+  test('S1-1.1.2: returns a frozen extension', async () => {
     const condition = { type: 'context_match', path: 'a', equals: { b: [1] } } as const;
     const { registry, agent, model } = lab([
       {
@@ -118,7 +118,7 @@ describe('register', () => {
     },
   );
 
-  test('S1-1.1.3: acts in its session alone unless its scope is wider', async () => {
+  test('S1-1.1.3: an extension acts only in its session, unless its scope is global', async () => {
     const log: string[] = [];
     const registry = new ExtensionRegistry();
     const extension = (id: string): ExtensionInput => ({
@@ -150,7 +150,7 @@ describe('register', () => {
     ]);
   });
 
-  test.each(['a'.repeat(64), 'A-1', '0', '-'])('S1-1.2.1: takes the id %j', (id) => {
+  test.each(['a'.repeat(64), 'A-1', '0', '-'])('S1-1.2.1: accepts the id %j', (id) => {
     expect(problemsOf({ id })).toEqual([]);
   });
 
@@ -172,7 +172,7 @@ describe('register', () => {
     [{ onTag: () => '', tags: [] }, `\`tags\` must be ${patterns}, got an array`],
     [{ onTag: [{ handle: () => '' }] }, `\`onTag[0].tags\` must be ${patterns}, got undefined`],
     [{ onTag: [{ tags: 'a' }] }, '`onTag[0].handle` must be a function, got undefined'],
-    [{ tags: 'a' }, '`tags` must stand beside an `onTag` that is a function'],
+    [{ tags: 'a' }, '`tags` must be given together with an `onTag` that is a function'],
     [{ on_input_message: () => {} }, 'unknown member `on_input_message`; did you mean `onInputMessages`?'],
     [{ on_llm_output: 1 }, '`on_llm_output` must be a function, got 1'],
     [{ on_tag: () => '' }, '`tags` of `onTag` is missing'],
@@ -185,7 +185,7 @@ describe('register', () => {
       })(),
       'unknown member `onTags`; did you mean `onTag`?',
     ],
-  ])('S1-1.2.2: %j is refused, and the key named', (members, problem) => {
+  ])('S1-1.2.2: refuses %j and names the key', (members, problem) => {
     const extension = Object.getPrototypeOf(members) === Object.prototype ? { id: 'x', ...members } : members;
     if (Object.hasOwn(members, '__proto__'))
       Object.defineProperty(extension, '__proto__', { value: 1, enumerable: true });
@@ -197,7 +197,7 @@ describe('register', () => {
     expect(problemsOf({ id: 'x', tags, onTag: () => '' })).toHaveLength(1);
   });
 
-  test('S1-1.2.2: takes all four callbacks, also as methods of a class that keep their `this`', async () => {
+  test('S1-1.2.2: accepts all four callbacks, also class methods, which run with their `this`', async () => {
     class Counter implements ExtensionInput {
       readonly id = 'counter';
       readonly tags = 't';
@@ -222,7 +222,7 @@ describe('register', () => {
     expect(counter.count).toBe(1111);
   });
 
-  test('S1-1.2.3: lists every member that is wrong, and stores nothing of it', async () => {
+  test('S1-1.2.3: lists every invalid member, and leaves the registry unchanged', async () => {
     const registry = new ExtensionRegistry({ tools: ['known'] });
     const problems = problemsOf(
       {
@@ -248,7 +248,7 @@ describe('register', () => {
     expect(model.requests[0]?.messages).toHaveLength(1);
   });
 
-  test.each([0, 100, 50, undefined])('S1-9.1.1: takes priority %j', (priority) => {
+  test.each([0, 100, 50, undefined])('S1-9.1.1: accepts priority %j', (priority) => {
     const registry = new ExtensionRegistry();
     registry.register({ id: 'a', priority });
 
@@ -263,7 +263,7 @@ describe('register', () => {
 });
 
 describe('unregister', () => {
-  test('S1-1.2.3: has no callback under a misspelt name, for the compiler as for the registry', () => {
+  test('S1-1.2.3: a misspelt callback is refused by the compiler and by the registry', () => {
     const misspelt = defineExtension({
       id: 'shouting',
       shout: (text: string) => text.toUpperCase(),
@@ -281,7 +281,7 @@ describe('unregister', () => {
     );
   });
 
-  test('S1-1.3.1: has no callback called any more, also in a run that is going on', async () => {
+  test('S1-1.3.1: stops all callbacks of the extension, also in a current run', async () => {
     const log: string[] = [];
     const say = (id: string): ExtensionInput => ({ id, onLlmOutput: () => void log.push(id) });
     const { registry, agent } = lab([say('gone'), say('stays')], {
@@ -296,7 +296,7 @@ describe('unregister', () => {
     expect(await registry.unregister('gone')).toBe(false);
   });
 
-  test('S1-1.3.1: drops what a callback that is still running will return', async () => {
+  test('S1-1.3.1: ignores the result of a callback that is still running', async () => {
     const { pass, open } = gate();
     const { registry, agent } = lab([{ id: 'slow', onLlmOutput: () => pass().then(() => 'late') }]);
     const run = agent.run('go');
@@ -307,7 +307,7 @@ describe('unregister', () => {
     expect((await run).text).toBe('Aye.');
   });
 
-  test('S1-1.3.2: removes its state in every session, and nobody else’s', async () => {
+  test('S1-1.3.2: removes the extension’s state in every session, and no other state', async () => {
     const state = new MemoryStateStore();
     const writes = (id: string): ExtensionInput => ({ id, onLlmOutput: (_o, context) => context.setState('k', 'v') });
     const { registry, agent } = lab([writes('a'), writes('b')], { registry: { state } });
@@ -318,7 +318,7 @@ describe('unregister', () => {
     expect(await registry.stats('s2')).toEqual({ bytes: 3, extensions: { b: 3 } });
   });
 
-  test('S1-1.3.2: a write that comes after it, or was on its way, leaves nothing behind', async () => {
+  test('S1-1.3.2: removes the value of a write that is unfinished, and refuses a later write', async () => {
     const { pass, open } = gate();
     const late: unknown[] = [];
     const { registry, agent } = lab([
@@ -342,7 +342,7 @@ describe('unregister', () => {
     expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
   });
 
-  test('S1-1.3.3, S1-10.1.2: is logged, as registering is', async () => {
+  test('S1-1.3.3, S1-10.1.2: is logged, like `register`', async () => {
     const logger = recordingLogger();
     const registry = new ExtensionRegistry({ logger });
     registry.register({ id: 'a', priority: 7 });

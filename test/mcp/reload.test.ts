@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, connected, isGone, raw, readLog, temporaryFolder } from '../support/mcp/lab.js';
 
-/** A loader over a workspace with a file of servers, whose starts are logged. */
+/** Creates a loader for a workspace with an `.mcp.json`. The servers log their starts to a file. */
 async function ground(servers: Record<string, object>) {
   const workspaceDir = temporaryFolder();
   const log = join(workspaceDir, 'log');
@@ -14,7 +14,7 @@ async function ground(servers: Record<string, object>) {
   return { ...made, log, write, workspaceDir, pids: () => readLog(log).flatMap(({ pid }) => pid ?? []) };
 }
 
-test('an unchanged file restarts nothing', async () => {
+test('reload restarts no server if the file is unchanged', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp } = await ground({ a: raw({ log }) });
   const tools = mcp.tools.list();
@@ -24,7 +24,7 @@ test('an unchanged file restarts nothing', async () => {
   expect(readLog(log).filter(({ pid }) => pid !== undefined)).toHaveLength(1);
 });
 
-test('adds, removes and restarts what the file changed', async () => {
+test('reload adds, removes and restarts servers as the file says', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp, write } = await ground({ gone: raw({ log }), kept: raw(), other: raw({ says: 'one' }) });
   const [gone] = readLog(log).flatMap(({ pid }) => pid ?? []);
@@ -50,7 +50,7 @@ test('adds, removes and restarts what the file changed', async () => {
   ).toEqual(['fresh connected', 'kept connected', 'other connected', 'own connected']);
 });
 
-test('a call of a server that is gone gets its result, and then the server ends', async () => {
+test('a removed server finishes its pending calls before it ends', async () => {
   const log = join(temporaryFolder(), 'log');
   const tools = [{ name: 'progress', inputSchema: { type: 'object' } }];
   const { mcp, write } = await ground({ gone: raw({ log, tools }) });
@@ -64,7 +64,7 @@ test('a call of a server that is gone gets its result, and then the server ends'
   await expect.poll(() => isGone(pid as number)).toBe(true);
 });
 
-test('close does not wait for the calls of a server that is gone', async () => {
+test('close does not wait for the pending calls of a removed server', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp, write } = await ground({ gone: raw({ log }) });
   const held = call(mcp, 'mcp__gone__hang');
@@ -82,7 +82,7 @@ test('close does not wait for the calls of a server that is gone', async () => {
   await expect(mcp.reload()).rejects.toMatchObject({ code: 'ERR_MCP_CLOSED' });
 });
 
-test('a file that cannot be read keeps its servers', async () => {
+test('reload keeps the servers of a file that cannot be read', async () => {
   const { mcp, workspaceDir } = await ground({ a: raw() });
   writeFileSync(join(workspaceDir, '.mcp.json'), '{ "mcpServers": ');
 
@@ -94,7 +94,7 @@ test('a file that cannot be read keeps its servers', async () => {
   expect(await call(mcp, 'mcp__a__echo')).toMatchObject({ content: 'echo: {}' });
 });
 
-test('readings at the same time follow one another', async () => {
+test('concurrent reloads run one after another', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp, write } = await ground({});
   write({ a: raw({ log }) });
@@ -105,7 +105,7 @@ test('readings at the same time follow one another', async () => {
   expect(readLog(log).filter(({ pid }) => pid !== undefined)).toHaveLength(1);
 });
 
-test('a changed program of an approved server is asked about again and restarted', async () => {
+test('reload asks again about an approved server whose program has changed, and restarts the server', async () => {
   const workspaceDir = temporaryFolder();
   const source = (says: string) =>
     `import { readFileSync } from 'node:fs';\n// ${says}\nawait import(${JSON.stringify('PLACE')});\n`;
@@ -126,7 +126,7 @@ test('a changed program of an approved server is asked about again and restarted
   expect(mcp.tools.list()).toEqual([]);
 });
 
-test('set keeps a server that has not changed, and puts another in its place', async () => {
+test('set keeps an unchanged server, and replaces a changed server', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp } = await connected({ servers: { a: raw({ log }) } });
 

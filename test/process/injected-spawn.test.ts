@@ -8,7 +8,7 @@ import { type RunProcessOptions, runProcess } from '../../src/process/run-proces
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { settled } from '../support/lifecycle/manual-clock.js';
 
-/** A fake child process as other people's tests create it: without some members and events of a real one. */
+/** A fake child process that lacks some members and events of a real one, as fakes in other test suites do. */
 class MadeUpChild extends EventEmitter {
   readonly pid: number | undefined;
   readonly stdin = new PassThrough();

@@ -1,4 +1,4 @@
-// A hook: no ship may moor that lies deeper than the setting allows.
+// A hook that blocks ships whose draught exceeds the setting `maxDraught`.
 import { text } from 'node:stream/consumers';
 
 const { data } = JSON.parse(await text(process.stdin));

@@ -1,4 +1,4 @@
-// An MCP server without any package: an approved extension of a workspace runs from a copy of its own folder.
+// An MCP server without dependencies, because an approved extension runs from a copy of its own folder.
 import { createInterface } from 'node:readline';
 
 const moor = {

@@ -5,7 +5,7 @@ import type { Tool } from '../../tools/tool.js';
 import type { ExtensionContext } from '../context.js';
 import type { Callback } from './callback.js';
 
-/** Makes the context of one call. What costs something is made when it is read. */
+/** Creates the context of one callback. Expensive members are created when they are first read. */
 export function createContext(callback: Callback): ExtensionContext {
   const { run } = callback;
   const { run: info } = run;

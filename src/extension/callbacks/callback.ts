@@ -10,17 +10,17 @@ import type { ExtensionRun } from '../run.js';
 import { isShortCircuit } from '../short-circuit.js';
 import type { StateSite } from '../state/extension-state.js';
 
-/** One call of something that an extension brought along. */
+/** A call of a callback or condition of an extension. */
 export interface CallbackCall<Result> {
   readonly name: CallbackName | 'condition';
   readonly call: (callback: Callback) => unknown;
-  /** Takes what was returned; throws where it is of the wrong kind. */
+  /** Returns the checked result. Throws if the returned value is of the wrong type. */
   readonly accept: (returned: unknown) => Result;
 }
 
 /**
- * Calls it within its time. What goes wrong is logged, and gives undefined; so does an extension that is unregistered
- * meanwhile. Throws only where the run was aborted.
+ * Calls a callback within its time limit. Logs a failure and returns undefined. Also returns undefined if the extension
+ * was unregistered in the meantime. Throws only if the run was aborted.
  */
 export async function runCallback<Result>(
   run: ExtensionRun,
@@ -65,7 +65,7 @@ function report({ settings }: ExtensionRun, { name, extension_id, outcome, durat
   settings.metrics.count(EXTENSION_CALLBACK_TOTAL, { ...labels, outcome });
 }
 
-/** One call of an extension on its way: until when it counts, and what it may reach. */
+/** A running callback, with its time limit, its abort signal and its state scope. */
 export class Callback {
   private stop: Stop | undefined = undefined;
   private isSettled = false;
@@ -89,12 +89,11 @@ export class Callback {
     return { clock: this.run.run.clock, logger: this.run.logger };
   }
 
-  /** The signal of this call. */
   get signal(): AbortSignal {
     return this.follow().signal;
   }
 
-  /** The outcome of what was returned, the abort of the run, or the end of its time; what comes first. */
+  /** Waits for the callback's promise. Rejects if the run aborts or the time limit passes first. */
   async bound(returned: unknown): Promise<unknown> {
     if (!isPromise(returned)) return returned;
     const { clock } = this.run.run;
@@ -106,18 +105,18 @@ export class Callback {
     return stop.race(returned as Awaitable<unknown>);
   }
 
-  /** Nothing that it does from now on counts. */
+  /** Makes the state methods of the callback's context reject from now on. */
   giveUp(): void {
     this.isGivenUp = true;
   }
 
-  /** Lets go of the run's signal. */
+  /** Clears the timer and stops listening to the run's signal. */
   settle(): void {
     this.isSettled = true;
     this.stop?.release();
   }
 
-  /** Throws where a call of the context comes too late. */
+  /** Throws ExtensionExpiredError if the callback has failed, its run has ended or its extension is unregistered. */
   assertGood(operation: string): void {
     const isOver = this.isGivenUp || this.stop?.stopped || this.run.over;
     if (isOver || this.registration.removed) throw new ExtensionExpiredError(this.id, operation);
@@ -132,7 +131,7 @@ export class Callback {
     );
   }
 
-  /** What stops with the run, made on first use: most callbacks neither wait nor look at their signal. */
+  /** Created on first use, because most callbacks neither return a promise nor read their signal. */
   private follow(): Stop {
     if (this.stop === undefined) {
       this.stop = new Stop();

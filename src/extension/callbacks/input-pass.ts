@@ -8,7 +8,7 @@ import { isShortCircuit, type ShortCircuit } from '../short-circuit.js';
 import { runCallback } from './callback.js';
 import { createContext } from './callback-context.js';
 
-/** Passes the conversation through `onInputMessages` of each extension, once a run. */
+/** Passes the conversation through `onInputMessages` of each extension. */
 export async function passInput(
   run: ExtensionRun,
   messages: readonly Message[],
@@ -30,24 +30,24 @@ export async function passInput(
   return current;
 }
 
-/** What a callback was given: copies of messages, each with the one that it is a copy of. */
-interface Given {
+/** The input of a callback. Maps each copy to its original message. */
+interface CallbackInput {
   readonly originals: ReadonlyMap<Message, Message>;
   readonly current: readonly Message[];
 }
 
-function acceptMessages(returned: unknown, given: Given): readonly Message[] | ShortCircuit {
-  if (returned === undefined) return given.current;
+function acceptMessages(returned: unknown, input: CallbackInput): readonly Message[] | ShortCircuit {
+  if (returned === undefined) return input.current;
   if (isShortCircuit(returned)) return returned;
   if (!Array.isArray(returned)) {
     throw new HookResultInvalidError('onInputMessages returns an array of messages, or shortCircuit(text)', returned);
   }
-  if (checkMessages(returned) === undefined) return adopt(returned, given);
-  throw new MessageInvalidError('The messages end in tool calls without results.');
+  if (checkMessages(returned) === undefined) return adopt(returned, input);
+  throw new MessageInvalidError('The messages that `onInputMessages` returned must have a result for each tool call.');
 }
 
-/** A message that is as it was stays the very same, so that a session need not store it anew; others are copied. */
-function adopt(returned: readonly Message[], { originals, current }: Given): readonly Message[] {
+/** Keeps the original of each unchanged message, so that a session does not store it again, and copies all others. */
+function adopt(returned: readonly Message[], { originals, current }: CallbackInput): readonly Message[] {
   const adopted = returned.map((message) => {
     const original = originals.get(message);
     return original !== undefined && isSameData(original, message) ? original : cloneData(message);

@@ -12,7 +12,10 @@ import { createContext } from './callback-context.js';
 import { editBetween, editContent, type TextEdit, textIn } from './text-edit.js';
 import { acceptText } from './text-result.js';
 
-/** Passes a response through `onLlmOutput` on the whole text, then the tags, then the plain text between them. */
+/**
+ * Passes a response through `onLlmOutput`, then its tags through `onTag`, then the text between them through
+ * `onPlainText`.
+ */
 export async function passOutput(run: ExtensionRun, response: ModelResponse): Promise<ModifyAction | undefined> {
   const original = textIn(response.content);
   const output = await passWhole(run, original);
@@ -35,7 +38,7 @@ export async function passOutput(run: ExtensionRun, response: ModelResponse): Pr
 interface Whole {
   readonly text: string;
   readonly annotations: Readonly<Record<string, JsonValue>>;
-  /** Set where an extension had the last word. */
+  /** The short circuit of an extension, if there is one. */
   readonly end?: { readonly text: string; readonly by: string };
 }
 
@@ -65,15 +68,15 @@ function acceptOutput(returned: unknown, id: string): Partial<AnnotatedOutput> |
   if (isShortCircuit(returned)) return returned;
   const { output, metadata } = (returned ?? {}) as Partial<AnnotatedOutput>;
   if (metadata === undefined || (output !== undefined && typeof output !== 'string')) {
-    const expected = 'onLlmOutput returns a text, { output, metadata }, shortCircuit(text) or nothing';
+    const expected = 'onLlmOutput returns a string, { output, metadata }, shortCircuit(text) or nothing';
     throw new HookResultInvalidError(expected, returned);
   }
-  // Notes are stored and sent as JSON: what JSON cannot hold is refused here, and what is kept is a copy.
+  // Annotations are stored and sent as JSON. The round trip refuses other values, and makes a copy.
   const notes: JsonValue = JSON.parse(encodeState(`annotations.${id}`, metadata, undefined));
   return { output, metadata: notes };
 }
 
-/** The tags of a text, and the pieces between them. */
+/** Returns the edits of the tag sections, and of the pieces between them. */
 async function passPieces(run: ExtensionRun, text: string): Promise<readonly TextEdit[]> {
   const hasTags = run.registrations.some(({ handlers }) => handlers.length > 0);
   const sections = hasTags ? await passTags(run, text) : [];
@@ -89,7 +92,7 @@ async function passPieces(run: ExtensionRun, text: string): Promise<readonly Tex
   return edits;
 }
 
-/** A piece of plain text through `onPlainText` of each extension. */
+/** Passes one piece of text through `onPlainText` of each extension. */
 async function passPlain(run: ExtensionRun, piece: { start: number; text: string }): Promise<readonly TextEdit[]> {
   if (piece.text === '') return [];
   let { text } = piece;

@@ -1,20 +1,20 @@
 import type { AssistantPart } from '../../model/message.js';
 
-/** A piece of a text that is replaced. */
+/** A replacement of the characters from `start` to before `end`. */
 export interface TextEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The text of an answer: that of its text parts, joined. */
+/** Returns the joined text of all text parts. */
 export function textIn(content: readonly AssistantPart[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 /**
- * What makes one text another: the stretch between their common beginning and end; undefined where they are the same. No
- * end of it lies inside a character: its halves would come into two parts.
+ * Returns the edit between the common prefix and the common suffix of two strings; undefined if they are equal. The
+ * edit never splits a surrogate pair, whose halves could otherwise land in two parts.
  */
 export function editBetween(before: string, after: string): TextEdit | undefined {
   if (before === after) return undefined;
@@ -28,15 +28,15 @@ export function editBetween(before: string, after: string): TextEdit | undefined
   return { start: head, end: before.length - tail, text: after.slice(head, after.length - tail) };
 }
 
-/** Whether both halves of one character meet at a place. */
-function isInside(text: string, at: number): boolean {
-  return (text.codePointAt(at - 1) ?? 0) > 0xff_ff;
+/** Returns true if the index lies between the halves of a surrogate pair. */
+function isInside(text: string, index: number): boolean {
+  return (text.codePointAt(index - 1) ?? 0) > 0xff_ff;
 }
 
 /**
- * Applies edits (sorted, apart from each other) to the joined text of an answer. Parts stay what and where they are: a
- * new text stands in the part in which the old one began. A text part that becomes empty is dropped; where there was
- * none, the text comes after the reasoning that the answer begins with.
+ * Applies sorted, disjoint edits to the joined text of a response. The parts keep their order, and a replacement goes
+ * into the part in which the replaced text starts. A text part that becomes empty is removed. If there is no text part,
+ * a new one is inserted after the leading reasoning parts.
  */
 export function editContent(content: readonly AssistantPart[], edits: readonly TextEdit[]): readonly AssistantPart[] {
   if (edits.length === 0) return content;
@@ -54,34 +54,34 @@ export function editContent(content: readonly AssistantPart[], edits: readonly T
 interface EditState {
   readonly edits: readonly TextEdit[];
   next: number;
-  /** Where the part begins in the joined text. */
+  /** Start index of the current part in the joined text. */
   offset: number;
-  /** How far the joined text is taken over or replaced. */
+  /** Index in the joined text up to which all characters are copied or replaced. */
   done: number;
 }
 
 function editPart(text: string, state: EditState, isLast: boolean): string {
   const { edits, offset } = state;
   const end = offset + text.length;
-  let made = '';
-  const keep = (until: number) => {
-    if (until > state.done) made += text.slice(Math.max(0, state.done - offset), until - offset);
+  let edited = '';
+  const copyUntil = (until: number) => {
+    if (until > state.done) edited += text.slice(Math.max(0, state.done - offset), until - offset);
     state.done = Math.max(state.done, until);
   };
   for (let edit = edits[state.next]; edit !== undefined; edit = edits[state.next]) {
     if (edit.start >= end && !isLast) break;
-    keep(edit.start);
-    made += edit.text;
+    copyUntil(edit.start);
+    edited += edit.text;
     state.done = Math.max(state.done, edit.end);
     state.next += 1;
   }
-  keep(end);
+  copyUntil(end);
   state.offset = end;
-  return made;
+  return edited;
 }
 
 function withText(content: readonly AssistantPart[], text: string): readonly AssistantPart[] {
   if (text === '') return content;
-  const at = content.findIndex((part) => part.type !== 'reasoning');
-  return content.toSpliced(at < 0 ? content.length : at, 0, { type: 'text', text });
+  const index = content.findIndex((part) => part.type !== 'reasoning');
+  return content.toSpliced(index < 0 ? content.length : index, 0, { type: 'text', text });
 }

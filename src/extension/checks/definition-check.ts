@@ -9,10 +9,10 @@ import { doubledNames, inBothSpellings, inCamelCase } from './spelling.js';
 import { doubledLists, normaliseToolConfig, toolConfigRule, unknownTools } from './tool-config.js';
 
 const ID = /^[A-Za-z0-9-]{1,64}$/;
-/** A name, a beginning of names and `*`, or `*` for every tag. */
+/** A tag name, a prefix of tag names followed by `*`, or `*` for every tag. */
 const TAG_PATTERN = /^(?:[\p{L}_][\p{L}\p{N}_.:-]*\*?|\*)$/u;
 
-/** The members of each condition that is data; the second one is required. */
+/** The allowed members of each condition object, by `type`. The second member is required too. */
 const CONDITIONS: Readonly<Record<string, readonly [type: string, subject: string, value?: string]>> = {
   tag_present: ['type', 'tag'],
   state_value: ['type', 'key', 'equals'],
@@ -20,7 +20,7 @@ const CONDITIONS: Readonly<Record<string, readonly [type: string, subject: strin
 };
 
 const tags: OptionRule = {
-  expected: "a tag's name, its beginning and `*`, or a non-empty array of these",
+  expected: 'a tag name, a prefix followed by `*`, or a non-empty array of these',
   accepts: (value) => [value].flat().length > 0 && [value].flat().every(isTagPattern),
 };
 const handlerRules = { tags: required(tags), handle: required(callable) } satisfies OptionTable<TagHandler>;
@@ -54,7 +54,7 @@ const rulesOfInput = inBothSpellings(rules);
 
 /**
  * Returns the members of a definition under their camelCase names. Throws an ExtensionInvalidError that lists each
- * invalid member. Without `knownTools` the names in tool guidance are not checked.
+ * invalid member. Checks the tool names in `toolConfig` only with `knownTools`.
  */
 export function readDefinition(input: ExtensionInput, knownTools?: ReadonlySet<string>): Extension {
   if (!isObject(input)) {
@@ -73,7 +73,7 @@ export function readDefinition(input: ExtensionInput, knownTools?: ReadonlySet<s
   return { ...definition, ...(toolConfig && { toolConfig: normaliseToolConfig(toolConfig) }) };
 }
 
-/** In an object of a class, a member that begins with `on` is most likely a misspelt callback. */
+/** Returns a problem for each unknown member. In a class instance, only members that begin with `on` are suspicious. */
 function unknownMembers(extension: object): string[] {
   const unknown = suspectNames(extension, /^on[A-Z_]/).filter((name) => !Object.hasOwn(rulesOfInput, name));
   return unknown.map((name) => unknownName('member', name, Object.keys(rules)));
@@ -85,7 +85,7 @@ function toolProblems(toolConfig: object, knownTools: ReadonlySet<string> | unde
 
 function tagProblems({ onTag, tags }: Extension): string[] {
   if (typeof onTag === 'function') return tags === undefined ? ['`tags` of `onTag` is missing'] : [];
-  return tags === undefined ? [] : ['`tags` must stand beside an `onTag` that is a function'];
+  return tags === undefined ? [] : ['`tags` must be given together with an `onTag` that is a function'];
 }
 
 function isId(value: unknown): boolean {

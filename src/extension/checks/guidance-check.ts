@@ -5,16 +5,17 @@ import { unknownToolNames } from '../../tools/unknown-tool-names.js';
 import type { RegisteredExtension } from '../definition.js';
 import { guidedTools } from './tool-config.js';
 
-/** What the guidance of a registry is checked against, and who is told. */
 export interface GuidanceCheckOptions {
-  /** The registered extensions. */
+  /** Returns the registered extensions. */
   readonly list: () => readonly RegisteredExtension[];
-  /** Names of tools that the registry was told of. */
+  /** Returns the tool names in the registry's option `tools`. */
   readonly declared: () => readonly string[];
   readonly logger: Logger | undefined;
 }
 
-/** Warns of tool guidance that names unknown tools: once for each extension, at the first model call after all loaders. */
+/**
+ * Logs a warning if a `toolConfig` names unknown tools: once per extension, at the first model call after all loaders.
+ */
 export class GuidanceCheck {
   private readonly checked = new WeakSet<RegisteredExtension>();
 
@@ -23,7 +24,7 @@ export class GuidanceCheck {
     private readonly options: GuidanceCheckOptions,
   ) {}
 
-  /** The lifecycle of the registry, with the check of extensions that are new before its next model call. */
+  /** Returns the lifecycle, which checks the tool names of new extensions before its next model call. */
   addTo(lifecycle: AgentLifecycle | undefined): AgentLifecycle | undefined {
     const { wrapModelCall } = lifecycle ?? {};
     if (wrapModelCall === undefined || this.unchecked().length === 0) return lifecycle;
@@ -53,7 +54,7 @@ export class GuidanceCheck {
       const problems = unknownToolNames([...named], tools);
       if (problems.length === 0) continue;
       const message = `The \`toolConfig\` of extension "${id}" names unknown tools: ${problems.join('; ')}.`;
-      logger.warn(`${message} Correct the names, or set \`lazy\` if the tools come later.`, { extensionId: id });
+      logger.warn(`${message} Correct the names, or set \`lazy\` if the tools are added later.`, { extensionId: id });
     }
   }
 }

@@ -7,15 +7,17 @@ export function inBothSpellings(rules: OptionRules): OptionRules {
   return Object.fromEntries(Object.entries(rules).flatMap(([name, rule]) => spellingsOf(name).map((it) => [it, rule])));
 }
 
-/** Returns a problem for each name that is given in both spellings. `path` stands before the names. */
+/** Returns a problem for each member that is given in camelCase and in snake_case. `path` is put before the names. */
 export function doubledNames(members: object, rules: OptionRules, path = ''): string[] {
   return Object.keys(rules).flatMap((name) => {
     const [camel, snake] = spellingsOf(name).filter((spelling) => (members as Members)[spelling] !== undefined);
-    return snake === undefined ? [] : [`\`${path}${camel}\` and \`${path}${snake}\` are the same member: give one`];
+    return snake === undefined
+      ? []
+      : [`\`${path}${camel}\` and \`${path}${snake}\` are the same member; remove one of the two`];
   });
 }
 
-/** Returns the members that are given, under their camelCase names. */
+/** Returns the members that are not undefined, under their camelCase names. */
 export function inCamelCase(members: object, rules: OptionRules): Members {
   const given = Object.keys(rules).flatMap((name) => {
     const value = spellingsOf(name)

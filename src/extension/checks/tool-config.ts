@@ -13,32 +13,32 @@ const rules = {
   lazy: boolean,
 } satisfies OptionTable<ToolConfig>;
 
-/** The rule for tool guidance, with camelCase and snake_case keys. */
+/** The rule for a `toolConfig`, with camelCase and snake_case keys. */
 export const toolConfigRule = group(inBothSpellings(rules));
 
-/** Returns a problem for each list that is given in both spellings. */
+/** Returns a problem for each member that is given in camelCase and in snake_case. */
 export function doubledLists(config: object): string[] {
   return doubledNames(config, rules, 'toolConfig.');
 }
 
-/** Returns a copy of checked tool guidance with camelCase keys. */
+/** Returns a frozen copy of a checked `toolConfig` with camelCase keys. */
 export function normaliseToolConfig(config: ToolConfig | ToolConfigLiteral): ToolConfig {
   return freezeData(inCamelCase(config, rules));
 }
 
-/** Returns a problem for each tool that is not in `known`. Lazy guidance has none. */
+/** Returns a problem for each tool name that is not in `known`. A `lazy` config is not checked. */
 export function unknownTools(config: object, known: ReadonlySet<string>): string[] {
   return guidedTools(config).flatMap(([list, names]) =>
     names
       .filter((name) => !known.has(name))
       .map(
         (name) =>
-          `\`toolConfig.${list}\` names the unknown tool "${name}"; name it in the registry's \`tools\`, or set \`lazy\``,
+          `\`toolConfig.${list}\` names the unknown tool "${name}"; add it to the registry's \`tools\`, or set \`lazy\``,
       ),
   );
 }
 
-/** Returns the lists of tool names in tool guidance, as they are spelt there. Lazy guidance has none. */
+/** Returns each array of tool names with its key as written. Returns an empty array for a `lazy` config. */
 export function guidedTools(config: ToolConfig): [list: string, names: readonly string[]][] {
   return config.lazy ? [] : Object.entries(config).filter(([, value]) => isTexts(value));
 }

@@ -11,14 +11,17 @@ import type { ExtensionRun } from '../run.js';
 import { pairTags } from '../tags/pairs.js';
 import { scanTags } from '../tags/scanner.js';
 
-/** A condition of one extension, and the conversation that it is asked about. */
+/** A condition of one extension, and the conversation to evaluate it for. */
 export interface ConditionCase {
   readonly registration: Registration;
   readonly condition: AdditionCondition;
   readonly messages: readonly Message[];
 }
 
-/** Whether a condition holds. One that throws, takes too long or gives no boolean is logged, and does not. */
+/**
+ * Returns true if a condition is met. A condition that throws, times out or returns a non-boolean is logged and not
+ * met.
+ */
 export async function isMet(run: ExtensionRun, { registration, condition, messages }: ConditionCase): Promise<boolean> {
   const met = await runCallback(run, registration, {
     name: 'condition',
@@ -49,7 +52,7 @@ function isMatch(value: unknown, equals: JsonValue | undefined): boolean {
   return equals === undefined ? value !== undefined && value !== null : isSameData(value, equals);
 }
 
-/** Own members only: what every object inherits is no part of a context. */
+/** Reads own properties only, since inherited ones are not data of the caller. */
 function valueAt(context: unknown, path: string): unknown {
   let value = context;
   for (const name of path.split('.')) {
@@ -66,15 +69,15 @@ function hasTag({ handledTags }: ExtensionRun, tag: string, messages: readonly M
   );
 }
 
-/** A message never changes, so each is looked through once. */
-const known = new WeakMap<Message, ReadonlySet<string>>();
+/** Messages are immutable, so each is scanned once. */
+const tagsByMessage = new WeakMap<Message, ReadonlySet<string>>();
 
-/** The tags of what was said: what tools gave back, and instructions, do not count. */
+/** Returns the tag names in a user or assistant message. Tool results and instructions do not count. */
 function tagsIn(message: Message): ReadonlySet<string> {
   const isSaid = message.role === 'user' || message.role === 'assistant';
   const found =
-    known.get(message) ??
+    tagsByMessage.get(message) ??
     new Set(isSaid ? pairTags(scanTags(textOf(message), () => true)).map(({ name }) => name) : []);
-  known.set(message, found);
+  tagsByMessage.set(message, found);
   return found;
 }

@@ -13,8 +13,8 @@ interface OwnedAddition {
 }
 
 /**
- * A request with the additions and the tool guidance of every extension. In each position additions stand in ascending
- * order of the extensions' ids, those of one extension as it declares them, with an empty line between two texts.
+ * Returns the request with the prompt additions and tool guidance of every extension. In each position, additions are
+ * sorted by extension id, then in the order of declaration. Empty lines separate them.
  */
 export function assemblePrompt(run: ExtensionRun, request: ModelCallRequest): Awaitable<ModelCallRequest> {
   const additions = additionsOf(run);
@@ -61,7 +61,7 @@ function withAdditions(
 
 type Texts = readonly string[];
 
-/** Around the system message that the request begins with; one is made if it begins with none. */
+/** Puts strings before and after the leading system message. Creates the message if it is missing. */
 function inSystem(messages: readonly Message[], prefix: Texts, suffix: Texts): readonly Message[] {
   if (prefix.length + suffix.length === 0) return messages;
   const [first] = messages;
@@ -69,7 +69,7 @@ function inSystem(messages: readonly Message[], prefix: Texts, suffix: Texts): r
   return [{ role: 'system', content }, ...messages.slice(first?.role === 'system' ? 1 : 0)];
 }
 
-/** Around the last user message. Without one, nothing is added. */
+/** Puts strings before and after the last user message. Returns the messages unchanged if they have no user message. */
 function inUser(messages: readonly Message[], prefix: Texts, suffix: Texts): readonly Message[] {
   const at = messages.findLastIndex((message) => message.role === 'user');
   if (at < 0 || prefix.length + suffix.length === 0) return messages;

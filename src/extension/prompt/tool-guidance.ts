@@ -3,8 +3,8 @@ import type { ToolConfig } from '../definition.js';
 import type { ExtensionRun } from '../run.js';
 
 /**
- * The offered tools with those that extensions prefer first and those that they would avoid last; the others keep their
- * order. None is left out. On a tool that is in both lists the extension of higher priority decides, then the lower id.
+ * Returns the offered tools with preferred tools first and avoided tools last. All other tools keep their order. If two
+ * extensions disagree on a tool, the higher priority decides, then the lower id.
  */
 export function sortTools<T extends ToolSpec>(run: ExtensionRun, tools: readonly T[]): readonly T[] {
   const { preferred, avoided } = choicesOf(run);
@@ -14,7 +14,7 @@ export function sortTools<T extends ToolSpec>(run: ExtensionRun, tools: readonly
   return [...tools].sort((a, b) => rank(a) - rank(b));
 }
 
-/** The text that tells the model how to choose among the offered tools; empty if there is nothing to say. */
+/** Returns the guidance on the offered tools for the system message; an empty array if there is none. */
 export function guidanceFor(run: ExtensionRun, offered: readonly ToolSpec[]): readonly string[] {
   const configs = configsOf(run);
   if (configs.length === 0) return [];
@@ -34,7 +34,7 @@ function line(label: string, text: string): string[] {
   return text === '' ? [] : [`- ${label}: ${text}`];
 }
 
-/** Each tool stands where the first extension that names it puts it. */
+/** Sorts each tool into the set that the first extension names it for. */
 function choicesOf(run: ExtensionRun): { preferred: Set<string>; avoided: Set<string> } {
   const preferred = new Set<string>();
   const avoided = new Set<string>();
@@ -45,7 +45,7 @@ function choicesOf(run: ExtensionRun): { preferred: Set<string>; avoided: Set<st
   return { preferred, avoided };
 }
 
-/** By priority and id, so that the request is the same whatever the order of registration. */
+/** Sorts by priority, then by id, so that the order of registration does not change the request. */
 function configsOf({ registrations }: ExtensionRun): readonly ToolConfig[] {
   return registrations
     .flatMap(({ removed, extension }) => (removed ? [] : [extension]))

@@ -14,14 +14,14 @@ import { StateLimitError, StateStoreError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
 
-/** A session's state has come to 80 % of what it may take. Raised once; again after it has fallen below. */
+/** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */
 export interface StateAlert {
   readonly session: string;
   readonly bytes: number;
   readonly limitBytes: number;
 }
 
-/** Where extensions keep their state, and what holds for it. */
+/** The store for extension state, with its limits. */
 export interface StateSettings {
   readonly store: StateStore;
   readonly policy: StatePolicy;
@@ -30,7 +30,7 @@ export interface StateSettings {
   readonly onAlert: ((alert: StateAlert) => Awaitable<void>) | undefined;
 }
 
-/** Where time and lines of log of one run come from and go to. */
+/** The clock and logger of a run, or of the registry. */
 export interface StateSite {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -38,11 +38,14 @@ export interface StateSite {
 
 const ALERT_AT = 0.8;
 
-/** The state of all extensions of a registry: within its limits and in time, or a typed error. */
+/**
+ * The state of all extensions of a registry. Each operation keeps the limits and the timeout, or rejects with a typed
+ * error.
+ */
 export class ExtensionState {
-  /** Calls that are on their way, by extension. */
+  /** Unfinished store calls, by extension id. */
   private readonly pending = new Map<string, Set<Promise<unknown>>>();
-  /** Extensions whose state is being removed: who comes under the same id waits for it. */
+  /** Unfinished removals, by extension id. A new extension with the same id waits for the removal. */
   private readonly clearing = new Map<string, Promise<unknown>>();
 
   constructor(private readonly settings: StateSettings) {}
@@ -58,7 +61,6 @@ export class ExtensionState {
     return text === undefined ? undefined : decodeState(key, text, as);
   }
 
-  /** Stores the JSON text of a value. */
   async set<T>(
     scope: StateScope,
     { key, value, codec }: { key: string; value: T; codec: StateCodec<T> | undefined },
@@ -73,7 +75,7 @@ export class ExtensionState {
     if (!change.stored) throw new StateLimitError(key, bytes, limitsIn(policy));
     metrics.measure(EXTENSION_STATE_SIZE_BYTES, bytes, { extension_id: scope.extension });
     this.reportEvictions(scope, change, site.logger);
-    this.watch(scope.session, change, site.logger);
+    this.alertIfFull(scope.session, change, site.logger);
   }
 
   async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
@@ -85,7 +87,7 @@ export class ExtensionState {
     site.logger.info(`Extension "${scope.extension}" cleared ${what} in session "${scope.session}".`, details);
   }
 
-  /** Removes all state of an extension, after what it had begun to write. */
+  /** Removes all state of an extension after its unfinished writes. */
   async clearExtension(extension: string, site: StateSite): Promise<number> {
     const clearing = Promise.allSettled([...(this.pending.get(extension) ?? [])]).then(() =>
       this.call('', ['clearExtension', () => this.settings.store.clearExtension(extension)], site),
@@ -98,13 +100,13 @@ export class ExtensionState {
     }
   }
 
-  /** Drops the state of a run that had no session. */
+  /** Removes the state of a session after all unfinished writes. */
   async clearSession(session: string, site: StateSite): Promise<void> {
     await Promise.allSettled([...this.pending.values()].flatMap((calls) => [...calls]));
     await this.call('', ['clearSession', () => this.settings.store.clearSession(session)], site);
   }
 
-  /** Says that a session is active. */
+  /** Restarts the session's time to live. */
   async touch(session: string, site: StateSite): Promise<void> {
     const { store, policy } = this.settings;
     await this.call('', ['touch', () => store.touch(session, policy)], site);
@@ -114,7 +116,7 @@ export class ExtensionState {
     return this.call('', ['stats', () => this.settings.store.stats(session)], site);
   }
 
-  /** One call of the store, after the state of who had the id before is gone. */
+  /** Calls the store after an unfinished removal for the same extension id. */
   private call<T>(extension: string, work: readonly [string, () => Awaitable<T>], site: StateSite): Promise<T> {
     const clearing = this.clearing.get(extension);
     if (clearing === undefined) return this.attempt(extension, work, site);
@@ -125,7 +127,7 @@ export class ExtensionState {
     );
   }
 
-  /** In time. What goes wrong is a StateStoreError, but for a key that the store refuses. */
+  /** Calls the store within the timeout. Rejects with StateKeyError or StateStoreError. */
   private async attempt<T>(
     extension: string,
     [operation, act]: readonly [string, () => Awaitable<T>],
@@ -156,12 +158,12 @@ export class ExtensionState {
     for (const { key, bytes } of evicted) {
       this.settings.metrics.count(EXTENSION_STATE_EVICTIONS, { extension_id: extension });
       const details = { extensionId: extension, session, key, bytes };
-      logger.warn(`State "${key}" of extension "${extension}" was evicted: newer state needs the room.`, details);
+      logger.warn(`State "${key}" of extension "${extension}" was evicted to make room for a newer value.`, details);
     }
   }
 
-  /** What is stored is stored: nobody waits for whoever hears of an alert. */
-  private watch(session: string, { bytesBefore, bytesAfter }: StateChange, logger: Logger): void {
+  /** Sends an alert if this write has raised the size to 80 % of the limit. Does not wait for the callback. */
+  private alertIfFull(session: string, { bytesBefore, bytesAfter }: StateChange, logger: Logger): void {
     const { policy, onAlert } = this.settings;
     const limitBytes = policy.sessionBytes;
     if (bytesBefore >= limitBytes * ALERT_AT || bytesAfter < limitBytes * ALERT_AT) return;
@@ -169,8 +171,8 @@ export class ExtensionState {
     logger.warn(`The state of session "${session}" takes ${bytesAfter} of ${limitBytes} bytes.`, alert);
     const complain = (error: unknown) => logger.error('`onStateAlert` failed.', error);
     try {
-      const heard = onAlert?.(alert);
-      if (isPromise(heard)) heard.then(undefined, complain);
+      const returned = onAlert?.(alert);
+      if (isPromise(returned)) returned.then(undefined, complain);
     } catch (error) {
       complain(error);
     }
@@ -178,5 +180,5 @@ export class ExtensionState {
 }
 
 function limitsIn({ extensionBytes, sessionBytes }: StatePolicy): string {
-  return `an extension may keep ${extensionBytes} bytes in a session, all together ${sessionBytes}`;
+  return `${extensionBytes} bytes for an extension in a session, ${sessionBytes} bytes for all extensions together`;
 }

@@ -4,29 +4,30 @@ import { isPlainObject } from '../../internal/plain-data.js';
 import { describeIssues, isStandardSchema, type StandardSchema } from '../../tools/standard-schema.js';
 import { StateMismatchError, StateValueError } from '../error.js';
 
-/** Turns a value that JSON cannot hold, such as a Map, into one that it can, and back. */
+/** Converts a value that JSON cannot represent, such as a Map, to plain data and back. */
 export interface StateCodec<T> {
-  /** Plain data for a value. */
+  /** Returns plain data that JSON can represent. */
   encode(value: T): JsonValue;
-  /** The value of such data. Throws where the data is not of its kind. */
+  /** Returns the value for stored data. Throws if the data does not have the expected form. */
   decode(data: JsonValue): T;
 }
 
-/** The JSON text of a value. Throws StateValueError where anything of it would be lost or changed in silence. */
+/** Returns a value as a JSON string. Throws StateValueError if JSON would silently lose or change data. */
 export function encodeState<T>(key: string, value: T, codec: StateCodec<T> | undefined): string {
   let text: string | undefined;
   try {
     const data: unknown = codec === undefined ? value : codec.encode(value);
-    text = JSON.stringify(data, keeperOf(key));
+    text = JSON.stringify(data, losslessReplacer(key));
   } catch (error) {
     if (error instanceof StateValueError) throw error;
     throw new StateValueError(key, describeError(error), error);
   }
-  if (text === undefined) throw new StateValueError(key, 'undefined is no value; `clearState` removes one');
+  if (text === undefined)
+    throw new StateValueError(key, 'the value must not be undefined; call `clearState` to remove a value');
   return text;
 }
 
-/** The value of a JSON text. */
+/** Returns the value of a JSON string. Throws StateMismatchError if the schema or codec refuses the value. */
 export async function decodeState<T>(
   key: string,
   text: string,
@@ -45,18 +46,18 @@ export async function decodeState<T>(
   }
 }
 
-/** Members that are undefined are left out, as JSON does; whatever else it cannot hold is refused. */
-function keeperOf(key: string) {
-  return function keep(this: Readonly<Record<string, unknown>>, name: string, part: unknown): unknown {
-    const isEmptied = part === null && this[name] !== null;
-    const problem = isEmptied ? 'a value that JSON makes null of' : problemOf(part, Array.isArray(this));
+/** Returns a JSON replacer that throws on every value JSON would change, except undefined members, which it omits. */
+function losslessReplacer(key: string) {
+  return function replace(this: Readonly<Record<string, unknown>>, name: string, part: unknown): unknown {
+    const isNulled = part === null && this[name] !== null;
+    const problem = isNulled ? 'a value that JSON turns into null' : problemOf(part, Array.isArray(this));
     if (problem === undefined) return part;
     throw new StateValueError(key, name === '' ? `it is ${problem}` : `\`${name}\` is ${problem}`);
   };
 }
 
 function problemOf(part: unknown, isItem: boolean): string | undefined {
-  if (part === undefined) return isItem ? 'undefined, in a list' : undefined;
+  if (part === undefined) return isItem ? 'undefined, in an array' : undefined;
   if (typeof part === 'function' || typeof part === 'symbol' || typeof part === 'bigint') return `a ${typeof part}`;
   if (typeof part === 'number') return Number.isFinite(part) ? undefined : String(part);
   if (typeof part !== 'object' || part === null || Array.isArray(part) || isPlainObject(part)) return undefined;

@@ -1,8 +1,8 @@
 import type { TagToken } from './scanner.js';
 
 /**
- * The tags that make whole sections, in order: empty ones, and opening ones with their closing ones. A tag that nothing
- * closes or opens is left out, and so are both pairs where two overlap without one being inside the other.
+ * Returns the tags of complete sections in order: empty tags, and matching pairs of an opening and a closing tag.
+ * Unmatched tags are left out. If two pairs overlap without nesting, both are left out.
  */
 export function pairTags(tokens: readonly TagToken[]): TagToken[] {
   const partners = partnersOf(tokens);
@@ -18,7 +18,7 @@ export function pairTags(tokens: readonly TagToken[]): TagToken[] {
   return tokens.filter((_token, index) => whole.has(index));
 }
 
-/** For each tag the one that it belongs to: a closing tag takes the last opening one of its name that is still open. */
+/** Maps each tag of a pair to the other. A closing tag matches the last open tag of the same name. */
 function partnersOf(tokens: readonly TagToken[]): Map<number, number> {
   const started = new Map<string, number[]>();
   const partners = new Map<number, number>();
@@ -35,8 +35,8 @@ function partnersOf(tokens: readonly TagToken[]): Map<number, number> {
 }
 
 /**
- * Takes a section off the list of open ones. Whatever was opened in it and is still open overlaps it: then neither
- * counts. The list is in ascending order, so what is not at its end any more is found gone at once.
+ * Removes a section from the list of open sections. Returns false if the section overlaps another one, and removes the
+ * overlapping sections too. The list is ascending, so only its end needs to be compared.
  */
 function close(open: number[], opening: number): boolean {
   if (open.at(-1) === opening) return open.pop() !== undefined;

@@ -15,15 +15,15 @@ interface HandlerSite {
   readonly handler: TagHandler;
 }
 
-/** A section whose end has not come yet. */
+/** A section whose closing tag is not reached yet. */
 interface OpenSection {
   readonly tag: TagToken;
   content: string;
 }
 
 /**
- * Calls the handlers of each section of a text, inner sections first, and gives what takes the place of the outermost
- * ones. What handlers return is not looked at for tags again.
+ * Calls the handlers of each section, inner sections first. Returns the edits that replace the outermost sections. Tags
+ * in the strings that handlers return are ignored.
  */
 export async function passTags(run: ExtensionRun, text: string): Promise<readonly TextEdit[]> {
   const handlersOf = handlersByName(run);
@@ -53,7 +53,7 @@ function markupAfter(text: string, { kind, start, end }: TagToken): string {
   return kind === 'close' ? text.slice(start, end) : '';
 }
 
-/** The handlers for a tag's name, in order; found once a name. */
+/** Returns a function that finds and caches the handlers for a tag name. */
 function handlersByName({ registrations }: ExtensionRun): (name: string) => readonly HandlerSite[] {
   const all = registrations.flatMap((registration) =>
     registration.handlers.map((handler): HandlerSite => ({ registration, handler })),
@@ -71,7 +71,7 @@ interface Section extends OpenSection {
   readonly after: string;
 }
 
-/** What takes the place of a section: itself, where no handler had anything to say. */
+/** Returns the replacement of a section, or the section with its markup if no handler returns a string. */
 async function handleSection(run: ExtensionRun, sites: readonly HandlerSite[], section: Section): Promise<string> {
   const { tag } = section;
   run.handledTags.add(tag.name);

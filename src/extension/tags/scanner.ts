@@ -1,14 +1,14 @@
-/** A piece of markup in a text: `<name …>`, `</name>` or `<name …/>`. */
+/** A tag in a string: `<name …>`, `</name>` or `<name …/>`. */
 export interface TagToken {
   readonly kind: 'open' | 'close' | 'empty';
   readonly name: string;
-  /** What stands between the name and the end of an opening tag. */
+  /** The source between the name and the end of an opening tag. */
   readonly attributes: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Markup longer than this is text. */
+/** Maximum length of a tag. Longer markup is plain text. */
 const LONGEST_TAG = 16_384;
 const NAME = '[\\p{L}_][\\p{L}\\p{N}_.:-]*';
 const ATTRIBUTE = '[^\\s"\'<>/=`]+(?:\\s*=\\s*(?:"[^"<]*"|\'[^\'<]*\'|[^\\s"\'=<>`]+))?';
@@ -20,15 +20,15 @@ const LITERALS = [
 ] as const;
 
 /**
- * The tags in a text whose name is asked for, in order. What only looks like a tag is none: in code (fenced blocks, and
- * spans in backticks within a line), in comments and CDATA, and a `<` that no name and no `>` follow. Takes time in
- * proportion to the text, whatever stands in it: no place is looked at again once a tag, or none, was found there.
+ * Returns the wanted tags of a string in order. Ignores tags in fenced code blocks, in backtick spans within one line,
+ * in comments and in CDATA sections. A `<` without a name and a `>` is plain text. Takes linear time for any input,
+ * because the scan never returns to an earlier index.
  */
 export function scanTags(text: string, isWanted: (name: string) => boolean): TagToken[] {
   const tokens: TagToken[] = [];
   if (!text.includes('<')) return tokens;
   const skip = literalSkipper(text);
-  // A fence stands at the beginning of a line, also of a quoted, indented or listed one.
+  // A code fence starts a line, after an indent, quote marks or a list marker.
   const next = /^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})(.*)|[<`]/gm;
   for (let found = next.exec(text); found !== null; found = next.exec(text)) {
     const { index } = found;
@@ -40,7 +40,10 @@ export function scanTags(text: string, isWanted: (name: string) => boolean): Tag
   return tokens;
 }
 
-/** The attributes of a tag as they stand in it: nothing is decoded, a name alone has the value `''`, the first of a name counts. */
+/**
+ * Returns the attributes of a tag, not decoded. A name without a value has `''`. The first value of a repeated name
+ * counts.
+ */
 export function attributesOf({ attributes }: TagToken): Readonly<Record<string, string>> {
   const found: Record<string, string> = Object.create(null);
   for (const [, name = '', double, single, bare] of attributes.matchAll(ATTRIBUTES)) {
@@ -49,7 +52,7 @@ export function attributesOf({ attributes }: TagToken): Readonly<Record<string, 
   return Object.freeze(found);
 }
 
-/** A tag ends before the next `<`, so that what was looked at in vain is not looked at again. */
+/** Returns the tag at an index. A tag must end before the next `<`, so that no character is scanned twice. */
 function tagAt(text: string, start: number): TagToken | undefined {
   const limit = text.indexOf('<', start + 1);
   const until = Math.min(limit < 0 ? text.length : limit, start + LONGEST_TAG);
@@ -61,7 +64,7 @@ function tagAt(text: string, start: number): TagToken | undefined {
   return { kind: slash === '/' ? 'empty' : 'open', name: opening, ...place };
 }
 
-/** Finds where to go on after something at `index` that is no tag: a comment, code, or a single character. */
+/** Returns a function that skips a comment, code, or a single character at `index`, and returns the index after it. */
 function literalSkipper(text: string): (index: number, found: RegExpExecArray) => number {
   const unclosed = new Set<string>();
   const spanEnd = codeSpans(text);
@@ -69,10 +72,10 @@ function literalSkipper(text: string): (index: number, found: RegExpExecArray) =
   return (index, [match, fence, info = '']) => {
     if (match === '`') return lateEnd(index) ?? spanEnd(index);
     if (fence !== undefined) {
-      // What begins with `<` is a tag behind the end of a block whose beginning was none.
+      // A `<` after the fence is a tag after a closing fence, so this fence opens no block.
       const isBlock = !/^[ \t]*</.test(info) && (fence.startsWith('~') || !info.includes('`'));
-      const at = index + match.length - info.length - fence.length;
-      return isBlock ? fenceEnd(text, fence, index + match.length) : spanEnd(at);
+      const fenceStart = index + match.length - info.length - fence.length;
+      return isBlock ? fenceEnd(text, fence, index + match.length) : spanEnd(fenceStart);
     }
     const literal = LITERALS.find(({ start }) => text.startsWith(start, index));
     if (literal === undefined || unclosed.has(literal.end)) return index + 1;
@@ -83,8 +86,8 @@ function literalSkipper(text: string): (index: number, found: RegExpExecArray) =
 }
 
 /**
- * Where a block of code ends whose fence stands behind other text, as in `<answer>```json`: at the next fence, which must
- * be its end. Undefined where none begins there.
+ * Finds the end of a code block whose fence follows other text in its line, as in `<answer>```json`. The next fence
+ * must close the block. Returns undefined if no such block starts at the index.
  */
 function lateBlocks(text: string): (index: number) => number | undefined {
   const opening = /(`{3,})[\w.+#-]*[ \t]*$/my;
@@ -105,7 +108,10 @@ function lateBlocks(text: string): (index: number) => number | undefined {
   };
 }
 
-/** A block of code without an end goes on to the end of the text. Models put a tag right behind the end. */
+/**
+ * Returns the index after the closing fence, or the end of the text if there is none. A tag may follow the fence
+ * directly.
+ */
 function fenceEnd(text: string, fence: string, from: number): number {
   const closing = /^[ \t>]*(`{3,}|~{3,})[ \t]*(?=$|<)/gm;
   closing.lastIndex = from;
@@ -116,7 +122,7 @@ function fenceEnd(text: string, fence: string, from: number): number {
   return text.length;
 }
 
-/** Where the code that a run of backticks begins ends: behind the next run of that length in its line, if there is one. */
+/** Finds the end of a code span: after the next run of equally many backticks in the line, else after this run. */
 function codeSpans(text: string): (index: number) => number {
   let lineEnd = -1;
   let ends = new Map<number, number>();

@@ -26,7 +26,7 @@ export async function findServers({ configFiles = [], workspaceDir }: McpServers
     try {
       found.push({ path, entries: await readConfigFile(path, { scope }) });
     } catch (error) {
-      // Not the error itself: what a parser says has the file's own characters in it.
+      // Stores only safe text: the message of a parser error quotes characters of the file.
       found.push({ path, problem: failureText(error) });
     }
   }

@@ -5,12 +5,12 @@ import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { Deadline } from '../transport/pausable-clock.js';
 import type { McpServer } from './mcp-server.js';
 
-/** How a tool is called without an agent. */
+/** Options of a tool call without an agent. */
 export interface McpCallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Time for the call with the wait for a connection, in milliseconds. Default: the `timeouts` of the loader. */
+  /** Time limit in milliseconds, including the wait for a connection. Default: the `timeouts` of the loader. */
   readonly timeoutMs?: number | undefined;
-  /** Called with each sign of progress that the server sends. */
+  /** Called with each progress notification of the server. */
   readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
@@ -20,7 +20,9 @@ const rules = {
   onProgress: callable,
 } satisfies OptionTable<McpCallOptions>;
 
-/** Calls a tool of a server within its time. Rejects with a typed error, or the reason of the signal. */
+/**
+ * Calls a tool of a server within its time limit. Rejects with a typed error, or with the reason of the abort signal.
+ */
 export async function callTool(
   server: McpServer,
   { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },

@@ -8,11 +8,11 @@ import type { McpServer } from './mcp-server.js';
 /** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */
 export interface McpServerHandle {
   /**
-   * Calls a tool outside of any agent, by its name at the server. The arguments are checked against its schema first. A
-   * result that reports a failure has `isError`; a call without a result rejects with a typed error.
+   * Calls a tool without an agent, by the server's own name of the tool. Validates the arguments first. A failure that
+   * the server reports is a result with `isError`. Rejects with a typed error if there is no result.
    */
   callTool(name: string, args?: Readonly<Record<string, unknown>>, options?: McpCallOptions): Promise<ToolResult>;
-  /** What the server has to read. */
+  /** Lists the resources of the server. */
   listResources(options?: McpReadOptions): Promise<readonly McpResource[]>;
   /** Lists the URI templates of further resources. */
   listResourceTemplates(options?: McpReadOptions): Promise<readonly McpResourceTemplate[]>;
@@ -23,12 +23,12 @@ export interface McpServerHandle {
   /** Returns a prompt with its arguments filled in, as messages for a run. Their content comes from the server. */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: McpReadOptions): Promise<McpPromptText>;
   /**
-   * Ends the connection, and the process of a server over stdio, and connects anew; the tools are listed again. Requests
-   * that are under way fail with a McpRequestError. Calls at the same time share one restart. Rejects with a
-   * McpUnavailableError if there is no connection afterwards.
+   * Ends the connection and the process of the server, connects again and lists the tools again. Pending requests fail
+   * with a McpRequestError. Concurrent calls share one restart. Rejects with a McpUnavailableError if the server is not
+   * connected afterwards.
    */
   restart(): Promise<void>;
-  /** Connects where there is no connection, without waiting any longer. Where it was denied, the gate is asked again. */
+  /** Connects at once if the server is not connected. If the trust gate denied the server, asks the gate again. */
   reconnect(): Promise<void>;
   /** Completes an authorization with the code that the user received from the authorization page. */
   finishAuthorization(code: string): Promise<void>;

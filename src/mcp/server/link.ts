@@ -46,13 +46,13 @@ export class Link {
   connect(): Promise<void> {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
     this.backoff.cancel();
-    // Whoever has to approve it may take their time: nobody who closes it waits for that.
+    // The attempt may wait for a user's approval. `close` does not wait for the attempt.
     return this.attempt ?? this.begin(() => this.tryOnce());
   }
 
   /**
-   * Ends the connection and connects anew. Requests that are under way fail. An attempt that is under way already is the
-   * restart. Rejects with a McpUnavailableError if there is no connection afterwards.
+   * Ends the connection and connects again. Pending requests fail. If a connection attempt is already running, waits
+   * for that attempt instead. Rejects with a McpUnavailableError if there is no connection afterwards.
    */
   async restart(): Promise<void> {
     const { established } = this;
@@ -72,24 +72,28 @@ export class Link {
   }
 
   /**
-   * Returns true if an approval, where one is needed, covers the server as it is on disk now. Asks about what has changed.
+   * Returns true if the server needs no approval, or has one for its current content. May ask the user about changes.
    */
   async isApproved(): Promise<boolean> {
     const { definition, settings } = this.context;
     const { decision } = this;
     if (decision === undefined) return true;
-    // A gate that fails has approved nothing.
+    // If the gate fails, the server is not approved.
     const now = await decide(definition, settings).catch(() => undefined);
     return now?.allowed === true && now.digest === decision.digest;
   }
 
-  /** Returns the connection. Without one, waits for the next attempt; rejects with a McpUnavailableError if that fails. */
+  /**
+   * Returns the connection. Without one, waits for the next attempt; rejects with a McpUnavailableError if that fails.
+   */
   async connected(): Promise<Connection> {
     if (!this.established) await (this.attempt ?? this.backoff.next ?? this.connect());
     return this.assertConnected().connection;
   }
 
-  /** Clears the number of failures when a request uses the server, so that frequent use does not exhaust the attempts. */
+  /**
+   * Clears the number of failures when a request uses the server, so that frequent use does not exhaust the attempts.
+   */
   used(): void {
     this.backoff.reset();
   }

@@ -16,7 +16,7 @@ import { Link } from './link.js';
 import type { McpServerStatus } from './status.js';
 import { ServerTools } from './tool-list.js';
 
-/** The code of JSON-RPC for arguments that do not fit. */
+/** The JSON-RPC error code for invalid arguments. */
 const INVALID_PARAMS = -32_602;
 
 /** The pool that a server belongs to. */
@@ -77,8 +77,8 @@ export class McpServer {
   }
 
   /**
-   * Sends a request over the current connection, or over the next one if there is none. If the server no longer knows the
-   * session, it did nothing, and the request is sent once more over a new connection. Rejects with a typed error.
+   * Sends a request over the current connection, or over the next one if there is none. If the server no longer knows
+   * the session, it did nothing, and the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.underWay += 1;
@@ -91,8 +91,8 @@ export class McpServer {
   }
 
   /**
-   * Calls a tool, once there is a connection and the arguments match the tool's schema. Rejects with a typed error, and
-   * with the reason of the signal when that fires.
+   * Waits for a connection, validates the arguments and calls the tool. Rejects with a typed error, or with the reason
+   * of the abort signal.
    */
   async callTool(name: string, input: unknown, context: CallContext): Promise<ToolResult> {
     const { name: server } = this.definition;
@@ -153,14 +153,14 @@ export class McpServer {
     return this.underWay > 0;
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is pending. */
   idle(): Promise<void> {
     if (!this.isBusy) return Promise.resolve();
     this.whenIdle ??= createDeferred<void>();
     return this.whenIdle.promise;
   }
 
-  /** Waits for a connection, as long as a request may take. */
+  /** Waits for a connection, within the time limits of a request. */
   private connected(signal: AbortSignal | undefined): Promise<Connection> {
     const { definition, settings, hold } = this.context;
     const { callMs, totalMs } = settings.timeouts;

@@ -14,14 +14,14 @@ import type { McpServerStatus } from './status.js';
 type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
 type Member = McpServer | InvalidEntry;
 
-/** How the servers differ after one of them was put in its place. */
+/** The outcome of `put`. */
 export type PutOutcome = 'added' | 'changed' | 'unchanged';
 
-/** The servers of a loader, by name, in the order in which they were named, and their tools. */
+/** The servers of a loader by name, in the order in which they were added, and their tools. */
 export class ServerMembers {
   readonly tools: McpToolSet;
   private readonly byName = new Map<string, Member>();
-  /** Servers that were taken out and have not ended yet. */
+  /** Removed servers that have not ended yet. */
   private readonly leaving = new Set<McpServer>();
   private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
   private isClosed = false;
@@ -32,7 +32,7 @@ export class ServerMembers {
   ) {
     this.tools = new McpToolSet(({ name, metadata }) => {
       this.logger().error(
-        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
+        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
       );
     });
   }
@@ -51,14 +51,14 @@ export class ServerMembers {
 
   find(name: string): McpServer {
     const member = this.byName.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    if (member === undefined) throw new McpUnavailableError(name, 'no server has this name.');
     if (member instanceof McpServer) return member;
     throw new McpUnavailableError(name, member.problem);
   }
 
   statusOf(name: string): McpServerStatus {
     const member = this.byName.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    if (member === undefined) throw new McpUnavailableError(name, 'no server has this name.');
     return statusOf(member);
   }
 
@@ -66,7 +66,7 @@ export class ServerMembers {
     return [...this.byName.values()].map(statusOf);
   }
 
-  /** Lists a server without connecting to it, in the place of one of its name. */
+  /** Adds or replaces a server without connecting to it. */
   enter(entry: McpServerEntry): void {
     const { name, notes } = entry;
     const log = new ServerLog(name, () => this.logger());
@@ -75,15 +75,15 @@ export class ServerMembers {
     this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
   }
 
-  /** Connects to a server that is listed. Resolves when it is connected or has failed. */
+  /** Connects to a server of the list. Resolves when it is connected or has failed. */
   async connect(name: string): Promise<void> {
     const member = this.byName.get(name);
     if (member instanceof McpServer) await member.link.connect();
   }
 
   /**
-   * Lists a server in the place of one of its name, and connects to it. A server that has not changed keeps its
-   * connection; one that has changed ends as `remove` with `graceful` says.
+   * Adds or replaces a server, and connects to it. An unchanged server keeps its connection. A changed server ends
+   * gracefully, as in `remove`.
    */
   async put(entry: McpServerEntry): Promise<PutOutcome> {
     const { name } = entry;
@@ -101,8 +101,8 @@ export class ServerMembers {
   }
 
   /**
-   * Takes a server out: its tools leave at once. `graceful` leaves it running until the requests that are under way have
-   * their answers, and does not wait for that.
+   * Removes a server and its tools. With `graceful`, the server ends after its pending requests, and `remove` does not
+   * wait for them.
    */
   async remove(name: string, graceful: boolean): Promise<boolean> {
     const member = this.byName.get(name);

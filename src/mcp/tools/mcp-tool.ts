@@ -26,13 +26,13 @@ export type CallServer = (
   context: CallContext,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What a call is made with. */
+/** The abort signal, progress callback and time limit of a call. */
 export interface CallContext extends Pick<ToolContext, 'signal' | 'progress'> {
-  /** In place of the time limits of the settings. */
+  /** A time limit in milliseconds that replaces those of the settings. */
   readonly limitMs?: number | undefined;
 }
 
-/** What a server's tool is made with. */
+/** The server of a tool, with callbacks for its calls and warnings. */
 export interface McpToolOwner {
   readonly server: string;
   readonly call: CallServer;
@@ -50,10 +50,10 @@ export function isMcpTool(tool: Tool): tool is McpTool {
   return typeof tool.metadata?.mcpServer === 'string' && typeof tool.metadata.mcpTool === 'string';
 }
 
-/** Calls a tool of a server. Rejects if the server gives no result, with the reason of the signal or a typed error. */
+/** Calls a tool of a server. Rejects with a typed error, or with the reason of the abort signal. */
 export type CallTool = (input: unknown, context: CallContext) => Promise<ToolResult>;
 
-/** Makes the calls of one tool. Data that does not match the schema of the tool is left out of a result. */
+/** Returns a function that calls one tool. Removes structured data that does not match the tool's output schema. */
 export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): CallTool {
   const checkOutput = spec.outputSchema && jsonSchemaChecker(spec.outputSchema);
   return async (input, context) => {
@@ -68,7 +68,9 @@ export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): Cal
   };
 }
 
-/** Makes a tool of a server's. What it gives is marked as a whole result, also when the call failed. */
+/**
+ * Converts a server's tool to a tool of an agent. Each result is marked with `toolResult`, also after a failed call.
+ */
 export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
   const { server } = owner;
   const call = toolCaller(spec, owner);

@@ -25,7 +25,7 @@ export class LineReader {
     this.take(chunk.subarray(from));
   }
 
-  /** Hands over the last line, which no newline ended. */
+  /** Emits the last line, if no line break ended it. */
   end(): void {
     if (this.size > 0) this.endLine();
   }

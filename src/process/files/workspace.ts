@@ -3,15 +3,14 @@ import { homeFolder } from './home-folder.js';
 import { isInside, realLocation } from './location.js';
 
 /**
- * Returns the paths of a workspace, as it was named and without links. The home folder, and a folder that holds it, is no
- * workspace: for such a folder the list is empty.
+ * Returns the path of a workspace as written, and with links resolved if that differs. Returns an empty array for the
+ * home directory and its parent directories, because they are not treated as workspaces.
  */
 export function workspaceRoots(folder: string): readonly string[] {
   const named = resolve(folder);
   const real = realLocation(named);
   const home = homeFolder();
   if (home !== undefined && isInside(realLocation(home), real)) return [];
-  // Most often both are one.
   return [...new Set([named, real])];
 }
 

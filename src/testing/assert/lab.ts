@@ -60,14 +60,14 @@ export class Lab {
     return true;
   }
 
-  /** Starts no more runs, and says what was going on. */
+  /** Stops the checks, and returns the running check, its run and the faults so far. */
   stop() {
     this.isStopped = true;
     const { name: lifecycle, check, run, faults } = this;
     return { lifecycle, check, run, faults };
   }
 
-  /** Closes the agent that all checks share, where there is one. */
+  /** Closes the agent that all checks share, if there is one. */
   async close(): Promise<void> {
     await this.shared?.close();
     await pause(GRACE_MS);

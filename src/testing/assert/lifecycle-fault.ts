@@ -48,14 +48,14 @@ export class LifecycleBudgetError extends KeelsonError {
   readonly lifecycle: string;
   /** The check that was running. */
   readonly check: LifecycleCheck;
-  /** The run that was going on, such as `a run that calls tools`. */
+  /** The run in progress, such as `a run that calls tools`. */
   readonly run: string;
-  /** The faults that were found before the time ran out. */
+  /** The faults that were found before the time limit. */
   readonly faults: readonly LifecycleFault[];
 
   constructor(state: Pick<LifecycleBudgetError, 'lifecycle' | 'check' | 'run' | 'faults'>, budgetMs: number) {
     const { lifecycle, check, run, faults } = state;
-    const found = faults.length === 0 ? '' : ` Found until then:${faults.map(describeFault).join('')}`;
+    const found = faults.length === 0 ? '' : ` Faults found before:${faults.map(describeFault).join('')}`;
     super(
       `The checks of lifecycle "${lifecycle}" took longer than \`budgetMs\` (${budgetMs} ms): "${check}" was running (${run}). ` +
         `Make the lifecycle faster, raise \`budgetMs\`, lower \`runs\`, or leave the check out with \`skip: ['${check}']\`.${found}`,

@@ -100,7 +100,7 @@ function trialTools(): readonly Tool[] {
   const executed = new Set<string>();
   const echo: Tool = {
     name: 'trial_echo',
-    description: 'Gives its arguments back.',
+    description: 'Returns its arguments.',
     inputSchema: { type: 'object' },
     check: (input) => ({ value: input }),
     async execute(input, { run, callId }) {

@@ -10,7 +10,7 @@ import { type BoundFiles, bindFiles } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
 import type { KnownVariables } from './command-line.js';
 
-/** An item and where it is. None of the paths but `cwd` has links in it. */
+/** An item and where it is. All paths except `cwd` have links resolved. */
 export interface LocatedItem {
   readonly item: TrustItem;
   /** The origin of the item, by the location of its files. */

@@ -4,9 +4,9 @@ import { askOnTerminal, isTerminal, type TerminalOptions } from './prompt.js';
 import { shown } from './shown-text.js';
 
 /**
- * Asks on the terminal, one question after another. Only `y` and `yes` are a yes: Enter is a no, and so is whatever is
- * no terminal, or was typed before. `s` shows the text of the covered files and asks again. Shows the whole command line,
- * and no character that could change what is seen of it.
+ * Asks for approvals on the terminal, one at a time. Only `y` and `yes` approve. `s` shows the covered files and asks
+ * again. Any other line denies, as does a missing terminal. Ignores characters that were typed before the prompt. Shows
+ * the whole command line, with control characters escaped.
  *
  * @example
  * const agent = new Agent({ model, loaders: [shellHooks({ approve: terminalApprover() })] });
@@ -14,7 +14,7 @@ import { shown } from './shown-text.js';
 export function terminalApprover(options: TerminalOptions = {}): Approver {
   return (request, { signal }) => {
     if (!isTerminal(options)) return false;
-    const hint = coveredFiles(request).length > 0 ? '\nType s to read the files that are covered.' : '';
+    const hint = coveredFiles(request).length > 0 ? '\nType s to read the covered files.' : '';
     return askOnTerminal<boolean>(
       options,
       {
@@ -42,14 +42,14 @@ function describe(request: ApprovalRequest): string {
     ['in folder', item.command === undefined ? undefined : request.cwd],
     ...Object.entries(item.env ?? {}).map(([name, value]) => ['sets', `${name}=${JSON.stringify(value)}`] as const),
     ['reads', item.reads?.join(', ')],
-    // Of a plugin these are its own words, and no row of ours.
+    // A plugin chooses these names, so the label `detail` keeps them apart from the other rows.
     ...Object.entries(item.details ?? {}).map(([name, value]) => [`detail ${name}`, JSON.stringify(value)] as const),
     ...Object.entries(request.scripts).map(([path, hash]) => ['script', `${path} ${hash} ${news(path)}`] as const),
     ['with files', item.files?.join(', ')],
-    ['files bound', String(files.filter(({ type }) => type !== 'directory').length)],
+    ['files covered', String(files.filter(({ type }) => type !== 'directory').length)],
     [
-      'NOT bound',
-      unbound.length > 0 ? `what lies in ${unbound.map((path) => JSON.stringify(path)).join(', ')}` : undefined,
+      'NOT covered',
+      unbound.length > 0 ? `the files in ${unbound.map((path) => JSON.stringify(path)).join(', ')}` : undefined,
     ],
     ['NOTE', request.note],
     ['digest', digest],

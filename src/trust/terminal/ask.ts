@@ -15,9 +15,9 @@ export interface AskedCall {
 export type TerminalAnswer = 'approve' | 'deny' | { readonly deny: string } | undefined;
 
 /**
- * Makes the `ask` of the lifecycle `approval`: shows the tool and its arguments on the terminal, one call after another.
- * Only `y` and `yes` approve. `n` and a reason denies with that reason, and `l` leaves the call open. Every other line, Enter,
- * Ctrl-C and an abort deny. Without a terminal every call is denied, as `terminalApprover` does.
+ * Creates the option `ask` of the lifecycle `approval`. Shows the tool and its arguments on the terminal, one call at a
+ * time. Only `y` and `yes` approve. `n <reason>` denies with a reason, and `l` leaves the call open. Any other line,
+ * Ctrl-C and an abort deny. Denies every call if there is no terminal.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay'], ask: terminalAsk() })] });
@@ -29,9 +29,9 @@ export function terminalAsk(
     if (!isTerminal(options)) return { deny: 'there is no terminal to ask on' };
     const rows = argumentRows(call.input);
     const isCut = rows.some(({ isCut }) => isCut);
-    const hint = isCut ? ['  Arguments are cut: type s to read more of them.'] : [];
+    const hint = isCut ? ['  Some arguments are shortened: type s to show more.'] : [];
     const text = [
-      `\nThe tool ${shownValue(call.name)} is to run: ${shown(reason, LONGEST_ROW)}`,
+      `\nThe tool ${shownValue(call.name)} needs approval: ${shown(reason, LONGEST_ROW)}`,
       ...rows.map(({ row }) => row),
       ...hint,
     ];
@@ -82,7 +82,7 @@ function shownValue(value: unknown): string {
   return shown(textOf(value), LONGEST_ROW);
 }
 
-/** A value as JSON, or as Node shows it if JSON cannot hold it. */
+/** Returns a value as JSON, or as `inspect` shows it if JSON cannot represent it. */
 function textOf(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? String(value);

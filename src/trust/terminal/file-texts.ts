@@ -9,7 +9,7 @@ const MOST_BYTES = 1024 * 1024;
 const LONGEST_FILE = 20_000;
 const LONGEST = 60_000;
 
-/** The files of a request whose bytes are bound. The files that the command line names come first. */
+/** Returns the files whose content is part of the fingerprint. The files that the command line names come first. */
 export function coveredFiles({ files, scripts }: ApprovalRequest): readonly BoundFile[] {
   const bound = files.filter(({ sha256 }) => sha256 !== undefined);
   const isNamed = ({ path }: BoundFile) => Object.hasOwn(scripts, path);
@@ -17,8 +17,8 @@ export function coveredFiles({ files, scripts }: ApprovalRequest): readonly Boun
 }
 
 /**
- * The text of the covered files, safe to show and bounded. A file is shown only if its bytes are those of the question: an
- * answer is about these.
+ * Returns the content of the covered files, limited in length and with control characters escaped. Omits a file that
+ * has changed since the request, because the approval would not cover its new content.
  */
 export async function fileTexts(request: ApprovalRequest): Promise<string> {
   const files = coveredFiles(request);
@@ -42,7 +42,7 @@ async function linesOf(file: BoundFile, request: ApprovalRequest): Promise<reado
   if ('problem' in read) return [`  not shown: ${shown(read.problem)}`];
   const { bytes } = read;
   if (createHash('sha256').update(bytes).digest('hex') !== file.sha256) {
-    return ['  not shown: the file has changed since the question came up. Answer n.'];
+    return ['  not shown: the file has changed since this prompt was created. Answer n.'];
   }
   const text = decoded(bytes);
   return text === undefined

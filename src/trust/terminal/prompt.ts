@@ -2,13 +2,13 @@ import { createInterface } from 'node:readline';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The terminal that asks. Default: standard input, and standard error, which leaves standard output alone. */
+/** The streams of the terminal. Default: standard input and standard error, so that standard output gets no prompts. */
 export interface TerminalOptions {
   readonly input?: (Readable & { readonly isTTY?: boolean }) | undefined;
   readonly output?: (Writable & { readonly isTTY?: boolean }) | undefined;
 }
 
-/** Something to read before the question is asked again. */
+/** Text to show before the prompt is repeated. */
 export interface Reading {
   readonly show: string;
 }
@@ -16,9 +16,9 @@ export interface Reading {
 /** A question on a terminal. */
 export interface Question<Answer> {
   readonly text: string;
-  /** The last line, behind which the answer is typed. */
+  /** The last line of the question. The user types the answer after it. */
   readonly prompt: string;
-  /** Reads a line that was typed. */
+  /** Converts a typed line to an answer, or to text to show. */
   readonly read: (line: string) => Answer | Reading | Promise<Answer | Reading>;
   /** The answer to Ctrl-C, the end of the input and an abort. */
   readonly refusal: Answer;
@@ -29,7 +29,7 @@ export function isTerminal({ input = process.stdin, output = process.stderr }: T
   return input.isTTY === true && output.isTTY === true;
 }
 
-/** Asks one question after another on a terminal, whoever asks, and leaves the input as it was. */
+/** Asks a question after all earlier questions on the same terminal are answered. Restores the state of the input. */
 export function askOnTerminal<Answer>(
   { input = process.stdin, output = process.stderr }: TerminalOptions,
   question: Question<Answer>,
@@ -51,14 +51,14 @@ export function askOnTerminal<Answer>(
   return asked;
 }
 
-/** Several functions may ask, and there is one terminal. */
+/** The last question of each input stream. All callers share one queue per terminal. */
 const lastAsked = new WeakMap<Readable, Promise<unknown>>();
 
 type Input = Readable & { readonly isRaw?: boolean; readonly setRawMode?: (isRaw: boolean) => unknown };
 
 /**
- * Takes the listeners of the input away: a host that reads its own prompts would take the answer for one. The returned
- * function restores listeners, raw mode and flow; a host would wait on a paused input for ever.
+ * Removes the listeners of the input, because a host that reads its own prompts would also receive the answer. The
+ * returned function restores the listeners, the raw mode and the flow of the input.
  */
 function borrow(input: Input): () => void {
   const isFlowing = input.readableFlowing === true;
@@ -103,8 +103,8 @@ function isReading(answer: unknown): answer is Reading {
 const DISCARD_MS = 50;
 
 /**
- * Drops what was typed before the question was seen. Without Enter, only raw mode hands typed characters over. Returns true
- * if Ctrl-C was among the characters.
+ * Discards characters that were typed before the question was shown. Needs raw mode, because otherwise the terminal
+ * keeps them until Enter. Returns true if one of the characters was Ctrl-C.
  */
 async function discardTyped(input: Readable): Promise<boolean> {
   let isStopped = false;
@@ -118,9 +118,9 @@ async function discardTyped(input: Readable): Promise<boolean> {
   return isStopped;
 }
 
-/** Undefined after Ctrl-C, the end of the input, and an abort. */
+/** Resolves to undefined after Ctrl-C, at the end of the input, and after an abort. */
 async function readLine({ input, output, signal }: Terminal, prompt: string): Promise<string | undefined> {
-  // Closing a readline interface pauses its input and ends raw mode: the terminal's own input must not be closed.
+  // Closing a readline interface pauses its input and ends raw mode, so the interface gets a stream of its own.
   const typed = new PassThrough();
   input.pipe(typed);
   const lines = createInterface({ input: typed, output, terminal: true, historySize: 0 });

@@ -1,17 +1,17 @@
 import { safeText } from '../../internal/safe-text.js';
 
 const WIDEST_INDENT = 40;
-/** The characters around a row: its number, a bar, blanks and the line feed. */
+/** Number of characters around a row: the line number, a bar, spaces and the line feed. */
 const MARGIN = 8;
 
-/** A string on one line, in which no character can change what is seen of the rest. */
+/** Returns a string on one line, with the characters escaped that could hide or change other text. */
 export function shown(text: string, maxLength?: number): string {
   return safeText(text, { escape: true, maxLength });
 }
 
 /**
- * The lines of a text with their numbers, as far as they fit into so many characters. No line can imitate a question: each
- * begins with its number, and each row of a long line with a bar.
+ * Returns the lines of a string with line numbers, up to `maxLength` characters. Each row starts with a number or a
+ * bar, so that no line can look like a prompt.
  */
 export function shownLines(text: string, maxLength: number): readonly string[] {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
@@ -35,5 +35,5 @@ function rowsOf(line: string): readonly string[] {
   return [blanks + shown(first), ...others.map((row) => shown(row))];
 }
 
-/** Whole characters, so that no row begins with half of one. */
+/** Matches whole code points, so that no row splits a surrogate pair. */
 const LONG_ROW = /.{1,500}/gsu;

@@ -16,7 +16,7 @@ const append = (id: string, log: string[] = []): ExtensionInput => ({
 });
 
 describe('onInputMessages', () => {
-  test('S1-2.0, S1-2.1.2: adds, edits and removes messages, and the request has the list', async () => {
+  test('S1-2.0, S1-2.1.2: adds, edits and removes messages of the model request', async () => {
     const before: Message[] = [say('one'), say('two'), say('three')];
     const extension: ExtensionInput = {
       id: 'x',
@@ -34,7 +34,7 @@ describe('onInputMessages', () => {
     expect(history.slice(0, 4)).toEqual([say('ONE'), say('three'), say('four'), say('five')]);
   });
 
-  test('S1-2.1.1: is given the whole conversation, once a run, before the model is called', async () => {
+  test('S1-2.1.1: receives the whole conversation once per run, before the first model call', async () => {
     const log: unknown[] = [];
     const { agent } = lab([{ id: 'x', onInputMessages: (messages) => void log.push(messages) }], {
       script: ({ messages }) => {
@@ -48,7 +48,7 @@ describe('onInputMessages', () => {
     expect(log).toEqual([[say('go')], 'model', 'model']);
   });
 
-  test('S1-2.1.3: keeps the order through five that hand the list on', async () => {
+  test('S1-2.1.3: keeps the message order through five extensions that return the array', async () => {
     const pass = (id: string): ExtensionInput => ({ id, onInputMessages: (messages) => messages });
     const messages = Array.from({ length: 20 }, (_, index) => say(String(index)));
     const { agent, model } = lab(['a', 'b', 'c', 'd', 'e'].map(pass));
@@ -58,7 +58,7 @@ describe('onInputMessages', () => {
     expect(decisions).toEqual([]);
   });
 
-  test('S1-2.2.1, S1-2.2.2: runs in the order of registration, each on what the one before gave', async () => {
+  test('S1-2.2.1, S1-2.2.2: runs in the order of registration, each with the result of the callback before it', async () => {
     const log: string[] = [];
     const { agent, model } = lab(['c', 'a', 'b'].map((id) => append(id, log)));
     await agent.run('go');
@@ -67,22 +67,22 @@ describe('onInputMessages', () => {
     expect(model.requests[0]?.messages).toEqual(['go', 'c', 'a', 'b'].map(say));
   });
 
-  test.each([0, 1, 2])('S1-2.2.3: the one at %i may have the last word', async (at) => {
+  test.each([0, 1, 2])('S1-2.2.3: ends the run if the extension at index %i short-circuits', async (stopIndex) => {
     const metrics = recordingSink();
     const log: string[] = [];
     const extensions = ['a', 'b', 'c'].map((id, index): ExtensionInput => {
-      if (index !== at) return append(id, log);
+      if (index !== stopIndex) return append(id, log);
       return { id, onInputMessages: (messages) => shortCircuit(messages.map(({ content }) => content).join()) };
     });
     const { agent, model } = lab(extensions, { registry: { metrics } });
     const { text, decisions } = await agent.run('go');
 
-    expect(text).toBe(['go', 'a', 'b'].slice(0, at + 1).join());
-    expect(log).toEqual(['a', 'b'].slice(0, at));
+    expect(text).toBe(['go', 'a', 'b'].slice(0, stopIndex + 1).join());
+    expect(log).toEqual(['a', 'b'].slice(0, stopIndex));
     expect(model.requests).toEqual([]);
-    expect(decisions.at(-1)).toMatchObject({ type: 'respond', by: 'abc'[at] });
+    expect(decisions.at(-1)).toMatchObject({ type: 'respond', by: 'abc'[stopIndex] });
     expect(metrics.lines.filter((line) => line.includes('short_circuit'))).toEqual([
-      `extension.callback.total 1 {"callback_type":"on_input_messages","extension_id":"${'abc'[at]}","outcome":"short_circuit"}`,
+      `extension.callback.total 1 {"callback_type":"on_input_messages","extension_id":"${'abc'[stopIndex]}","outcome":"short_circuit"}`,
     ]);
   });
 
@@ -100,7 +100,7 @@ describe('onInputMessages', () => {
     ]);
   });
 
-  test('S1-2.3.2, S1-2.3.3: a failed one leaves no trace, and the run goes on', async () => {
+  test('S1-2.3.2, S1-2.3.3: ignores the changes of a callback that throws, and the run continues', async () => {
     const bad: ExtensionInput = {
       id: 'bad',
       onInputMessages(messages) {
@@ -116,15 +116,15 @@ describe('onInputMessages', () => {
   });
 
   test.each([
-    ['a text', 'x'],
+    ['a string', 'x'],
     ['null', null],
-    ['a list of no messages', [1]],
+    ['an array of numbers', [1]],
     ['an unknown role', [{ role: 'boss', content: '' }]],
     [
-      'a call without its result',
+      'a tool call without its result',
       [{ role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'b', input: {} }] }],
     ],
-  ])('passes over one that returns %s', async (_what, returned) => {
+  ])('ignores a callback that returns %s', async (_value, returned) => {
     const { agent, model, logger } = lab([{ id: 'bad', onInputMessages: () => returned as never }]);
     await agent.run('go');
 
@@ -132,7 +132,7 @@ describe('onInputMessages', () => {
     expect(logger.records.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  test('S1-2.3.2: one whose messages cannot be copied is passed over alone', async () => {
+  test('S1-2.3.2: ignores a callback whose messages cannot be copied, and calls the next extension', async () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const unreadable: Message[] = [
@@ -152,7 +152,7 @@ describe('onInputMessages', () => {
     ]);
   });
 
-  test('changes made in place do not count without being returned, and reach nobody else', async () => {
+  test('ignores in-place changes that the callback does not return', async () => {
     const deep = {
       role: 'user',
       content: [
@@ -182,7 +182,7 @@ describe('onInputMessages', () => {
     expect((deep.content[1] as { image: Uint8Array }).image[0]).toBe(1);
   });
 
-  test('bytes that an extension changes in place do not change those that were given, be they a Buffer', async () => {
+  test('an in-place change of bytes does not change the original bytes, also in a Buffer', async () => {
     const given = Buffer.from('picture');
     const onInputMessages = ([first]: Message[]) => {
       ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image.fill(0);
@@ -193,7 +193,7 @@ describe('onInputMessages', () => {
     expect(given.toString()).toBe('picture');
   });
 
-  test('messages of another realm are copied too', async () => {
+  test('copies messages that were created in another realm', async () => {
     const given = runInNewContext("({ role: 'user', content: [{ type: 'text', text: 'a' }] })");
     const onInputMessages = ([first]: Message[]) => {
       ((first as Message).content as unknown as [{ text: string }])[0].text = 'b';
@@ -205,7 +205,7 @@ describe('onInputMessages', () => {
     expect(textOf(model.requests[0]?.messages[0] as Message)).toBe('a');
   });
 
-  test('a session stores again only what was changed', async () => {
+  test('lets a session store only the changed messages again', async () => {
     const saved: unknown[] = [];
     const { agent } = lab([{ id: 'x', onInputMessages: (messages) => [...messages] }]);
     const stored: Message[] = [];

@@ -8,7 +8,7 @@ import { answerOf, lab } from '../../support/extension/lab.js';
 const upper: ExtensionInput = { id: 'upper', onLlmOutput: (output) => output.toUpperCase() };
 
 describe('onPlainText', () => {
-  test('S1-3.0, S1-3.1.1: is given the text outside of registered tags, piece by piece, with a context', async () => {
+  test('S1-3.0, S1-3.1.1: receives each piece of text outside of registered tags, with a context', async () => {
     const seen: unknown[] = [];
     const plain: ExtensionInput = {
       id: 'plain',
@@ -27,7 +27,7 @@ describe('onPlainText', () => {
     expect(text).toBe('ONE (two) <B>THREE</B>()');
   });
 
-  test('S1-3.1.2: what it returns is what counts, from one to the next', async () => {
+  test('S1-3.1.2: passes its return value to the next callback, or the old text after a failure', async () => {
     const add = (id: string): ExtensionInput => ({ id, onPlainText: (text) => `${text}${id}` });
     const throws: ExtensionInput = { id: 'bad', onPlainText: () => Promise.reject(new Error('boom')) };
 
@@ -35,7 +35,7 @@ describe('onPlainText', () => {
     expect(await answerOf([{ id: 'stop', onPlainText: () => shortCircuit('!') }, add('2')], 'x')).toBe('!');
   });
 
-  test('S1-3.2.1, S1-3.2.2: contexts are of the extension and the session that calls', async () => {
+  test('S1-3.2.1, S1-3.2.2: the context belongs to the calling extension and session', async () => {
     const seen: unknown[] = [];
     const extension = (id: string): ExtensionInput => ({
       id,
@@ -58,7 +58,7 @@ describe('onPlainText', () => {
     ]);
   });
 
-  test('S1-3.2.3: a context lists the tools, and nothing done to the list counts', async () => {
+  test('S1-3.2.3: the context lists the tools, and changes to the list have no effect', async () => {
     const names: unknown[] = [];
     const extension: ExtensionInput = {
       id: 'x',
@@ -79,7 +79,7 @@ describe('onPlainText', () => {
 });
 
 describe('onLlmOutput', () => {
-  test('S1-5.0, S1-5.1.1: is called once for each whole response, also for one that only calls tools', async () => {
+  test('S1-5.0, S1-5.1.1: is called once per model response, also if the response has only tool calls', async () => {
     const log: unknown[] = [];
     const extension: ExtensionInput = { id: 'x', onLlmOutput: (output, { turn }) => void log.push([output, turn]) };
     const { agent } = lab([extension], {
@@ -91,7 +91,7 @@ describe('onLlmOutput', () => {
     expect(log).toEqual([['', 1], 'end', ['one two', 2], 'end']);
   });
 
-  test('S1-5.1.2, S1-5.2.1: the new output is what everybody gets from then on', async () => {
+  test('S1-5.1.2, S1-5.2.1: the returned output replaces the response for hooks, history and result', async () => {
     const seen: string[] = [];
     const { agent } = lab([upper], {
       script: [says('look', { calls: [{ name: 'echo', input: { text: 'a' } }] }), says('done')],
@@ -106,7 +106,7 @@ describe('onLlmOutput', () => {
     expect(JSON.stringify(messages)).not.toMatch(/look|done/);
   });
 
-  test('S1-5.1.2: a stream gives the new output, and no piece of the original', async () => {
+  test('S1-5.1.2: a stream sends the new output, and nothing of the original', async () => {
     const { agent } = lab([upper, { id: 't', tags: 'SECRET', onTag: () => '***' }], {
       script: [streams(['my <sec', 'ret>ab', 'c</secret>'])],
     });
@@ -116,7 +116,7 @@ describe('onLlmOutput', () => {
     expect(deltas).toEqual(['MY ***']);
   });
 
-  test('S1-5.2.2: the original stands in the log beside what became of it', async () => {
+  test('S1-5.2.2: logs the original output together with the new output', async () => {
     const { agent, logger } = lab([upper]);
     await (await agent.session({ id: 's' })).run('go');
 
@@ -125,7 +125,7 @@ describe('onLlmOutput', () => {
     ]);
   });
 
-  test('S1-5.2.3: notes stand on the response and the result, by extension', async () => {
+  test('S1-5.2.3: adds metadata to the response and the result, by extension id', async () => {
     const note = (id: string, output?: string): ExtensionInput => ({
       id,
       onLlmOutput: () => ({ output, metadata: { by: id } }),
@@ -141,7 +141,7 @@ describe('onLlmOutput', () => {
     expect(logger.records.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  test('may have the last word: no later callback, no tool, no other model call', async () => {
+  test('ends the run with shortCircuit: no later callback, tool call or model call follows', async () => {
     const log: string[] = [];
     const { agent, model } = lab(
       [
@@ -160,13 +160,13 @@ describe('onLlmOutput', () => {
   });
 
   test.each([null, 5, [], {}, { output: 'x' }, { output: 1, metadata: 1 }])(
-    'passes over one that returns %j',
+    'ignores an onLlmOutput callback that returns %j',
     async (result) => {
       expect(await answerOf([{ id: 'bad', onLlmOutput: () => result as never }, upper], 'x')).toBe('X');
     },
   );
 
-  test('has to be given a text for the last word', async () => {
+  test('fails if shortCircuit gets a value that is not a string', async () => {
     const bad = {
       id: 'bad',
       onInputMessages: () => shortCircuit(5 as never),
@@ -181,7 +181,7 @@ describe('onLlmOutput', () => {
     ]);
   });
 
-  test('adds a text to an answer without one behind its reasoning, and drops a text that becomes empty', async () => {
+  test('adds text after the reasoning of a response without text, and removes a text part that becomes empty', async () => {
     const wrap: ExtensionInput = { id: 'w', onLlmOutput: (output) => (output === '' ? 'Calling.' : '') };
     const { agent } = lab([wrap], {
       script: [
@@ -197,7 +197,7 @@ describe('onLlmOutput', () => {
     expect(text).toBe('');
   });
 
-  test('R34: comes before tags, and tags before plain text', async () => {
+  test('R34: runs before onTag, and onTag runs before onPlainText', async () => {
     const all: ExtensionInput = {
       id: 'all',
       onLlmOutput: (output) => `${output}<t>2</t>`,
@@ -210,7 +210,7 @@ describe('onLlmOutput', () => {
   });
 });
 
-test('runs at the same time share nothing', async () => {
+test('concurrent runs share no callback data', async () => {
   const registry = new ExtensionRegistry();
   registry.register({
     id: 'x',

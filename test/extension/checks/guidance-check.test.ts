@@ -6,7 +6,7 @@ import { type Lab, lab } from '../../support/extension/lab.js';
 
 const tools = ['a', 'b', 'c', 'd'].map((name) => ({ ...echo, name, execute: () => name }));
 
-describe('tool guidance in a registry without the option `tools`', () => {
+describe('a `toolConfig` in a registry without the option `tools`', () => {
   const guide = (...preferredTools: string[]): ExtensionInput => ({ id: 'guide', toolConfig: { preferredTools } });
   const late: LifecycleLoader = {
     name: 'late',
@@ -15,7 +15,7 @@ describe('tool guidance in a registry without the option `tools`', () => {
   const warningsOf = ({ logger }: Lab) =>
     logger.records.filter(({ level }) => level === 'warn').map(({ message }) => message);
 
-  test('may name a tool that a later loader brings', async () => {
+  test('may name a tool that a later loader adds', async () => {
     const registry = extensions([guide('late_tool')]);
     const made = lab([], { agent: { loaders: [registry, late], tools } });
     await made.agent.run('go');
@@ -24,7 +24,7 @@ describe('tool guidance in a registry without the option `tools`', () => {
     expect(warningsOf(made)).toEqual([]);
   });
 
-  test('is warned of once for each extension, with the nearest name, when all loaders are ready', async () => {
+  test('with unknown names is logged once per extension, with the nearest name, after all loaders', async () => {
     const registry = extensions([guide('late_tol', 'b', 'nothing'), { ...guide('bb', 'gone'), id: 'lazy' }]);
     const made = lab([], { agent: { loaders: [registry, late], tools } });
     await made.agent.ready();
@@ -36,13 +36,13 @@ describe('tool guidance in a registry without the option `tools`', () => {
     await made.agent.run('go');
 
     expect(warningsOf(made)).toEqual([
-      'The `toolConfig` of extension "guide" names unknown tools: no tool is named "late_tol"; did you mean "late_tool"?; no tool is named "nothing". Correct the names, or set `lazy` if the tools come later.',
+      'The `toolConfig` of extension "guide" names unknown tools: no tool is named "late_tol"; did you mean "late_tool"?; no tool is named "nothing". Correct the names, or set `lazy` if the tools are added later.',
       expect.stringContaining('extension "lazy"'),
       expect.stringContaining('extension "later" names unknown tools: no tool is named "e"'),
     ]);
   });
 
-  test('waits in silence for the tools of an MCP server that is not connected yet, and for lazy names', async () => {
+  test('logs nothing for lazy names, and for tools of an MCP server that is not connected yet', async () => {
     const lazy = { id: 'lazy', toolConfig: { preferredTools: ['gone'], lazy: true } };
     const made = lab([guide('mcp__docs__search'), lazy], { agent: { tools } });
     await made.agent.run('go');
@@ -50,7 +50,7 @@ describe('tool guidance in a registry without the option `tools`', () => {
     expect(warningsOf(made)).toEqual([]);
   });
 
-  test('is warned of by each agent', async () => {
+  test('with unknown names is logged for each agent', async () => {
     const registry = extensions([guide('a')]);
     const fine = lab([], { agent: { loaders: [registry], tools } });
     const other = lab([], { agent: { loaders: [registry] } });

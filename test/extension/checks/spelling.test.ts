@@ -2,10 +2,10 @@ import { defineExtension, type ExtensionInput, ExtensionInvalidError, ExtensionR
 import { describe, expect, test } from 'vitest';
 import { lab } from '../../support/extension/lab.js';
 
-describe('keys in snake_case', () => {
+describe('definition keys in snake_case', () => {
   const callback = () => undefined;
 
-  test('are those of camelCase, at each level', () => {
+  test('are registered under their camelCase names, also in `tool_config`', () => {
     const registry = new ExtensionRegistry();
     const definition = defineExtension({
       id: 'literal',
@@ -27,7 +27,7 @@ describe('keys in snake_case', () => {
     });
   });
 
-  test('act in a run, methods of a class too', async () => {
+  test('are read from a class instance, and its callback runs with its `this`', async () => {
     class Literal implements ExtensionInput {
       readonly id = 'literal';
       readonly mark = '!';
@@ -50,7 +50,7 @@ describe('keys in snake_case', () => {
       { tool_config: { toolOrder: [], tool_order: [] } },
       '`toolConfig.toolOrder` and `toolConfig.tool_order` are the same member',
     ],
-  ])('are refused beside the same key in camelCase: %j', (members, problem) => {
+  ])('are refused together with the same key in camelCase: %j', (members, problem) => {
     const register = () => new ExtensionRegistry().register({ id: 'x', ...members });
 
     expect(register).toThrow(ExtensionInvalidError);

@@ -14,8 +14,11 @@ import { type LabOptions, lab } from '../../support/extension/lab.js';
 
 type Addition = NonNullable<ExtensionInput['promptAdditions']>[number];
 
-/** What the model is asked in the first turn. */
-async function askedWith(extensions: readonly ExtensionInput[], options?: LabOptions): Promise<readonly Message[]> {
+/** Returns the messages of the first model request of a run. */
+async function requestMessages(
+  extensions: readonly ExtensionInput[],
+  options?: LabOptions,
+): Promise<readonly Message[]> {
   const { agent, model } = lab(extensions, options);
   await agent.run('go');
   return model.requests[0]?.messages ?? [];
@@ -28,7 +31,7 @@ const system = (content: string, condition?: Addition['condition']): Addition =>
 });
 
 describe('prompt additions', () => {
-  test('S1-7.0: of two extensions reach the model; after one is unregistered, only the other’s', async () => {
+  test('S1-7.0: of two extensions reach the model; an unregistered extension adds nothing', async () => {
     const { registry, agent, model } = lab([
       { id: 'a', promptAdditions: [system('A')] },
       { id: 'b', promptAdditions: [system('B')] },
@@ -74,7 +77,7 @@ describe('prompt additions', () => {
     expect(registry.list()).toEqual([]);
   });
 
-  test('S1-7.1.2: join each request, and nothing that is kept', async () => {
+  test('S1-7.1.2: are added to each request, and not to the history', async () => {
     const { agent, model } = lab(
       [{ id: 'a', promptAdditions: [system('A'), { position: 'user_suffix', content: 'now' }] }],
       {
@@ -91,7 +94,7 @@ describe('prompt additions', () => {
     ]);
   });
 
-  test('S1-7.1.3, S1-7.2.2: stand at their places', async () => {
+  test('S1-7.1.3, S1-7.2.2: are added at their positions', async () => {
     const promptAdditions = (['user_suffix', 'system_suffix', 'user_prefix', 'system_prefix'] as const).map(
       (position): Addition => ({ position, content: position }),
     );
@@ -101,7 +104,7 @@ describe('prompt additions', () => {
     const { agent, model } = lab([extension], { agent: { instructions: 'Sail.' } });
     await agent.run(parts, { messages: [{ role: 'user', content: 'old' }] });
 
-    expect(await askedWith([extension])).toEqual([
+    expect(await requestMessages([extension])).toEqual([
       { role: 'system', content: 'system_prefix\n\nsystem_suffix' },
       { role: 'user', content: 'user_prefix\n\ngo\n\nuser_suffix' },
     ]);
@@ -115,7 +118,7 @@ describe('prompt additions', () => {
     ]);
   });
 
-  test('without any text add nothing: no empty message, and no empty part', async () => {
+  test('with empty content add no message and no part', async () => {
     const image = { type: 'image', image: 'aGk=' } as const;
     const promptAdditions = (['system_prefix', 'system_suffix', 'user_prefix', 'user_suffix'] as const).map(
       (position): Addition => ({ position, content: '' }),
@@ -126,7 +129,7 @@ describe('prompt additions', () => {
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: [image] }]);
   });
 
-  test('S1-7.2.1, S1-7.2.3: of any extensions stand by id, whatever else differs, in the same bytes', async () => {
+  test('S1-7.2.1, S1-7.2.3: are sorted by extension id, for any priorities and order of registration', async () => {
     const ids = ['B', 'a', 'a-1', 'a1', 'z', '0'];
     const extension = (id: string, priority: number): ExtensionInput => ({
       id,
@@ -140,7 +143,7 @@ describe('prompt additions', () => {
 
     await fc.assert(
       fc.asyncProperty(shuffled, priorities, async (order, priority) => {
-        const asked = await askedWith(order.map((id, index) => extension(id, priority[index] as number)));
+        const asked = await requestMessages(order.map((id, index) => extension(id, priority[index] as number)));
         expect(asked).toEqual([
           { role: 'system', content: expected },
           { role: 'user', content: ['go', '0', 'B', 'a', 'a-1', 'a1', 'z'].join('\n\n') },
@@ -150,7 +153,7 @@ describe('prompt additions', () => {
     );
   });
 
-  test('S1-7.3.1, S1-7.3.2: a condition is asked with the context, and a failed one is logged and not met', async () => {
+  test('S1-7.3.1, S1-7.3.2: a condition receives the context; a condition that fails is logged and not met', async () => {
     const seen: unknown[] = [];
     const ask = (answer: unknown) => (context: ExtensionContext) => {
       seen.push([context.extensionId, context.sessionId, context.context, context.turn]);
@@ -176,7 +179,7 @@ describe('prompt additions', () => {
   });
 });
 
-describe('S1-7.3.3: the conditions as data', () => {
+describe('S1-7.3.3: a condition object', () => {
   const texts = (messages: readonly Message[]) => (messages[0]?.role === 'system' ? messages[0].content : undefined);
 
   test.each([
@@ -193,7 +196,7 @@ describe('S1-7.3.3: the conditions as data', () => {
     expect(texts(model.requests[0]?.messages ?? [])).toBe(met);
   });
 
-  test('tag_present counts a tag that a handler has replaced in this run, and none in a tool’s result', async () => {
+  test('tag_present finds a tag that a handler has replaced in this run, and ignores tool results', async () => {
     const condition = { type: 'tag_present', tag: 't' } as const;
     const extension: ExtensionInput = {
       id: 'a',
@@ -211,7 +214,7 @@ describe('S1-7.3.3: the conditions as data', () => {
     expect(model.requests.map(({ messages }) => texts(messages))).toEqual([undefined, undefined, 'met']);
   });
 
-  test('state_value, for any value or for one', async () => {
+  test('state_value is met for any value, or only for the value `equals`', async () => {
     const promptAdditions = [
       system('any', { type: 'state_value', key: 'k' }),
       system('one', { type: 'state_value', key: 'k', equals: { n: [1] } }),
@@ -254,7 +257,7 @@ describe('S1-7.3.3: the conditions as data', () => {
 describe('tool guidance', () => {
   const tools = ['a', 'b', 'c', 'd'].map((name) => ({ ...echo, name, execute: () => name }));
 
-  test('S1-8.0, S1-8.2.1, S1-8.2.2, S1-8.2.3: shapes the list and the guidance of a request', async () => {
+  test('S1-8.0, S1-8.2.1, S1-8.2.2, S1-8.2.3: sorts the tools of a request and adds the guidance', async () => {
     const { agent, model } = lab(
       [
         { id: 'x', toolConfig: { preferredTools: ['d'], avoidedTools: ['a'], toolOrder: ['b', 'a'] } },
@@ -278,7 +281,7 @@ describe('tool guidance', () => {
   });
 
   test.each(['preferredTools', 'avoidedTools', 'toolOrder', 'preferred_tools', 'avoided_tools', 'tool_order'])(
-    'S1-8.1.1: refuses a tool that nobody knows in %s',
+    'S1-8.1.1: refuses an unknown tool name in %s',
     (key) => {
       const registry = new ExtensionRegistry({ tools: ['pending', ...tools] });
       registry.register({ id: 'fine', toolConfig: { [key]: ['pending', 'a'] } });
@@ -289,7 +292,7 @@ describe('tool guidance', () => {
     },
   );
 
-  test('S1-8.1.1: knows the tools of its agents, and lets lazy names wait', async () => {
+  test('S1-8.1.1: accepts the tools of its agents, and unknown names with `lazy`', async () => {
     const { registry, agent, model } = lab(
       [{ id: 'lazy', toolConfig: { preferredTools: ['b', 'gone'], lazy: true } }],
       {
@@ -305,7 +308,7 @@ describe('tool guidance', () => {
     expect(model.requests[0]?.messages[0]?.content).toBe('Guidance on tools:\n- Preferred where they serve: b, a');
   });
 
-  test('S1-8.3.1, S1-8.3.2: suggests an order, and calls in another one succeed', async () => {
+  test('S1-8.3.1, S1-8.3.2: suggests an order, and calls in a different order succeed', async () => {
     const { agent, model } = lab([{ id: 'x', toolConfig: { tool_order: ['a', 'b'], lazy: true } }], {
       script: [calls({ name: 'b', input: { text: '' } }, { name: 'a', input: { text: '' } }), says('done')],
       agent: { tools },
@@ -317,7 +320,7 @@ describe('tool guidance', () => {
     expect(messages[2]?.content).toMatchObject([{ content: 'b' }, { content: 'a' }]);
   });
 
-  test('says nothing of tools that are not offered', async () => {
+  test('does not mention tools that are not offered', async () => {
     const registry = new ExtensionRegistry({ tools });
     registry.register({ id: 'x', toolConfig: { preferredTools: ['a'], avoidedTools: ['b'] } });
     const model = scriptedModel(() => 'Aye.');

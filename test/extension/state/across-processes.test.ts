@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runScript } from '../../support/examples/run-script.js';
 
-test('S1-6.0, S1-6.2.1, S1-6.4.3: state is found again by another process, in the same session only', async () => {
+test('S1-6.0, S1-6.2.1, S1-6.4.3: another process reads the state, in the same session only', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-extension-'));
   try {
     const printed: string[] = [];

@@ -19,7 +19,7 @@ import { lab, recordingSink } from '../../support/extension/lab.js';
 
 type Work = (context: ExtensionContext) => unknown;
 
-/** Does some work in callbacks of the extension `x`, in one session. */
+/** Creates an agent with `act`, which runs work in a callback of an extension in one session. */
 function desk(options: ExtensionRegistryOptions = {}, session = 's') {
   let work: Work = () => {};
   let outcome: unknown;
@@ -44,7 +44,7 @@ const failing = (over: Partial<StateStore>): StateStore => Object.assign(new Mem
 const hang = () => new Promise<never>(() => {});
 
 describe('getState, setState, clearState', () => {
-  test('S1-6.0: a value set in one run is read in the next of that session, by new runtimes on the same store', async () => {
+  test("S1-6.0: a value set in one run is read in the session's next run, also by a new registry on the same store", async () => {
     const state = new MemoryStateStore();
     const read: unknown[] = [];
     for (const session of ['a', 'a', 'b']) {
@@ -56,7 +56,7 @@ describe('getState, setState, clearState', () => {
     expect(read).toEqual([undefined, 'a', undefined]);
   });
 
-  test('S1-6.1.1: gives undefined before, and the value after', async () => {
+  test('S1-6.1.1: getState returns undefined before setState, and the value afterwards', async () => {
     const { act } = desk();
 
     expect(await act(({ getState }) => getState('k'))).toBeUndefined();
@@ -67,7 +67,7 @@ describe('getState, setState, clearState', () => {
     expect(await act(({ getState }) => getState('k'))).toBeUndefined();
   });
 
-  test('S1-6.1.3: turns values into the type that is asked for, or says that they are none', async () => {
+  test('S1-6.1.3: getState converts a value with a schema or codec, or rejects with a typed error', async () => {
     const map: StateCodec<Map<string, number>> = {
       encode: (value) => [...value],
       decode: (data) => new Map(data as [string, number][]),
@@ -93,17 +93,17 @@ describe('getState, setState, clearState', () => {
     ['a function', () => {}],
     ['a function inside', { f: () => {} }],
     ['NaN', [Number.NaN]],
-    ['undefined in a list', { list: [undefined, 1] }],
-    ['a gap in a list', new Array(2)],
-    ['no valid date', { at: new Date(Number.NaN) }],
+    ['undefined in an array', { list: [undefined, 1] }],
+    ['a gap in an array', new Array(2)],
+    ['an invalid date', { at: new Date(Number.NaN) }],
     ['a bigint', 1n],
     ['a symbol', Symbol('x')],
     ['a Map', { m: new Map() }],
     ['a Set', new Set()],
-    ['an instance', new (class Point {})()],
-    ['a circle', circular],
+    ['a class instance', new (class Point {})()],
+    ['a circular reference', circular],
     ['bytes', new Uint8Array(1)],
-  ])('refuses %s with a typed error, and the old value stays', async (_what, value) => {
+  ])('setState refuses %s with a typed error and keeps the old value', async (_value, value) => {
     const { act } = desk();
     await act(({ setState }) => setState('k', 'old'));
 
@@ -111,7 +111,7 @@ describe('getState, setState, clearState', () => {
     expect(await act(({ getState }) => getState('k'))).toBe('old');
   });
 
-  test('takes keys and values that look like a prototype as what they are', async () => {
+  test('stores the key `__proto__` as an ordinary key', async () => {
     const { act } = desk();
     await act(({ setState }) => setState('__proto__', JSON.parse('{"__proto__":{"polluted":1}}')));
 
@@ -120,7 +120,7 @@ describe('getState, setState, clearState', () => {
     expect(await act(({ setState }) => setState('', 1))).toMatchObject({ code: 'ERR_STATE_KEY' });
   });
 
-  test('takes plain data of another realm, as a test runner gives it', async () => {
+  test('stores plain data that was created in another realm', async () => {
     const { act } = desk();
     await act(({ setState }) => setState('k', runInNewContext('({ a: [1, { b: new Date(5) }] })')));
 
@@ -130,7 +130,7 @@ describe('getState, setState, clearState', () => {
     });
   });
 
-  test('S1-6.3.2: clearing is logged', async () => {
+  test('S1-6.3.2: clearState is logged', async () => {
     const { act, logger } = desk();
     await act(({ setState }) => setState('k', 1));
     await act(({ clearState }) => clearState());
@@ -145,10 +145,10 @@ describe('getState, setState, clearState', () => {
   });
 });
 
-describe('state and time', () => {
+describe('the lifetime of state', () => {
   const minutes = (n: number) => n * 60_000;
 
-  test('S1-6.4.1: a run slides what lives as long as its session, also one that touches no key', async () => {
+  test("S1-6.4.1: a run restarts the lifetime of its session's values, also if it reads and writes none", async () => {
     const clock = fakeClock();
     const { act } = desk({ state: new MemoryStateStore({ clock }), ttlMs: minutes(60), sessionTtlMs: minutes(60) });
     await act(({ setState }) => setState('k', 1));
@@ -160,7 +160,7 @@ describe('state and time', () => {
     expect(await act(({ getState }) => getState('k'))).toBe(1);
   });
 
-  test('S1-11.1.1, S1-11.1.2, S1-11.1.3: the time to live is an hour after the last use, or what is asked for', async () => {
+  test('S1-11.1.1, S1-11.1.2, S1-11.1.3: a value expires one hour after its last use, or after `ttlMs`', async () => {
     for (const [ttlMs, hour] of [
       [undefined, 60],
       [minutes(6), 6],
@@ -178,7 +178,7 @@ describe('state and time', () => {
     }
   });
 
-  test('the state of a run without a session is its own, and gone with it, however it ends', async () => {
+  test('a run without a session has its own state, which is removed when the run ends or fails', async () => {
     const state = new MemoryStateStore();
     const ids: string[] = [];
     const read: unknown[] = [];
@@ -203,7 +203,7 @@ describe('state and time', () => {
     for (const id of ids) expect(await registry.stats(id)).toEqual({ bytes: 0, extensions: {} });
   });
 
-  test('a context that was kept is of no use after its run', async () => {
+  test('the state methods of a context reject after its run', async () => {
     const kept: ExtensionContext[] = [];
     const { act } = desk();
     await act((context) => void kept.push(context));
@@ -212,8 +212,8 @@ describe('state and time', () => {
   });
 });
 
-describe('limits', () => {
-  test('S1-11.2.1, S1-11.2.2, S1-11.2.3: what was used longest ago makes room, logged and counted', async () => {
+describe('the state limits', () => {
+  test('S1-11.2.1, S1-11.2.2, S1-11.2.3: a new value evicts the least recently used value, with a log entry and a metric', async () => {
     const metrics = recordingSink();
     const { act, registry, logger } = desk({ metrics, limits: { extensionBytes: 30 } });
     for (const key of ['a', 'b', 'c']) await act(({ setState }) => setState(key, 'x'.repeat(8)));
@@ -226,14 +226,14 @@ describe('limits', () => {
       { extensionId: 'x', session: 's', key: 'b', bytes: 10 },
       { extensionId: 'x', session: 's', key: 'c', bytes: 10 },
     ]);
-    expect(warnings[0]?.message).toBe('State "b" of extension "x" was evicted: newer state needs the room.');
+    expect(warnings[0]?.message).toBe('State "b" of extension "x" was evicted to make room for a newer value.');
     expect(metrics.lines.filter((line) => line.includes('evictions'))).toEqual([
       'extension.state.evictions 1 {"extension_id":"x"}',
       'extension.state.evictions 1 {"extension_id":"x"}',
     ]);
   });
 
-  test('S1-11.2.1: by default an extension keeps 10 MB', async () => {
+  test('S1-11.2.1: allow 10 MB per extension by default', async () => {
     const { act, registry } = desk();
     for (let i = 0; i < 11; i++) await act(({ setState }) => setState(String(i), 'x'.repeat(1_000_000)));
     const { bytes } = await registry.stats('s');
@@ -246,29 +246,32 @@ describe('limits', () => {
   test.each([
     ['throws', () => expect.unreachable('deaf')],
     ['rejects', () => Promise.reject(new Error('deaf'))],
-    ['never answers', hang],
-  ])('S1-11.3.2: who %s gets one alert at four fifths, and another after it fell below', async (_how, answer) => {
-    const alerts: StateAlert[] = [];
-    const onStateAlert = (alert: StateAlert) => {
-      alerts.push(alert);
-      return answer();
-    };
-    const { act, logger } = desk({ limits: { sessionBytes: 100 }, onStateAlert });
-    const counts: number[] = [];
-    for (const size of [79, 80, 95, 50, 81]) {
-      expect(await act(({ setState }) => setState('k', 'x'.repeat(size - 2)))).toBeUndefined();
-      counts.push(alerts.length);
-    }
+    ['never settles', hang],
+  ])(
+    'S1-11.3.2: an onStateAlert that %s is called once at 80 %%, and again after a fall below',
+    async (_how, answer) => {
+      const alerts: StateAlert[] = [];
+      const onStateAlert = (alert: StateAlert) => {
+        alerts.push(alert);
+        return answer();
+      };
+      const { act, logger } = desk({ limits: { sessionBytes: 100 }, onStateAlert });
+      const counts: number[] = [];
+      for (const size of [79, 80, 95, 50, 81]) {
+        expect(await act(({ setState }) => setState('k', 'x'.repeat(size - 2)))).toBeUndefined();
+        counts.push(alerts.length);
+      }
 
-    expect(counts).toEqual([0, 1, 1, 1, 2]);
-    expect(alerts[0]).toEqual({ session: 's', bytes: 80, limitBytes: 100 });
-    expect(logger.records.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-      'The state of session "s" takes 80 of 100 bytes.',
-      'The state of session "s" takes 81 of 100 bytes.',
-    ]);
-  });
+      expect(counts).toEqual([0, 1, 1, 1, 2]);
+      expect(alerts[0]).toEqual({ session: 's', bytes: 80, limitBytes: 100 });
+      expect(logger.records.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+        'The state of session "s" takes 80 of 100 bytes.',
+        'The state of session "s" takes 81 of 100 bytes.',
+      ]);
+    },
+  );
 
-  test('what cannot fit is a typed error, and the old value stays', async () => {
+  test('a value above the limits is refused with a typed error, and the old value stays', async () => {
     const { act } = desk({ limits: { sessionBytes: 20 } });
     await act(({ setState }) => setState('k', 'theirs'), 'y');
     await act(({ setState }) => setState('k', 'mine'));
@@ -282,8 +285,8 @@ describe('limits', () => {
   });
 });
 
-describe('a store that fails', () => {
-  test('gives the callback a typed error, and the run goes on', async () => {
+describe('a failing state store', () => {
+  test('gives the callback a typed error, and the run continues', async () => {
     const cause = new Error('down');
     const broken = () => Promise.reject(cause);
     const { act, agent } = desk({ state: failing({ get: broken, set: broken, clear: broken, touch: broken }) });
@@ -298,13 +301,13 @@ describe('a store that fails', () => {
     await agent.close();
   });
 
-  test('or hangs, is given up in time', async () => {
+  test('that hangs is abandoned after the timeout', async () => {
     const { act } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 10 });
 
     expect(await act(({ getState }) => getState('k'))).toMatchObject({ code: 'ERR_STATE_STORE', operation: 'get' });
   });
 
-  test('or hangs, does not keep an aborted run waiting', async () => {
+  test('that hangs does not delay an aborted run', async () => {
     const { agent } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 5_000 });
     const controller = new AbortController();
     const session = await agent.session({ id: 'aborted' });
@@ -316,14 +319,14 @@ describe('a store that fails', () => {
     expect(performance.now() - begun).toBeLessThan(1_000);
   });
 
-  test('at unregistering says so, and the extension is gone all the same', async () => {
+  test('makes `unregister` reject, and the extension is removed nevertheless', async () => {
     const { registry } = desk({ state: failing({ clearExtension: () => Promise.reject(new Error('down')) }) });
 
     await expect(registry.unregister('x')).rejects.toMatchObject({ code: 'ERR_STATE_STORE' });
     expect(registry.get('x')).toBeUndefined();
   });
 
-  test('who comes under the same id waits until the state of the one before is gone', async () => {
+  test('a new extension with the same id waits until the old state is removed', async () => {
     const store = new MemoryStateStore();
     let removals = 0;
     const slow = failing({
@@ -344,7 +347,7 @@ describe('a store that fails', () => {
     expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
   });
 
-  test('S1-1.3.2: what waited for that is removed too, where the next one goes before it is done', async () => {
+  test('S1-1.3.2: a write that waited for the removal is removed by the next `unregister`', async () => {
     const store = new MemoryStateStore();
     const delays = [20, 0];
     const slow = failing({
@@ -387,7 +390,7 @@ test.each([
   expect(() => new ExtensionRegistry(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
 });
 
-test('keeps a session at least as long as its values, unless it is told otherwise', async () => {
+test('a session lives at least as long as its values, unless `sessionTtlMs` is set', async () => {
   const policies: unknown[] = [];
   const spy = failing({ touch: (_session, policy) => void policies.push([policy.ttlMs, policy.sessionTtlMs]) });
   for (const times of [{}, { ttlMs: 90_000_000 }, { ttlMs: 9, sessionTtlMs: 5 }]) {

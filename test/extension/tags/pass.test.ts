@@ -3,7 +3,7 @@ import { says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { answerOf, lab } from '../../support/extension/lab.js';
 
-/** Logs what its handler is given, and marks what it returns. */
+/** Creates an extension that logs the input of its tag handler, and puts a mark around its result. */
 function marker(id: string, tags: string | readonly string[], log: string[] = []): ExtensionInput {
   return {
     id,
@@ -16,7 +16,7 @@ function marker(id: string, tags: string | readonly string[], log: string[] = []
 }
 
 describe('onTag', () => {
-  test('S1-4.0, S1-4.2.2: is called for the registered tag only, with tag, content and context', async () => {
+  test('S1-4.0, S1-4.2.2: is called only for the registered tag, with tag, content and context', async () => {
     const seen: unknown[] = [];
     const extension = defineExtension({
       id: 'think',
@@ -29,7 +29,7 @@ describe('onTag', () => {
     expect(text).toBe('<other>1</other><think>2</think>');
   });
 
-  test('S1-4.1.1: belongs to the tags of its handler, and an extension may have several handlers', async () => {
+  test('S1-4.1.1: accepts several handlers, each with its own tags', async () => {
     const log: string[] = [];
     const handle = (name: string) => (tag: string) => void log.push(`${name} ${tag}`);
     const onTag = [
@@ -41,7 +41,7 @@ describe('onTag', () => {
     expect(log).toEqual(['one a', 'one b', 'two c']);
   });
 
-  test('S1-4.1.2: matches whole names, and beginnings with a star; case counts', async () => {
+  test('S1-4.1.2: matches case-sensitive names, and prefixes before a star', async () => {
     const log: string[] = [];
     await answerOf(
       [marker('m', ['think', 'x-*'], log)],
@@ -51,11 +51,11 @@ describe('onTag', () => {
     expect(log).toEqual(['m: think(1)', 'm: x-a(3)']);
   });
 
-  test('S1-4.1.3: of several extensions on one tag, each is given what the one before returned', async () => {
+  test('S1-4.1.3: passes the result of each extension to the next extension on the same tag', async () => {
     expect(await answerOf([marker('a', 't'), marker('b', 't'), marker('c', '*')], '<t>1</t>')).toBe('[c:[b:[a:1]]]');
   });
 
-  test('S1-4.2.1: is given the name and the content; attributes and the section are in its context', async () => {
+  test('S1-4.2.1: receives the name and the content; the context has the attributes and the section', async () => {
     const seen: unknown[] = [];
     const extension = defineExtension({
       id: 'x',
@@ -74,13 +74,13 @@ describe('onTag', () => {
     ]);
   });
 
-  test('S1-4.2.3: replaces the section, and leaves every other character as it is', async () => {
+  test('S1-4.2.3: replaces the section, and no other character changes', async () => {
     const text = '\uFEFF a\r\n\t<t>1</t>  \u00a0ü<t/>\n\n';
 
     expect(await answerOf([marker('m', 't')], text)).toBe('\uFEFF a\r\n\t[m:1]  \u00a0ü[m:]\n\n');
   });
 
-  test('S1-4.3.1, S1-4.3.2: handles inner sections first, and gives the outer ones their results', async () => {
+  test('S1-4.3.1, S1-4.3.2: handles inner sections first, and outer sections contain their results', async () => {
     const log: string[] = [];
     const text = await answerOf([marker('o', 'out', log), marker('i', 'in', log)], '<out>a<in>b</in>c<in>d</in></out>');
 
@@ -98,7 +98,7 @@ describe('onTag', () => {
     ['<t><t>1</t>', '<t>[m:1]'],
     ['<t>1</T>', '<t>1</T>'],
     ['<t><t>1</t></t>', '[m:[m:1]]'],
-  ])('S1-4.3.3: keeps the structure: %s becomes %s', async (before, after) => {
+  ])('S1-4.3.3: keeps the nesting: %s becomes %s', async (before, after) => {
     expect(await answerOf([marker('m', ['t', 's'])], before)).toBe(after);
   });
 
@@ -118,7 +118,7 @@ describe('onTag', () => {
     '<t 1</t>',
     '<t =x>1</t>',
     '<1t>1</1t>',
-  ])('leaves alone what only looks like a tag: %j', async (text) => {
+  ])('ignores tags in code, comments and CDATA, and invalid tags: %j', async (text) => {
     expect(await answerOf([marker('m', '*')], text)).toBe(text);
   });
 
@@ -133,7 +133,7 @@ describe('onTag', () => {
     ['ends in ```\n<t>1</t>\n```js\n', 'ends in ```\n[m:1]\n```js\n'],
     ['````md\n```\n<t>0</t>\n````<t>1</t>', '````md\n```\n<t>0</t>\n````[m:1]'],
     ['a ````md\n```\n<t>1</t>', 'a ````md\n```\n<t>1</t>'],
-  ])('and nothing more than that: %j becomes %j', async (before, after) => {
+  ])('handles a tag after code or unclosed markup: %j becomes %j', async (before, after) => {
     expect(await answerOf([marker('m', 't')], before)).toBe(after);
   });
 
@@ -143,11 +143,11 @@ describe('onTag', () => {
     '```json\n{ "a": "<t>" }\n```',
     '```',
     '```js\r\n<t>\r\n```\r\nand ```c++ \n</t>\n ```\t',
-  ])('is given a block of code that begins or ends right at its tags: %j', async (code) => {
+  ])('receives a code block that starts or ends directly at its tags: %j', async (code) => {
     expect(await answerOf([marker('m', 't')], `<t>${code}</t> ok`)).toBe(`[m:${code}] ok`);
   });
 
-  test('does not look for tags in what a handler returned', async () => {
+  test('ignores tags in the string that a handler returns', async () => {
     const log: string[] = [];
     const grow: ExtensionInput = {
       id: 'grow',
@@ -162,7 +162,7 @@ describe('onTag', () => {
     expect(log).toEqual(['t', 'out']);
   });
 
-  test('finds a section across text parts, and keeps parts, order and calls', async () => {
+  test('finds a section across text parts, and keeps the order of parts and tool calls', async () => {
     const content = [
       { type: 'reasoning', text: '<t>mine</t>' },
       { type: 'text', text: 'a <t>b', providerMetadata: { p: 1 } },
@@ -181,13 +181,13 @@ describe('onTag', () => {
     ]);
   });
 
-  test('has the last word on its section with shortCircuit; the section around it goes on', async () => {
+  test('skips later handlers of its section with shortCircuit; the outer section is still handled', async () => {
     const stop: ExtensionInput = { id: 'stop', priority: 90, tags: 'in', onTag: () => shortCircuit('!') };
 
     expect(await answerOf([stop, marker('m', ['in', 'out'])], '<out>1<in>2</in></out>')).toBe('[m:1!]');
   });
 
-  test('passes over a handler that throws or returns the wrong kind', async () => {
+  test('ignores a handler that throws or returns a number', async () => {
     const bad = (id: string, onTag: () => never | string): ExtensionInput => ({ id, tags: 't', onTag });
     const throws = bad('throws', () => {
       throw new Error('boom');
@@ -198,7 +198,7 @@ describe('onTag', () => {
     expect(await answerOf([throws, marker('m', 't'), wrong], 'a<t k="1">1</t>')).toBe('a[m:1]');
   });
 
-  test('sees nothing of a text without its tags, and nothing changes', async () => {
+  test('is not called for a text without its tags, and the text is unchanged', async () => {
     const { agent } = lab([marker('m', 't')], { script: says('no tags < here > at & all') });
     const { text, decisions } = await agent.run('go');
 

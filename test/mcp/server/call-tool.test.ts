@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, connected, raw, readLog, temporaryFolder } from '../../support/mcp/lab.js';
 
-test('calls a tool outside of an agent by its name at the server', async () => {
+test("calls a tool without an agent, by the server's own name of the tool", async () => {
   const { mcp } = await connected({ servers: { a: raw() } });
   const server = mcp.server('a');
 
@@ -30,7 +30,7 @@ test('refuses an unknown tool, invalid arguments and unknown options', async () 
   await expect(server.callTool('echo', {}, { timeout: 5 } as never)).rejects.toMatchObject({ option: 'timeout' });
 });
 
-test('ends a call with the abort signal, and when its time is up', async () => {
+test('ends a call on an abort, and after its time limit', async () => {
   const { mcp } = await connected({ servers: { a: raw() } });
   const server = mcp.server('a');
   const controller = new AbortController();
@@ -43,7 +43,7 @@ test('ends a call with the abort signal, and when its time is up', async () => {
   expect(await server.callTool('echo')).toEqual({ content: 'echo: {}' });
 });
 
-test('takes a time limit longer than that of the loader', async () => {
+test('accepts a time limit longer than that of the loader', async () => {
   const { mcp } = await connected({
     servers: { a: raw({ tools: [{ name: 'progress', inputSchema: { type: 'object' } }] }) },
     timeouts: { callMs: 20 },
@@ -60,7 +60,7 @@ test('takes a time limit longer than that of the loader', async () => {
   expect(steps).toMatchObject([{ progress: 1 }]);
 });
 
-test('tells servers the name and version of the application', async () => {
+test('sends the name and version of the application to servers', async () => {
   const log = join(temporaryFolder(), 'log');
   await connected({ servers: { a: raw({ log }) }, clientInfo: { name: 'my-agent', version: '4.2.0' } });
 

@@ -4,7 +4,7 @@ import { call, connected, isGone, raw, readLog, stateOf, temporaryFolder } from 
 
 const pidsIn = (log: string) => readLog(log).flatMap(({ pid }) => pid ?? []);
 
-test('starts a new process, lists the tools again, and fails the calls that are under way', async () => {
+test('starts a new process, lists the tools again, and fails pending calls', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp } = await connected({ servers: { a: raw({ log }) } });
   const [tool] = mcp.tools.list();
@@ -31,7 +31,7 @@ test('starts a new process, lists the tools again, and fails the calls that are 
   expect(readLog(log).filter(({ received }) => received?.method === 'tools/list')).toHaveLength(2);
 });
 
-test('shares one restart between calls at the same time', async () => {
+test('shares one restart between concurrent calls', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp } = await connected({ servers: { a: raw({ log }) } });
 
@@ -41,7 +41,7 @@ test('shares one restart between calls at the same time', async () => {
   expect(await mcp.server('a').callTool('echo')).toEqual({ content: 'echo: {}' });
 });
 
-test('rejects if the server does not come back, is turned off, or the loader is closed', async () => {
+test('rejects if the server does not start again, is disabled, or the loader is closed', async () => {
   const folder = temporaryFolder();
   const log = join(folder, 'log');
   const servers = { off: raw({}, { disabled: true }), bad: { command: 'nonexistent' }, good: raw({ log }) };

@@ -13,7 +13,7 @@ const providers = [
   { factory: 'anthropic', client: 'Anthropic', variable: 'ANTHROPIC_API_KEY' },
 ] as const;
 
-/** What browsers have and Node has too. A context has no `process`. */
+/** Names that exist in browsers and in Node. A context has no `process`. */
 const SHARED = [
   ...['AbortController', 'AbortSignal', 'Blob', 'File', 'FormData', 'Headers', 'ReadableStream', 'Request', 'Response'],
   ...['TextDecoder', 'TextDecoderStream', 'TextEncoder', 'TransformStream', 'URL', 'URLSearchParams', 'atob', 'btoa'],

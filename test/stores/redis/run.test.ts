@@ -102,7 +102,7 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     expect(text).toBe('Answer ');
     expect(performance.now() - begun).toBeLessThan(3 * timeoutMs + 1_000);
     expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/^The state of session "s" could not be kept up: The state store failed at `touch`/),
+      expect.stringMatching(/^The state of session "s" could not be updated: The state store failed at `touch`/),
     );
     await server.start();
     await close();

@@ -8,7 +8,7 @@ interface WireCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** A server that answers over OpenAI's protocol as the demo's script would. */
+/** Starts an OpenAI-compatible server that answers with the demo's script. */
 export function startExplorerServer(): Promise<OpenAIServer> {
   const model = scriptedExplorer();
   let calls = 0;
@@ -24,7 +24,7 @@ export function startExplorerServer(): Promise<OpenAIServer> {
   });
 }
 
-/** One result a message is enough for the script: it looks at them one by one. */
+/** Converts a wire message. Each tool result becomes its own message, which is enough for the script. */
 function messageOf(wire: Readonly<Record<string, unknown>>): Message {
   const text = typeof wire.content === 'string' ? wire.content : '';
   if (wire.role === 'system' || wire.role === 'user') return { role: wire.role, content: text };

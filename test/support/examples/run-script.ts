@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
 
-/** What came of a process. */
+/** The exit code and output of a process. */
 export interface ScriptOutcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -18,7 +18,7 @@ interface RunScriptOptions {
   readonly onOutput?: (chunk: string) => void;
 }
 
-/** Runs a TypeScript file of this repository as its own process, piped, without a key and without Ollama unless `env` says so. */
+/** Runs a TypeScript file of this repository as a process with pipes. Without `env` it has no key and no Ollama. */
 export function runScript(
   file: string,
   { args = [], env = {}, onOutput }: RunScriptOptions = {},

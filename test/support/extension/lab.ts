@@ -8,14 +8,14 @@ import {
 } from 'keelson/extension';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from 'keelson/testing';
 
-/** A line of log with what came beside it. */
+/** A log entry with its details. */
 export interface LogRecord {
   readonly level: string;
   readonly message: string;
   readonly details: unknown;
 }
 
-/** A logger that keeps everything. */
+/** Returns a logger that records all entries. */
 export function recordingLogger() {
   const records: LogRecord[] = [];
   const keep = (level: string) => (message: string, details?: unknown) =>
@@ -23,7 +23,7 @@ export function recordingLogger() {
   return { records, debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
 }
 
-/** A sink that keeps everything, one line a figure: `name value {labels}`. */
+/** Returns a metrics sink that records each metric as a line `name value {labels}`. */
 export function recordingSink(): MetricsSink & { readonly lines: string[] } {
   const lines: string[] = [];
   const keep = (name: string, value: number, labels: MetricLabels) =>
@@ -44,7 +44,7 @@ export interface LabOptions {
   readonly registry?: ExtensionRegistryOptions;
 }
 
-/** An agent with a registry that has these extensions. */
+/** Returns an agent with a registry of these extensions. */
 export function lab(extensions: readonly ExtensionInput[], options: LabOptions = {}): Lab {
   const logger = recordingLogger();
   const registry = new ExtensionRegistry(options.registry);
@@ -54,7 +54,7 @@ export function lab(extensions: readonly ExtensionInput[], options: LabOptions =
   return { registry, agent, model, logger };
 }
 
-/** What a model that says this comes out as, after the extensions. */
+/** Returns the result of a run in which the model answers `text`. */
 export async function answerOf(extensions: readonly ExtensionInput[], text: string): Promise<string> {
   const { agent } = lab(extensions, { script: () => text });
   return (await agent.run('go')).text;

@@ -75,7 +75,7 @@ export function linesOf(path: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
 }
 
-/** What an extension's hooks look like in the registry. */
+/** Returns the registered hooks of extension packages, with four of their fields. */
 export function hooksOf({ hooks }: Manifests) {
   return hooks.list().map(({ extension, name, event, command }) => ({ extension, name, event, command }));
 }

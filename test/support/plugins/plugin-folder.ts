@@ -34,7 +34,7 @@ function addFiles(folder: string, files: Readonly<Record<string, string>>): void
   }
 }
 
-/** What plugins of a test write to: modules are no part of the test's own. */
+/** Creates a global array for notes of plugins, because plugin modules cannot import the test file. */
 export function noteBoard(): { readonly key: string; readonly notes: unknown[] } {
   const key = `notes${Math.random().toString(36).slice(2)}`;
   const notes: unknown[] = [];

@@ -81,12 +81,12 @@ function text(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
-/** A hook that keeps what it was given, one line an event. */
+/** Returns a hook that appends each event that it receives to `events.jsonl`. */
 export function records(event: HookEvent, more: Partial<HookDefinition> = {}): HookDefinition {
   return sh(event, 'line=$(cat); printf "%s\\n" "$line" >> events.jsonl', { name: `record-${event}`, ...more });
 }
 
-/** What the recording hooks were given. */
+/** Returns the events that the hooks of `records` received. */
 export function recorded(lab: HookLab): Record<string, unknown>[] {
   if (!lab.has('events.jsonl')) return [];
   return lab
@@ -139,7 +139,7 @@ export function agentWith(
   return { agent, model };
 }
 
-/** Whether a process is over; one that nobody has waited for yet counts as over. */
+/** Returns true if a process has ended, also if it is a zombie. */
 export function isGone(pid: number): boolean {
   if (!existsSync('/proc/self/stat')) return !canSignal(pid);
   try {

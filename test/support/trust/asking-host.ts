@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { terminalAsk } from '../../../src/trust/trust.js';
 
-/** A host that asks about two calls at once, and then reads a line of its own. */
+/** A host program that asks about two calls at once, and then reads a line with its own prompt. */
 const ask = terminalAsk();
 const run = { signal: new AbortController().signal };
 const answers = await Promise.all(

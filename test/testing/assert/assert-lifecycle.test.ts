@@ -96,20 +96,20 @@ describe('assertLifecycle', () => {
   });
 });
 
-describe('the course of the checks', () => {
+describe('the progress and time budget of assertLifecycle', () => {
   const slowly = (ms: number) => ({
     name: 'slow',
     beforeModel: () => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   });
 
-  it('is told before each check, with its position', async () => {
+  it('calls onProgress before each check, with its position', async () => {
     const seen: AssertProgress[] = [];
     const checks = await assertLifecycle({}, { runs: 2, onProgress: (progress) => void seen.push(progress) });
 
     expect(seen).toEqual(checks.map((check, at) => ({ check, index: at + 1, total: checks.length })));
   });
 
-  it('ends at the budget, with the check and the run that were going on, and no check after it', async () => {
+  it('rejects after the budget with the running check and run, and starts no further check', async () => {
     const seen: string[] = [];
     const error = await rejectionOf(
       assertLifecycle(() => slowly(30), { budgetMs: 100, onProgress: ({ check }) => void seen.push(check) }),
@@ -125,13 +125,13 @@ describe('the course of the checks', () => {
     expect(seen).toHaveLength(checks);
   });
 
-  it('ends at the budget with the faults that were found until then', async () => {
+  it('rejects after the budget with the faults found so far', async () => {
     const faulty = () => ({ ...slowly(30), afterModel: () => 'neither an action nor nothing' as never });
 
     expect(await rejectionOf(assertLifecycle(faulty, { budgetMs: 400 }))).toMatchObject({
       code: 'ERR_LIFECYCLE_BUDGET',
       faults: [expect.objectContaining({ check: 'answer' })],
-      message: expect.stringContaining('Found until then:\n- answer'),
+      message: expect.stringContaining('Faults found before:\n- answer'),
     });
   });
 

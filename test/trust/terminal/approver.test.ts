@@ -56,7 +56,7 @@ test('input typed before the prompt does not count as an answer', async () => {
   expect(await attempted).toBe('declined');
 });
 
-test('input typed before the prompt without Enter does not count either', async () => {
+test('input typed without Enter before the prompt does not count as an answer', async () => {
   const place = makePlace();
   const screen = terminal();
   // A terminal keeps an incomplete line until raw mode is set.
@@ -245,7 +245,7 @@ test('s shows the text of the covered files with line numbers, and asks again', 
   expect(shown.indexOf('lint.sh')).toBeLessThan(shown.indexOf('rules.txt'));
 });
 
-test('a yes after s is a yes', async () => {
+test('a yes after s approves', async () => {
   const place = makePlace();
   const screen = terminal();
   const attempted = attempt(askOn(screen, place), place.hook());
@@ -258,7 +258,7 @@ test('a yes after s is a yes', async () => {
   expect(await attempted).toBe('good');
 });
 
-test('the text of a file cannot imitate a question, hide anything or run without end', async () => {
+test('the content of a file cannot look like a prompt, hide other text or exceed the limit', async () => {
   const place = makePlace();
   const lines = [
     '#!/bin/sh',
@@ -283,7 +283,7 @@ test('the text of a file cannot imitate a question, hide anything or run without
   expect(body.length).toBeLessThan(25_000);
 });
 
-test('a file that is not text, or has changed since the question came up, is not shown', async () => {
+test('a file that is binary, or has changed since the prompt was created, is not shown', async () => {
   const place = makePlace();
   write(join(place.workspaceDir, 'hooks', 'data.bin'), 'a\0b');
   const shown = await textShown(place, { files: ['hooks/data.bin'] }, () => {
@@ -291,6 +291,6 @@ test('a file that is not text, or has changed since the question came up, is not
   });
 
   expect(shown).toContain('not shown: 3 bytes that are not text.');
-  expect(shown).toContain('not shown: the file has changed since the question came up. Answer n.');
+  expect(shown).toContain('not shown: the file has changed since this prompt was created. Answer n.');
   expect(shown).not.toContain('harmless');
 });

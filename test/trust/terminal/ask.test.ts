@@ -46,7 +46,7 @@ test('denies without a terminal, and shows nothing', async () => {
   expect(pipe.shown()).toBe('');
 });
 
-test('denies at the end of the input, and what was typed before the question is no answer', async () => {
+test('denies at the end of the input, and ignores characters typed before the question', async () => {
   const screen = terminal();
   screen.input.write('y\n');
   const asked = terminalAsk(screen)(call(), 'why');
@@ -56,7 +56,7 @@ test('denies at the end of the input, and what was typed before the question is 
   expect(await asked).toBe('deny');
 });
 
-test('shows the tool, the reason and the arguments, and no character that could change what is seen', async () => {
+test('shows the tool, the reason and the arguments, with control characters escaped', async () => {
   const screen = terminal();
   const input = {
     to: '\u001b[2Kharmless\nRun it? [y/N] y',
@@ -68,7 +68,7 @@ test('shows the tool, the reason and the arguments, and no character that could 
   const asked = terminalAsk(screen)(call(input, 'pay\u0007'), 'Above 30 \u001b[1Aeuro.');
   const shown = await screen.seen(PROMPT);
   screen.input.write('s\n');
-  // Two are in the arguments.
+  // The arguments contain two of the four prompts.
   const all = await screen.seen(PROMPT, 4);
   screen.input.write('n\n');
   await asked;
@@ -91,7 +91,7 @@ test('shows the tool, the reason and the arguments, and no character that could 
   expect(all).toContain('more59');
 });
 
-test('several callers are asked one after another', async () => {
+test('asks for concurrent calls one after another', async () => {
   const screen = terminal();
   const [first, second] = ['pay', 'erase'].map((name) => terminalAsk(screen)(call({}, name), 'why'));
   await screen.seen(PROMPT);
@@ -105,7 +105,7 @@ test('several callers are asked one after another', async () => {
   expect(await Promise.all([first, second])).toEqual(['approve', 'deny']);
 });
 
-test('an abort ends the question, and leaves the input to the host', async () => {
+test('an abort ends the prompt, and restores the input for the host', async () => {
   const screen = terminal();
   const lines: string[] = [];
   const host = createInterface({ input: screen.input, output: new PassThrough() });

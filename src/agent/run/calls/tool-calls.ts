@@ -75,8 +75,8 @@ function startCalls(calls: TurnCalls): void {
 }
 
 /**
- * Starts one call, through its wraps if there are any. Returns a promise of its outcome and sets `calls.latest`, or stores
- * the result at once.
+ * Starts one call, through its wraps if there are any. Returns a promise of its outcome and sets `calls.latest`, or
+ * stores the result at once.
  */
 function startCall(calls: TurnCalls, index: number): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
@@ -127,7 +127,7 @@ function follow(calls: TurnCalls, started: StartedCall, output: PromiseLike<unkn
   );
 }
 
-/** The result of a call without wraps is made of what the tool gave; wraps give a result. */
+/** Converts the output of a call without wraps to a result. Wraps already return a result. */
 function resultOf(call: ToolCall | undefined, outcome: unknown): ToolResult {
   return call === undefined ? (outcome as ToolResult) : finalise(call, outcome);
 }
