@@ -47,7 +47,7 @@ export class OpencodeUnavailableError extends KeelsonError {
 
   constructor(member: string) {
     super(
-      `\`${member}\` is available only in opencode. Remove the call from the plugin, or run the plugin in opencode.`,
+      `\`${member}\` is not available outside of opencode. Remove the call from the plugin, or run the plugin in opencode.`,
     );
   }
 }
