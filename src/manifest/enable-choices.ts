@@ -14,7 +14,10 @@ const byName = z.record(z.string(), z.boolean());
 /** The format of the file. Names are in lower case, because extension names must differ in more than case. */
 const choicesSchema = z.object({
   version: z.literal(1),
-  /** True if earlier choices were lost with a damaged file. Extension packages without a choice then stay disabled. */
+  /**
+   * True if earlier choices were lost because the file was damaged. Extension packages without a choice then stay
+   * disabled.
+   */
   lost: z.boolean().optional(),
   user: byName,
   /** Choices by workspace path. */

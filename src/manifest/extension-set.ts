@@ -112,7 +112,7 @@ export class ExtensionSet {
     });
   }
 
-  /** Prevents any further activation. */
+  /** Closes this set. No extension package is activated afterwards. */
   close(): void {
     this.isClosed = true;
   }

@@ -100,8 +100,8 @@ export type PluginFactory = (options?: Record<string, unknown>) => Awaitable<Plu
 export interface PluginEntry {
   /**
    * The path of a file or directory, relative to the directory of the configuration file. If the path does not exist,
-   * it is read as the name of a package in the `node_modules` of that directory or of a parent directory, such as
-   * `my-plugin` or `@acme/plugins/guard`.
+   * it is read as a package name, such as `my-plugin` or `@acme/plugins/guard`. The package is searched for in the
+   * `node_modules` of that directory and its parent directories.
    */
   readonly path: string;
   /** Passed to the factory or class constructor, and to `onInit` as `context.options`. */

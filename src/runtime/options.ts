@@ -48,13 +48,13 @@ export interface RuntimeOptions {
   readonly compat?: readonly Exclude<HookDialect, 'native'>[] | undefined;
   /** The application's own configuration: `hooks` (with `timeout`), `mcpServers` and `extensions` (with settings). */
   readonly config?: RuntimeConfig | undefined;
-  /**
-   * Further options for each part of the runtime. `plugins: false` disables plugins. `hooks: false` disables shell
-   * hooks: no hook is read, prompted for or run.
-   */
+  /** Further options for extension packages. */
   readonly manifests?: Omit<ManifestOptions, Shared | 'userDir' | 'config' | 'compat' | 'logger' | 'mcp'> | undefined;
+  /** Further options for shell hooks. With `false` no shell hook is read, prompted for or run. */
   readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact' | 'userDir'> | false | undefined;
+  /** Further options for MCP servers. */
   readonly mcp?: Omit<McpServersOptions, Shared | 'servers'> | undefined;
+  /** Further options for plugins. With `false` no plugin is loaded. */
   readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
   /** The session store. Default: files in the `sessions` directory of the user's directory. */
   readonly store?: SessionStore | undefined;

@@ -40,7 +40,7 @@ export class JoinedWork<T> {
 
   private start(): Promise<T> {
     const work = this.work().finally(() => {
-      // A waiting call starts next, so `current` stays set until then.
+      // If a call waits, `current` stays set until that call starts, so that no other call can start first.
       if (this.next === undefined) this.current = undefined;
     });
     this.current = work;

@@ -243,7 +243,10 @@ function unlisten(): void {
   for (const signal of SIGNALS) process.off(signal, onSignal);
 }
 
-/** Closes every runtime. If no other listener handles the signal, it then ends the process as usual. */
+/**
+ * Closes every runtime. If no other listener handles the signal, it then sends the signal again, which ends the
+ * process.
+ */
 function onSignal(signal: NodeJS.Signals): void {
   const hasOtherListener = isHandled(signal, onSignal);
   const closing = [...closingOnSignals].map((runtime) => runtime.endWithAgents());

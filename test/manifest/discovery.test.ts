@@ -120,7 +120,7 @@ describe('discovery of extensions', () => {
   });
 });
 
-describe('D', () => {
+describe('invalid and hostile extensions', () => {
   const broken: Readonly<Record<string, string | Buffer>> = {
     'invalid JSON': '{ name: 1 }',
     'only whitespace': ' \n',

@@ -194,7 +194,7 @@ describe('an extension', () => {
     await expect(loader.enable('a')).rejects.toMatchObject({ code: 'ERR_EXTENSION_STATE' });
 
     expect(loader.isEnabled('a')).toBe(false);
-    expect(loader.status().extensions).toMatchObject([{ state: 'disabled', reasons: ['It is off'] }]);
+    expect(loader.status().extensions).toMatchObject([{ state: 'disabled', reasons: ['It is disabled'] }]);
   });
 
   test('keeps the choices that several processes make at the same time', async () => {

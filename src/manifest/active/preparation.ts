@@ -53,8 +53,7 @@ export async function prepareExtension(
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Settings that are not approved were not read, so there is nothing to report.
   const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
-  const blocked =
-    settings.missing.length === 0 ? undefined : `required settings are missing: ${settings.missing.join(', ')}`;
+  const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
   const hooks = registrationsOf(judged, context, data).filter((hook) => {
@@ -160,7 +159,7 @@ function registrationsOf(
 ): readonly HookRegistration[] {
   if (settings.hooks === false) return [];
   const { name, source, root } = extension;
-  // A shell expands the variable itself.
+  // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
   return extension.hooks.map(({ args, ...hook }) => ({
     ...(hook as HookRegistration),

@@ -57,7 +57,7 @@ export async function askMessage(part: PluginPart, message: string): Promise<str
   if (part.beforeMessage === undefined) return message;
   const answer = await part.beforeMessage(message);
   if (typeof answer === 'string') return answer;
-  throw new HookResultInvalidError('beforeMessage returns the message', answer);
+  throw new HookResultInvalidError('beforeMessage must return a string', answer);
 }
 
 /**
@@ -73,7 +73,7 @@ export async function askBefore(part: PluginPart, call: PluginCall, calling: Plu
     if (answer === null) return { blocked: `${blocked}.` };
     const changed = callOf(answer, call.input);
     if (changed !== undefined) return changed;
-    throw new HookResultInvalidError('beforeToolExecute returns { name, input }, or null to block', answer);
+    throw new HookResultInvalidError('beforeToolExecute must return { name, input }, or null to block', answer);
   } catch (error) {
     calling.signal?.throwIfAborted();
     logFailure(calling, `Plugin "${part.name}" failed before tool "${call.name}", so the call is blocked.`, error);
@@ -113,7 +113,7 @@ export async function askAfter(
     const answer: unknown = await callInTime(what, () => part.afterTool?.(copy, { ...result }), calling);
     const changed = executionResultOf(answer);
     if (changed !== undefined) return changed;
-    throw new HookResultInvalidError('afterToolExecute returns { content: string, isError?: boolean }', answer);
+    throw new HookResultInvalidError('afterToolExecute must return { content: string, isError?: boolean }', answer);
   } catch (error) {
     calling.signal?.throwIfAborted();
     logFailure(calling, `Plugin "${part.name}" failed after tool "${call.name}": the result is withheld.`, error);

@@ -17,7 +17,7 @@ export function toTool(tool: AgentTool, origin: string): Tool {
       const output: unknown = await tool.execute(input as Record<string, unknown>);
       const result = executionResultOf(output);
       if (result !== undefined) return toolResult(result);
-      throw new HookResultInvalidError('a tool of a plugin returns { content: string, isError?: boolean }', output);
+      throw new HookResultInvalidError('a tool of a plugin must return { content: string, isError?: boolean }', output);
     },
   });
 }

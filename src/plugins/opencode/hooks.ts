@@ -31,8 +31,8 @@ const CALLED = [
 ];
 
 /**
- * Hooks and events that only opencode calls, including future names. Names that begin with `tool.` are excluded,
- * because a misspelt guard must be refused.
+ * Hooks and events that only opencode calls, including future names. Names that begin with `tool.` are excluded (except
+ * `tool.definition`), because a misspelt guard must be refused.
  */
 const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 

@@ -82,7 +82,7 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: the required keys of a
 
     expect(problemsOf(bare)).toEqual([
       ...['name', 'version', 'description'].map((path) => `${path}: it is missing`),
-      ...['mcpServers.db.command: it is missing', 'mcpServers.db.args: it is missing; give [] for none'],
+      ...['mcpServers.db.command: it is missing', 'mcpServers.db.args: it is missing: use [] for no arguments'],
       ...['hooks[0].name', 'hooks[0].command', 'hooks[0].event'].map((path) => `${path}: it is missing`),
       ...['settings[0].name', 'settings[0].description'].map((path) => `${path}: it is missing`),
       ...['skills[0].name', 'skills[0].description', 'skills[0].prompt'].map((path) => `${path}: it is missing`),
@@ -120,7 +120,7 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: the required keys of a
       [],
     );
     expect(problemsOf(manifest('x', { hooks: { before_tool: [{ ...hook, event: 'after_tool' }] } }))).toEqual([
-      'hooks.before_tool[0].event: it is "after_tool", and stands under "before_tool"',
+      'hooks.before_tool[0].event: it must be "before_tool", the event that lists it, got "after_tool"',
     ]);
     expect(problemsOf(manifest('x', { hooks: { before_tool: [{ command: 'true' }] } }))).toEqual([
       'hooks.before_tool[0].name: it is missing',
@@ -217,7 +217,7 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: the required keys of a
       const problems = problemsOf(manifest('x', { settings: [{ name: 'a', description: 'x', envVar }] }));
 
       expect(problems).toEqual([
-        'settings[0].envVar: this variable can make another program run: name one of your own',
+        'settings[0].envVar: this variable can make another program run: choose a variable of your own',
       ]);
     },
   );

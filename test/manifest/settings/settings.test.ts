@@ -36,7 +36,7 @@ describe('S0-12.1, S0-12.2: the value of a setting', () => {
     [{ enum: [1, 2], envVar: 'LEVEL' }, { env: { LEVEL: '2' } }, 2],
     [{ enum: ['a', 'b'] }, { stored: 'b' }, 'b'],
     [{ envVar: 'LEVEL', default: 'd' }, { env: { LEVEL: '' } }, ''],
-  ])('%j with %j is %j', async (definition, sources, expected) => {
+  ])('of a definition %j with sources %j is %j', async (definition, sources, expected) => {
     expect(await valueFrom(definition, sources)).toMatchObject({ config: merged({ level: expected }), told: [] });
   });
 
@@ -78,7 +78,7 @@ describe('S0-12.4: an invalid value is reported and not used', () => {
     [{ enum: ['a', 'b'] }, { stored: 'c' }, 'string, one of "a", "b"'],
     [{ enum: [1, 2], envVar: 'LEVEL' }, { env: { LEVEL: '3' } }, 'number, one of 1, 2'],
     [{ type: 'number', default: 1, envVar: 'LEVEL' }, { env: { LEVEL: 'x' }, stored: 2 }, 'number'],
-  ])('%j with %j', async (definition, sources, expected) => {
+  ])('with a definition %j and sources %j', async (definition, sources, expected) => {
     const { config, told, loader } = await valueFrom(definition, sources);
 
     expect(config).toEqual(merged({}));

@@ -33,7 +33,7 @@ describe('a plugin fails closed', () => {
     };
   };
 
-  test('reading its result only once', async () => {
+  test('if its result changes between two reads', async () => {
     const { agent, model } = agentWith(withHooks({ afterToolExecute: changingResult }), { tools: [work] });
     await agent.run('go');
 
