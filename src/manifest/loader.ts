@@ -50,7 +50,7 @@ export class Manifests implements LifecycleLoader {
   async load(host: LoaderHost): Promise<void> {
     if (this.isLoaded) {
       const message =
-        '`loaders` must not contain the `manifests` of another agent. Call `manifests()` once for each agent';
+        '`loaders` must have the `manifests` of one agent, got those of another: call `manifests` once for each agent';
       throw new OptionInvalidError('loaders', message);
     }
     this.isLoaded = true;

@@ -123,7 +123,7 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   if (options.gate !== undefined && conflicting !== undefined) {
     throw new OptionInvalidError(
       conflicting,
-      `\`${conflicting}\` must not be given with \`gate\`: remove one of the two`,
+      `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
     );
   }
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;

@@ -103,7 +103,7 @@ export function validateRuntimeOptions(options: RuntimeOptions): void {
   if (conflicting !== undefined) {
     throw new OptionInvalidError(
       conflicting,
-      `\`${conflicting}\` must not be given with \`gate\`: remove one of the two`,
+      `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
     );
   }
 }

@@ -38,7 +38,7 @@ export class RelayHost implements LoaderHost {
     return Promise.reject(
       new OptionInvalidError(
         'model',
-        '`model` is missing: the runtime has no agent yet. Create one with `runtime.agentOptions()` first',
+        '`model` must be the model of an agent, got none: create an agent with `agentOptions()` first',
       ),
     );
   }

@@ -58,7 +58,7 @@ describe('a plugin for opencode', () => {
 
       expect(lastResult(model)).toEqual([{ content: expect.stringContaining(content), isError: true }]);
       expect(log).toMatchObject([
-        { extra: { message: expect.stringMatching(`tool.execute.${when} leaves .* \`${member}\``) } },
+        { extra: { message: expect.stringMatching(`tool.execute.${when} must leave .* \`${member}\``) } },
       ]);
     },
   );
