@@ -7,31 +7,31 @@ import { workspaceRoots } from '../process/files/workspace.js';
 import type { ExtensionPackage, ExtensionPackageScope } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
 
-/** Where extensions are looked for. */
+/** Options of `discoverExtensions`. */
 export interface DiscoveryOptions extends Pick<FolderReading, 'compat' | 'workspaceDir'> {
-  /** The folders that hold extensions, the user's first. */
+  /** Directories that contain extension packages, the user's first. */
   readonly roots: readonly { readonly scope: ExtensionPackageScope; readonly folder: string }[];
-  /** Whether a link in the user's folder may lead to an extension elsewhere. */
+  /** If true, a symbolic link in the user's directory may lead to an extension package elsewhere. */
   readonly followLinks: boolean;
 }
 
-/** What was found, in the order of loading, and what was passed over. */
+/** The found extension packages in the order of loading, with diagnostics for the ignored ones. */
 export interface Discovery {
   readonly extensions: readonly ExtensionPackage[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** Finds the extensions of the user, then those of the workspace, each by the names of their folders. Never rejects. */
+/** Finds the extension packages of the user, then of the workspace, each sorted by directory name. Never rejects. */
 export async function discoverExtensions(options: DiscoveryOptions): Promise<Discovery> {
   const diagnostics: ManifestDiagnostic[] = [];
   const byName = new Map<string, ExtensionPackage>();
   const seen = new Set<string>();
   for (const root of options.roots) {
-    const folders = await listFolders(root, { ...options, report: (told) => diagnostics.push(told) });
+    const folders = await listFolders(root, { ...options, report: (diagnostic) => diagnostics.push(diagnostic) });
     const fresh = folders.filter(({ path }) => !seen.has(path) && seen.add(path));
     const results = await mapConcurrent(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
-    for (const { extension, diagnostics: told } of results) {
-      diagnostics.push(...told);
+    for (const { extension, diagnostics: reported } of results) {
+      diagnostics.push(...reported);
       if (extension === undefined) continue;
       const key = extension.name.toLowerCase();
       const taken = byName.get(key);
@@ -50,7 +50,7 @@ async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number],
   const real = realLocation(folder);
   const workspace = workspaceRoots(options.workspaceDir);
   const entries = await readdir(real, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') options.report(passedOver(folder, `it could not be listed: ${error.message}`));
+    if (error.code !== 'ENOENT') options.report(ignored(folder, `the directory cannot be listed: ${error.message}`));
     return [];
   });
   const folders: { path: string; scope: ExtensionPackageScope }[] = [];
@@ -61,22 +61,28 @@ async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number],
     const path = isLink ? await realpath(own).catch(() => undefined) : own;
     if (path === undefined) continue;
     if (isLink && !isInside(path, real) && !(scope === 'user' && options.followLinks)) {
-      const problem = `it leads to ${path}, out of the folder of extensions`;
-      options.report(passedOver(join(folder, entry.name), problem));
+      const problem = `the link leads to ${path}, outside of the extensions directory. Copy the extension there, or set \`followLinks\` for the user's directory`;
+      options.report(ignored(join(folder, entry.name), problem));
       continue;
     }
-    // Whoever can write there decides what it is.
+    // A directory inside the workspace counts as workspace, even if a link in the user's directory leads there.
     folders.push({ path, scope: workspace.some((root) => isInside(path, root)) ? 'workspace' : scope });
   }
   return folders;
 }
 
 function nameTaken({ name, source }: ExtensionPackage, taken: ExtensionPackage): ManifestDiagnostic {
-  const message = `Extension "${name}" (${source}) is left out: ${taken.source} of the ${taken.scope} has that name.`;
-  return { level: 'error', message, extension: name, source, problems: [{ path: 'name', message: 'it is taken' }] };
+  const message = `Extension "${name}" (${source}) is ignored: ${taken.source} of the ${taken.scope} has the same name. Rename one of them.`;
+  return {
+    level: 'error',
+    message,
+    extension: name,
+    source,
+    problems: [{ path: 'name', message: 'the name is taken' }],
+  };
 }
 
-function passedOver(source: string, problem: string): ManifestDiagnostic {
-  const message = `${source} is passed over: ${problem}`;
+function ignored(source: string, problem: string): ManifestDiagnostic {
+  const message = `${source} is ignored: ${problem}`;
   return { level: 'warning', message, source, problems: [{ path: '', message: problem }] };
 }

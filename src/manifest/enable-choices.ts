@@ -11,13 +11,16 @@ import type { ManifestSettings } from './options.js';
 
 const byName = z.record(z.string(), z.boolean());
 
-/** The file of choices. Names are in lower case: names differ in more than their case. */
+/** The format of the file. Names are in lower case, because extension names must differ in more than case. */
 const choicesSchema = z.object({
   version: z.literal(1),
-  /** Earlier choices were lost with a damaged file: what has no choice stays off. */
+  /**
+   * True if earlier choices were lost because the file was damaged. Extension packages without a choice then stay
+   * disabled.
+   */
   lost: z.boolean().optional(),
   user: byName,
-  /** By the path of the workspace. */
+  /** Choices by workspace path. */
   workspaces: z.record(z.string(), byName),
 });
 
@@ -27,14 +30,15 @@ const NONE: Choices = { version: 1, user: {}, workspaces: {} };
 const LOST: Choices = { ...NONE, lost: true };
 
 /**
- * Which extensions the user turned on or off, in one file that only the user can read. A choice counts at once and is stored
- * behind those before it, each as an atomic change, also beside other processes. If the file is damaged, every extension
- * is off until it is turned on again; the file is kept as a copy before it is written over.
+ * Stores which extension packages the user enabled or disabled, in a file that only the user can read. A choice takes
+ * effect at once. Choices are stored in order, each as an atomic change that is safe with other processes. If the file
+ * is damaged, every extension package is disabled until the user enables it again. The damaged file is copied before it
+ * is overwritten.
  */
 export class EnableChoices {
   readonly path: string;
   private stored: Choices = NONE;
-  /** Choices that are not stored yet, or could not be. */
+  /** Choices that are not stored yet, or that failed to be stored. */
   private readonly chosen = new Map<string, boolean>();
   private storing: Promise<unknown> = Promise.resolve();
 
@@ -42,12 +46,12 @@ export class EnableChoices {
     this.path = join(settings.userDir, 'extensions-enabled.json');
   }
 
-  /** Whether earlier choices were lost with a damaged file. */
+  /** True if earlier choices were lost with a damaged file. */
   get isLost(): boolean {
     return this.stored.lost === true;
   }
 
-  /** Whether an extension is on, whatever else it may lack. */
+  /** True if the extension package is enabled, even if settings or approvals are missing. */
   isWanted({ name, scope }: ExtensionPackage): boolean {
     const stored = scope === 'user' ? this.stored.user : this.stored.workspaces[this.workspace];
     const choice = this.chosen.get(name) ?? stored?.[name.toLowerCase()];
@@ -55,18 +59,18 @@ export class EnableChoices {
   }
 
   /**
-   * Turns an extension on or off. Rejects with an ExtensionPackageStateError if the choice cannot be stored; then it holds
-   * only if it turned the extension off.
+   * Enables or disables an extension package. Rejects with an ExtensionPackageStateError if the choice cannot be
+   * stored. In that case disabling still takes effect and enabling does not.
    */
   choose(extension: ExtensionPackage, isOn: boolean): Promise<void> {
     const { name } = extension;
     const before = this.chosen.get(name);
     this.chosen.set(name, isOn);
     const stored = this.storing.then(() => this.store(extension, isOn));
-    const settle = (kept: boolean | undefined) => {
+    const settle = (unsaved: boolean | undefined) => {
       if (this.chosen.get(name) !== isOn) return;
-      if (kept === undefined) this.chosen.delete(name);
-      else this.chosen.set(name, kept);
+      if (unsaved === undefined) this.chosen.delete(name);
+      else this.chosen.set(name, unsaved);
     };
     this.storing = stored.then(
       () => settle(undefined),
@@ -75,7 +79,7 @@ export class EnableChoices {
     return stored;
   }
 
-  /** Reads the choices, behind those that are being stored. Resolves with what is wrong with their file, if anything. */
+  /** Reads the stored choices, after pending choices are stored. Resolves with the problem of the file, if any. */
   load(): Promise<string | undefined> {
     const read = this.storing.then(async () => {
       const { choices, problem } = await this.read();
@@ -91,7 +95,7 @@ export class EnableChoices {
     await this.storing;
   }
 
-  /** By whatever link one comes to a workspace, it is the same. */
+  /** The real path, so that every link to a workspace shares its choices. */
   private get workspace(): string {
     return realLocation(this.settings.workspaceDir);
   }
@@ -113,7 +117,10 @@ export class EnableChoices {
       await withFileLock(this.path, change, lockFailure);
     } catch (cause) {
       if (cause instanceof ExtensionPackageStateError) throw cause;
-      throw new ExtensionPackageStateError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
+      throw new ExtensionPackageStateError(
+        `${this.path} cannot be written: ${describeError(cause)}. Check its permissions and try again.`,
+        { cause },
+      );
     }
   }
 
@@ -123,7 +130,7 @@ export class EnableChoices {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { choices: NONE };
       const isRead = error instanceof SyntaxError || error instanceof z.ZodError;
-      const what = isRead ? 'is damaged or of another version' : `could not be read: ${describeError(error)}`;
+      const what = isRead ? 'is damaged or has another version' : `cannot be read: ${describeError(error)}`;
       return { choices: LOST, problem: `${this.path} ${what}` };
     }
   }

@@ -5,21 +5,24 @@ import type { ReadManifest } from './formats/format.js';
 import { FORMATS } from './formats/list.js';
 import { readJsonFile } from './formats/strict-json.js';
 
-/** How a folder is looked at. */
+/** Options of `readExtensionFolder`. */
 export interface FolderReading {
   readonly scope: ExtensionPackageScope;
-  /** The formats of other programs that are read too. */
+  /** Manifest formats of other programs to read as well. */
   readonly compat: readonly Exclude<ManifestFormat, 'native'>[];
   readonly workspaceDir: string;
 }
 
-/** What was found in a folder; neither an extension nor a diagnostic where it is none. */
+/** The extension package in a directory, with diagnostics. Both are empty if the directory contains no manifest. */
 export interface FolderResult {
   readonly extension?: ExtensionPackage;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** Reads the extension in a folder without links in its path. Never rejects: what is wrong is told. */
+/**
+ * Reads the extension package in a directory. `root` must not contain links. Never rejects: problems are returned as
+ * diagnostics.
+ */
 export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
@@ -29,7 +32,7 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined) continue;
     if (found !== undefined) {
-      const message = `it is not read: ${found.file} comes first`;
+      const message = `it is ignored: ${found.file} in the same directory is used instead`;
       diagnostics.push(diagnose('warning', { root, file, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }

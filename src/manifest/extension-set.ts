@@ -13,10 +13,10 @@ import type { ExtensionPackageStatus, ManifestsReload } from './status.js';
 
 const NO_CHANGES: Changes = { added: [], removed: [], changed: [], unchanged: [] };
 
-/** The extensions that were found, and what is known of those that are on. */
+/** The found extension packages, and the prepared ones among them. */
 export class ExtensionSet {
   found: readonly ExtensionPackage[] = [];
-  /** By name; blocked ones too. */
+  /** Prepared extension packages by name, including blocked ones. */
   private readonly prepared = new Map<string, PreparedExtension>();
   private hostConfig: Readonly<Record<string, unknown>>;
   private isClosed = false;
@@ -32,7 +32,7 @@ export class ExtensionSet {
     return mergeConfiguration(this.hostConfig, this.prepared);
   }
 
-  /** Takes another configuration, which counts with the next preparation. */
+  /** Sets the host configuration, which is used from the next preparation on. */
   set config(config: Readonly<Record<string, unknown>>) {
     this.hostConfig = config;
   }
@@ -51,7 +51,7 @@ export class ExtensionSet {
     return this.prepared.get(extension.name)?.blocked === undefined;
   }
 
-  /** Finds the extensions on disk, asks about them, and puts them to work. */
+  /** Finds the extension packages on disk, requests their approvals and activates them. */
   async read(): Promise<ManifestsReload> {
     const { parts, settings } = this;
     const before = this.compared();
@@ -71,27 +71,27 @@ export class ExtensionSet {
     return { extensions: changesBetween(before, this.compared()), ...installed };
   }
 
-  /** Prepares the extensions that were found anew. Reads no manifest. */
+  /** Prepares the found extension packages again without reading their manifests. */
   async refresh(): Promise<void> {
     await this.install(await this.prepareAll(this.found), this.found);
   }
 
-  /** Puts an extension to work that was turned on, unless it was turned off while somebody was asked. */
+  /** Activates an enabled extension package, unless the user disabled it during the approval prompt. */
   async activate(name: string): Promise<void> {
     const { parts } = this;
     const extension = this.find(name);
     if (extension === undefined) return;
-    const isOn = () => !this.isClosed && this.found.includes(extension) && parts.choices.isWanted(extension);
-    if (!isOn() || parts.active.has(extension.name)) return;
+    const isStillEnabled = () => !this.isClosed && this.found.includes(extension) && parts.choices.isWanted(extension);
+    if (!isStillEnabled() || parts.active.has(extension.name)) return;
     const prepared = await this.prepare(extension);
-    if (!isOn()) return;
+    if (!isStillEnabled()) return;
     this.prepared.set(extension.name, prepared);
     const installed = prepared.blocked === undefined ? parts.active.add(prepared) : undefined;
     parts.publish();
     await installed;
   }
 
-  /** Takes an extension out at once; resolves when its servers have ended. */
+  /** Deactivates an extension package at once. Resolves when its servers have ended. */
   async deactivate({ name }: ExtensionPackage): Promise<void> {
     const closed = this.parts.active.remove(name);
     this.prepared.delete(name);
@@ -112,7 +112,7 @@ export class ExtensionSet {
     });
   }
 
-  /** Installs nothing from here on. */
+  /** Closes this set. No extension package is activated afterwards. */
   close(): void {
     this.isClosed = true;
   }
@@ -125,7 +125,7 @@ export class ExtensionSet {
     return prepared;
   }
 
-  /** What was turned off while somebody was asked stays off. */
+  /** Packages that were disabled during an approval prompt stay disabled. */
   private async install(
     prepared: readonly PreparedExtension[],
     found: readonly ExtensionPackage[],
@@ -134,7 +134,7 @@ export class ExtensionSet {
     const wanted = prepared.filter(({ extension }) => this.parts.choices.isWanted(extension));
     this.found = found;
     this.prepared.clear();
-    for (const one of wanted) this.prepared.set(one.extension.name, one);
+    for (const item of wanted) this.prepared.set(item.extension.name, item);
     const installed = this.parts.active.replace(wanted.filter(({ blocked }) => blocked === undefined));
     this.parts.publish();
     return installed;
@@ -165,6 +165,6 @@ export class ExtensionSet {
 }
 
 function stateDamaged(source: string, problem: string) {
-  const message = `${problem}: extensions stay off until they are turned on again.`;
+  const message = `${problem}. All extensions stay disabled until you enable each one again.`;
   return { level: 'error', message, source, problems: [{ path: '', message: problem }] } as const;
 }

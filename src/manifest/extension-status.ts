@@ -4,15 +4,15 @@ import type { EnableChoices } from './enable-choices.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ExtensionPackageStatus } from './status.js';
 
-/** What is known of an extension. */
+/** The data that `extensionStatus` combines. */
 export interface ExtensionKnowledge {
   readonly choices: EnableChoices;
-  /** Undefined if it is off. */
+  /** Undefined if the extension package is disabled. */
   readonly prepared: PreparedExtension | undefined;
   readonly servers: readonly ExtensionPackageServer[];
 }
 
-/** An extension as `status()` shows it. */
+/** Returns the status of an extension package for `status()`. */
 export function extensionStatus(extension: ExtensionPackage, known: ExtensionKnowledge): ExtensionPackageStatus {
   const { name, version, description, scope, format, root } = extension;
   const { choices, prepared, servers } = known;
@@ -27,7 +27,7 @@ export function extensionStatus(extension: ExtensionPackage, known: ExtensionKno
     approved: isActive && denied.length === 0,
     reasons: isWanted
       ? [...(blocked === undefined ? [] : [blocked]), ...denied]
-      : [choices.isLost ? 'It is off: earlier choices were lost with a damaged file' : 'It is off'],
+      : [choices.isLost ? 'It is disabled: earlier choices were lost with a damaged file' : 'It is disabled'],
     hooks:
       isActive && prepared.hooks.length > 0
         ? extension.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command }))

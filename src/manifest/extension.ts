@@ -2,31 +2,33 @@ import type { JsonValue } from '../internal/json.js';
 import type { HookDefinition, HookOrigin } from '../shell-hooks/hook/definition.js';
 import type { SettingValue, SkillParameter } from '../skills/skill.js';
 
-/** Whose manifest it is: our own, or one of another program that is read as it is. */
+/** The format of a manifest: Keelson's own, or the format of another program. */
 export type ManifestFormat = 'native' | 'gemini' | 'claude';
 
-/** A hook as a manifest has it. */
+/** A hook in a manifest. */
 export interface ManifestHook extends Omit<HookDefinition, 'event'>, Pick<HookOrigin, 'dialect' | 'dialectEvent'> {
   readonly event: string;
 }
 
-/** A setting as a manifest has it. */
+/** A setting in a manifest. */
 export interface SettingDefinition {
   readonly name: string;
   readonly description: string;
-  /** The environment variable that its value comes from, and that programs of the extension find it in. */
+  /**
+   * The environment variable that the value is read from. The extension's programs get the value in the same variable.
+   */
   readonly envVar?: string | undefined;
-  /** Whether the value is withheld from whatever is logged. */
+  /** If true, the value is redacted in logs, errors and status. Default false. */
   readonly sensitive?: boolean | undefined;
-  /** Whether the extension does nothing without a value. */
+  /** If true, the extension stays inactive without a value. Default false. */
   readonly required?: boolean | undefined;
-  /** Default: that of `default`, or else of the values in `enum`, or else `string`. */
+  /** Default: the type of `default`, else the type of the first value in `enum`, else `string`. */
   readonly type?: 'string' | 'number' | 'boolean' | undefined;
   readonly default?: SettingValue | undefined;
   readonly enum?: readonly SettingValue[] | undefined;
 }
 
-/** A skill as a manifest has it. */
+/** A skill in a manifest. */
 export interface ManifestSkill {
   readonly name: string;
   readonly description: string;
@@ -34,35 +36,41 @@ export interface ManifestSkill {
   readonly parameters?: readonly SkillParameter[] | undefined;
 }
 
-/** What a manifest says, whatever its format. */
+/** The content of a manifest, independent of its format. */
 export interface ManifestContent {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  /** By name, as they stand in the file. */
+  /** MCP servers by name, as written in the file. */
   readonly mcpServers: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
   readonly hooks: readonly ManifestHook[];
   readonly settings: readonly SettingDefinition[];
   readonly skills: readonly ManifestSkill[];
-  /** Folders that hold folders with a SKILL.md, relative to the extension. */
+  /** Directories whose subdirectories contain a SKILL.md, relative to the extension. */
   readonly skillFolders: readonly string[];
-  /** Files that are a skill each, and folders of such, relative to the extension: the commands of Claude Code. */
+  /**
+   * Files that each contain one skill, and directories of such files, relative to the extension. These are the commands
+   * of Claude Code.
+   */
   readonly commandPaths: readonly string[];
-  /** Files whose text joins the instructions, relative to the extension. */
+  /** Files whose text is added to the system instructions, relative to the extension. */
   readonly contextFiles: readonly string[];
-  /** Tools that are not offered while the extension is active. */
+  /** Names of tools that are hidden from the model while the extension is active. */
   readonly excludedTools: readonly string[];
 }
 
-/** In which of the two folders an extension package lies, with links followed; in doubt, in the workspace. */
+/**
+ * The directory that contains an extension package, with links followed: the user's or the workspace. If in doubt,
+ * `workspace`.
+ */
 export type ExtensionPackageScope = 'user' | 'workspace';
 
-/** An extension package that was found, and whose manifest is valid. */
+/** A found extension package with a valid manifest. */
 export interface ExtensionPackage extends ManifestContent {
   readonly scope: ExtensionPackageScope;
   readonly format: ManifestFormat;
-  /** Its folder, absolute, without links. */
+  /** The absolute path of the extension's directory, with links resolved. */
   readonly root: string;
-  /** The file of its manifest. */
+  /** The absolute path of the manifest file. */
   readonly source: string;
 }

@@ -13,13 +13,13 @@ import { ExtensionSet } from './extension-set.js';
 import { type ManifestOptions, resolveManifestOptions } from './options.js';
 import type { ManifestsReload, ManifestsStatus } from './status.js';
 
-/** Extension packages as parts of an agent. It serves one agent. Changes go one after another; only turning off does not wait. */
+/** Loads extension packages into one agent. Changes run one after another; only `disable` takes effect at once. */
 export class Manifests implements LifecycleLoader {
   readonly name = 'manifests';
   readonly gate: TrustGate;
-  /** The registry that receives the hooks of extensions. */
+  /** The registry of the extension packages' hooks. */
   readonly hooks: HookRegistry;
-  /** The servers of extensions, under names of their own. */
+  /** The MCP servers of extension packages. Each server has a unique name. */
   readonly mcp: McpServers;
   readonly skills: Skills;
   private readonly parts: ManifestParts;
@@ -39,8 +39,8 @@ export class Manifests implements LifecycleLoader {
   }
 
   /**
-   * The host's configuration with the value of each setting at `extensions.<name>.<setting>`, sensitive ones included;
-   * what is wrong, or not approved, is not in it.
+   * The host configuration with the value of each setting at `extensions.<name>.<setting>`, including sensitive values.
+   * Invalid values and values that are not approved are left out.
    */
   get config(): Readonly<Record<string, unknown>> {
     return this.set.config;
@@ -50,7 +50,7 @@ export class Manifests implements LifecycleLoader {
   async load(host: LoaderHost): Promise<void> {
     if (this.isLoaded) {
       const message =
-        '`loaders` must have extensions of one agent, got those of another: call `manifests` for each agent';
+        '`loaders` must have the `manifests` of one agent, got those of another: call `manifests` once for each agent';
       throw new OptionInvalidError('loaders', message);
     }
     this.isLoaded = true;
@@ -58,7 +58,7 @@ export class Manifests implements LifecycleLoader {
       await this.parts.load(host);
       await this.reload();
     } catch (error) {
-      // A loader that failed is not closed by anybody else.
+      // The agent does not close a loader whose `load` failed.
       await this.close();
       throw error;
     }
@@ -70,25 +70,25 @@ export class Manifests implements LifecycleLoader {
     await this.parts.close();
   }
 
-  /** The extensions with a valid manifest, on or off, in the order of loading. */
+  /** Returns the extension packages with a valid manifest, enabled or not, in the order of loading. */
   extensions(): readonly ExtensionPackage[] {
     return this.set.found;
   }
 
-  /** True if an extension of this name is on and has the settings that it needs. */
+  /** True if the extension package is enabled and has all required settings. */
   isEnabled(name: string): boolean {
     return this.set.isEnabled(name);
   }
 
-  /** The names of those that are on and have the settings that they need. */
+  /** Returns the names of the extension packages that are enabled and have all required settings. */
   enabledNames(): readonly string[] {
     return this.set.found.map(({ name }) => name).filter((name) => this.set.isEnabled(name));
   }
 
   /**
-   * Turns an extension on, for later processes too. Resolves when its hooks are registered and its servers are connected
-   * or have failed. Rejects with an ExtensionPackageUnknownError, or an ExtensionPackageStateError if the choice cannot be
-   * stored.
+   * Enables an extension package, for later processes too. Resolves when its hooks are registered and each of its
+   * servers is connected or has failed. Rejects with an ExtensionPackageUnknownError if the name is unknown, and with
+   * an ExtensionPackageStateError if the choice cannot be stored.
    */
   async enable(name: string): Promise<void> {
     const extension = this.set.require(name);
@@ -97,9 +97,9 @@ export class Manifests implements LifecycleLoader {
   }
 
   /**
-   * Turns an extension off, for later processes too. As it returns none of its hooks starts again, and its tools and
-   * skills are gone; it resolves when its servers have ended and the choice is stored. If storing it fails, the extension
-   * stays off.
+   * Disables an extension package, for later processes too. Its hooks, tools and skills are removed before this method
+   * returns. The promise resolves when its servers have ended and the choice is stored. If the choice cannot be stored,
+   * the extension package still stays disabled in this process.
    */
   async disable(name: string): Promise<void> {
     const extension = this.set.require(name);
@@ -107,7 +107,7 @@ export class Manifests implements LifecycleLoader {
     await Promise.all([stored, this.set.deactivate(extension)]);
   }
 
-  /** Takes other configuration of the host's, and looks again at which settings are missing. Reads no manifest. */
+  /** Replaces the host configuration and checks the required settings again. Reads no manifest. */
   async configure(config: Readonly<Record<string, unknown>>): Promise<void> {
     validateOption('config', config, required(object));
     this.set.config = config;
@@ -115,14 +115,15 @@ export class Manifests implements LifecycleLoader {
   }
 
   /**
-   * Reads everything anew, asks about what has changed, and returns the changes. What changed on disk has no effect before
-   * that. Hooks and servers that have not changed stay, and the calls of a server that ends get their results first.
+   * Reads all extension packages and skills again, requests approval of changed items, and returns the changes. Changes
+   * on disk have no effect before a reload. Unchanged hooks and servers stay. Open calls of a removed server get their
+   * results before the server ends.
    */
   reload(): Promise<ManifestsReload> {
     return this.enqueue(() => this.set.read());
   }
 
-  /** Starts nothing, contacts nobody and asks nobody. */
+  /** Returns the current state. It starts no process, opens no connection and prompts nobody. */
   status(): ManifestsStatus {
     const { skills, standalone, diagnostics } = this.parts;
     return this.redactValues({
@@ -133,17 +134,20 @@ export class Manifests implements LifecycleLoader {
     });
   }
 
-  /** A copy of a value without the sensitive settings, by value and by key, for what the host logs or shows itself. */
+  /**
+   * Returns a copy without sensitive settings, for the host's own logs and output. Redacts the values, and everything
+   * but objects under a key with the name of a sensitive setting.
+   */
   redact<T>(value: T): T {
     return this.parts.redactor.copy(value);
   }
 
-  /** As `redact`, by value alone: what has the name of a setting may be something else. */
+  /** Same as `redact`, but by value only. A key that is named like a setting may mean something else. */
   redactValues<T>(value: T): T {
     return this.parts.redactor.copyValues(value);
   }
 
-  /** A logger that tells another nothing sensitive. */
+  /** Returns a logger that redacts sensitive settings and writes to `logger`. */
   redactingLogger(logger: Logger): Logger {
     return this.parts.redactor.logger(() => logger);
   }
@@ -156,9 +160,10 @@ export class Manifests implements LifecycleLoader {
 }
 
 /**
- * Loads the extensions of the user and of the workspace: folders with a `manifest.json` that brings hooks, MCP servers,
- * settings and skills. Nothing of a workspace's extension runs, connects, is read from the environment or reaches the
- * model before the user has approved it, as it is.
+ * Loads the extension packages of the user and of the workspace: directories with a `manifest.json` that defines hooks,
+ * MCP servers, settings and skills. A workspace extension needs the user's approval of its current content. Before
+ * that, its programs do not run, its servers do not connect, its settings are not read, and none of its texts reaches
+ * the model.
  *
  * @example
  * const extensions = manifests({ appName: 'my-agent', workspaceDir: process.cwd(), approve: terminalApprover() });

@@ -14,44 +14,58 @@ import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
 import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import { FORMATS } from './formats/list.js';
 
-/** What `manifests` takes. */
+/** Options of `manifests`. */
 export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow'> {
-  /** The folder that is worked in; its extensions lie in `<workspaceDir>/.<appName>/extensions`. */
+  /** The workspace directory. Its extension packages lie in `<workspaceDir>/.<appName>/extensions`. */
   readonly workspaceDir: string;
-  /** Names the folders of configuration, and the variables that settings are handed on in. Default `keelson`. */
+  /**
+   * Used in the names of configuration directories and of the environment variables for settings. Default `keelson`.
+   */
   readonly appName?: string | undefined;
-  /** The user's folder, absolute; their extensions lie in `<userDir>/extensions`. Default `~/.<appName>`. */
+  /**
+   * Absolute path of the user's directory. Its extension packages lie in `<userDir>/extensions`. Default
+   * `~/.<appName>`.
+   */
   readonly userDir?: string | undefined;
-  /** A gate of your own, in place of `approve`. */
+  /** A custom trust gate, used instead of `approve`, `approveTimeoutMs` and `allow`. */
   readonly gate?: TrustGate | undefined;
-  /** Whether an extension is on that nobody turned on or off. Default true. What is on still has to be approved. */
+  /**
+   * If true, an extension package is enabled until the user disables it. Enabled extension packages still need an
+   * approval. Default true.
+   */
   readonly autoEnable?: boolean | undefined;
-  /** Formats of other programs that are read as well. Default: none. */
+  /** Manifest formats of other programs to read as well. Default: none. */
   readonly compat?: readonly Exclude<ManifestFormat, 'native'>[] | undefined;
-  /** The host's configuration. `extensions.<name>.<setting>` in it holds the values of settings. */
+  /** The host configuration. The values of settings are at `extensions.<name>.<setting>`. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
-  /** Where the variables of settings come from. Default `process.env`. */
+  /** Environment variables for settings. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Folders of skills that belong to no extension, relative to the home folder and to the workspace. */
+  /** Directories of skills outside of extension packages, relative to the home directory and to the workspace. */
   readonly skillFolders?: readonly string[] | undefined;
-  /** The name of the tool that gives skills to the model; `false`: there is none. Default `skill`. */
+  /** The name of the tool that gives skills to the model, or `false` for no tool. Default `skill`. */
   readonly skillTool?: string | false | undefined;
-  /** Whether a link in the user's folder may lead to an extension elsewhere. Default false. */
+  /** If true, a symbolic link in the user's directory may lead to an extension package elsewhere. Default false. */
   readonly followLinks?: boolean | undefined;
-  /** Which of the user's extensions have to be approved as those of the workspace have, such as downloaded ones. */
+  /**
+   * Returns true if an extension package of the user needs an approval, as in the workspace. Use it for downloaded
+   * packages. If the function throws, the approval is required.
+   */
   readonly mustApprove?: ((extension: ExtensionPackage) => boolean) | undefined;
   /**
-   * Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. `false`: no hook of an
-   * extension is asked about or registered.
+   * The `shellHooks()` loader for the hooks of extension packages, created with the same `gate`. It is loaded and
+   * closed together with this loader. With `false`, no hook of an extension package is prompted for or registered.
    */
   readonly hooks?: ShellHooks | false | undefined;
-  /** Servers to add servers to, made with the same `gate`; loaded and closed along with this. */
+  /**
+   * The `mcpServers()` loader for the servers of extension packages, created with the same `gate`. It is loaded and
+   * closed together with this loader.
+   */
   readonly mcp?: McpServers | undefined;
-  /** Default: that of the agent. Nothing sensitive reaches it. */
+  /** The logger. Sensitive settings are redacted before they reach the logger. Default: the agent's logger. */
   readonly logger?: Logger | undefined;
 }
 
-/** The options with their defaults. */
+/** The options with defaults filled in. */
 export interface ManifestSettings extends ManifestOptions {
   readonly appName: string;
   readonly userDir: string;
@@ -59,7 +73,7 @@ export interface ManifestSettings extends ManifestOptions {
   readonly compat: readonly Exclude<ManifestFormat, 'native'>[];
   readonly env: NodeJS.ProcessEnv;
   readonly skillTool: string | false;
-  /** Begins the names of the variables that settings are handed on in. */
+  /** Prefix of the environment variables that pass settings to programs. */
   readonly prefix: string;
   readonly extensionRoots: readonly Root[];
   readonly skillRoots: readonly Root[];
@@ -75,7 +89,7 @@ const folders: OptionRule = listOf({
   accepts: (value) => typeof value === 'string' && !value.includes('\0'),
 });
 
-/** The rules of the options that a runtime takes too. */
+/** Validation rules of the options that `loadRuntime` shares. */
 export const sharedRules = {
   ...approvalRules,
   appName,
@@ -102,12 +116,15 @@ const rules = {
   mcp: object,
 } satisfies OptionTable<ManifestOptions>;
 
-/** Checks the options and fills in the defaults. */
+/** Validates the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
   validateOptions(options, rules);
-  const twice = (['approve', 'approveTimeoutMs', 'allow'] as const).find((name) => options[name] !== undefined);
-  if (options.gate !== undefined && twice !== undefined) {
-    throw new OptionInvalidError(twice, `\`${twice}\` must not be set beside \`gate\`, got both: set it on the gate`);
+  const conflicting = (['approve', 'approveTimeoutMs', 'allow'] as const).find((name) => options[name] !== undefined);
+  if (options.gate !== undefined && conflicting !== undefined) {
+    throw new OptionInvalidError(
+      conflicting,
+      `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
+    );
   }
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
   const {
@@ -133,7 +150,7 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   };
 }
 
-/** The folder of this application is where the user's folder is; those of the standard are in the home folder. */
+/** The application's own skills lie in the user's directory. The other skill directories lie in the home directory. */
 function userSkills(folder: string, { appName, userDir }: { appName: string; userDir: string }): string {
   return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(homedir(), folder);
 }

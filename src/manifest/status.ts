@@ -3,7 +3,7 @@ import type { ManifestDiagnostic } from '../internal/problem.js';
 import type { ExtensionPackageServer } from './active/installed-servers.js';
 import type { ExtensionPackageScope, ManifestFormat } from './extension.js';
 
-/** An extension as it stands. */
+/** The current state of an extension package. */
 export interface ExtensionPackageStatus {
   readonly name: string;
   readonly version: string;
@@ -11,38 +11,38 @@ export interface ExtensionPackageStatus {
   readonly scope: ExtensionPackageScope;
   readonly format: ManifestFormat;
   readonly root: string;
-  /** Whether it is on, and has the settings that it needs. */
+  /** True if the extension package is enabled and has all required settings. */
   readonly enabled: boolean;
-  /** `disabled`: it is off. `blocked`: a required setting is missing. `pending`: some of it is not approved. */
+  /** `disabled`: disabled by choice. `blocked`: a required setting is missing. `pending`: a part is not approved. */
   readonly state: 'active' | 'pending' | 'blocked' | 'disabled';
-  /** Whether all of it may be used. Of one that is off or blocked nobody knows. */
+  /** True if every part is approved. False if disabled or blocked. */
   readonly approved: boolean;
-  /** Why it is not active, or not all of it. */
+  /** Reasons why the extension package, or a part of it, is inactive. */
   readonly reasons: readonly string[];
   readonly hooks: readonly { readonly event: string; readonly name: string; readonly command: string }[];
   readonly servers: readonly ExtensionPackageServer[];
-  /** The settings, and whether each has a value. */
+  /** Settings of the extension package. `isSet` is true if the setting has a value. */
   readonly settings: readonly {
     readonly name: string;
     readonly isSet: boolean;
     readonly envVar?: string | undefined;
   }[];
-  /** The ids of its skills that can be used now. */
+  /** Ids of its skills that are usable now. */
   readonly skills: readonly string[];
 }
 
-/** What `status()` shows. */
+/** The return value of `Manifests.status()`. */
 export interface ManifestsStatus {
   readonly extensions: readonly ExtensionPackageStatus[];
-  /** The ids of all skills that can be used now. */
+  /** Ids of all skills that are usable now. */
   readonly skills: readonly string[];
-  /** Folders of skills that are not approved. */
+  /** Skill directories that are not approved. */
   readonly pendingSkills: readonly string[];
-  /** What was said since the last reload. */
+  /** Diagnostics since the last reload. */
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** What a reload changed, by names. Servers have the names that they go by. */
+/** The changes of a reload, by name. Servers have the name that the agent uses for each. */
 export interface ManifestsReload {
   readonly extensions: Changes;
   readonly hooks: Changes;

@@ -7,7 +7,6 @@ import { isPlainObject } from '../internal/plain-data.js';
 import { PluginInvalidError } from './error.js';
 import type { Plugin } from './plugin.js';
 
-/** The names of the hooks of a plugin. */
 export const HOOKS = [
   'onInit',
   'onShutdown',
@@ -17,7 +16,7 @@ export const HOOKS = [
   'afterToolExecute',
 ];
 
-/** The hooks, and their names in other libraries. */
+/** Hook names, with patterns for the names of such hooks in other libraries. */
 export const HOOK_NAMES = {
   hooks: HOOKS,
   foreign: [
@@ -29,8 +28,8 @@ export const HOOK_NAMES = {
 } as const;
 
 /**
- * Makes a plugin of an object of a class that has the hooks as its methods. Every other value is returned as it is: the
- * check of plugins says what is wrong with it.
+ * Converts a class instance whose methods are hooks to a plugin with `hooks`. Returns any other value unchanged;
+ * `validatePlugin` reports its problems.
  */
 export function pluginFromObject(value: unknown): unknown {
   if (!isObject(value) || isPlainObject(value) || value.hooks !== undefined) return value;
@@ -39,7 +38,7 @@ export function pluginFromObject(value: unknown): unknown {
   return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
 }
 
-/** Throws a PluginInvalidError with everything that is wrong with a plugin. */
+/** Throws a PluginInvalidError that lists every problem of a plugin. */
 export function validatePlugin(value: unknown): asserts value is Plugin {
   const problems = problemsOfPlugin(value);
   if (problems.length > 0) throw new PluginInvalidError(problems);
@@ -57,9 +56,9 @@ const rules: OptionRules = {
 };
 const hookRules: OptionRules = Object.fromEntries(HOOKS.map((hook) => [hook, callable]));
 
-/** A hook under a wrong name would be a gate that stands open. */
+/** Unknown names are refused, because a guard under a misspelt hook name would never run. */
 function problemsOfPlugin(value: unknown): string[] {
-  if (!isObject(value)) return [`it must be a plugin, got ${describeValue(value)}`];
+  if (!isObject(value)) return [`it must be an object with a \`name\`, got ${describeValue(value)}`];
   const problems = memberProblems(value, rules);
   const stray = HOOKS.filter((hook) => hook in value);
   if (stray.length > 0) problems.push(`\`${stray.join('`, `')}\` must be in \`hooks\``);
@@ -69,7 +68,7 @@ function problemsOfPlugin(value: unknown): string[] {
   return [...problems, ...ofHooks.map((problem) => problem.replace('`', '`hooks.'))];
 }
 
-/** An object of a class may have members of its own; in a literal, an unknown one is most likely a misspelt hook. */
+/** A class instance may have other members. In an object literal, an unknown member is most likely a misspelt hook. */
 function unknownHooks(hooks: object): string[] {
   if (!isPlainObject(hooks)) return misspeltHooks(hooks, HOOK_NAMES);
   return Object.keys(hooks)

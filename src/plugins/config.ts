@@ -12,36 +12,48 @@ import { defaultOf, type ImportModule, readExports } from './import-module.js';
 import type { PluginConfig, PluginEntry } from './plugin.js';
 import { authorizeImport, type PluginGate } from './trust.js';
 
-/** Where the configuration comes from. */
+/** Options of `loadPluginConfig`. */
 export interface PluginConfigOptions {
-  /** The file, by its path or a `file:` URL, or the configuration itself. Default: the file that the variable names, else the one that is found. */
+  /**
+   * The configuration itself, or the path or `file:` URL of its file. Default: the file named by the environment
+   * variable, else the file found in the workspace.
+   */
   readonly config?: string | PluginConfig | readonly PluginEntry[] | undefined;
-  /** Names the file `<appName>.plugins.ts` and the variable `<APP_NAME>_PLUGIN_CONFIG`; default `keelson`. */
+  /**
+   * Used in the names of the file `<appName>.plugins.ts` and the environment variable `<APP_NAME>_PLUGIN_CONFIG`.
+   * Default `keelson`.
+   */
   readonly appName?: string | undefined;
-  /** Where the file is looked for, and what relative paths are relative to. Default: the working directory. */
+  /**
+   * The directory that is searched for the file, and the base of relative paths. Default: the current working
+   * directory.
+   */
   readonly workspaceDir?: string | undefined;
-  /** Default: that of this process. */
+  /** Environment variables. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Judges a file that was found, and the plugins that it names. Without one such a file is not loaded. */
+  /**
+   * Approves a configuration file found in the workspace, and the plugins that it names. Without a gate such a file is
+   * not loaded.
+   */
   readonly gate?: PluginGate | undefined;
-  /** Imports modules in place of the runtime. */
+  /** Used instead of the runtime's `import()`. */
   readonly importModule?: ImportModule | undefined;
-  /** Time for the import of the file; default 30,000. */
+  /** Time limit for the import of the file, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A configuration, and where it came from. */
+/** A plugin configuration and its origin. */
 export interface LoadedPluginConfig {
   readonly config: PluginConfig;
-  /** The file; absent where the configuration was given as a value. */
+  /** The path of the configuration file. Undefined if the configuration was passed as a value. */
   readonly path: string | undefined;
-  /** What its entries are relative to. */
+  /** The base directory of relative paths in the entries. */
   readonly folder: string;
-  /** Whether the host or the user named it. One that was found is not. */
+  /** True if the host or the user named the file. False if the file was found in the workspace. */
   readonly isTrusted: boolean;
 }
 
-/** The rules of where a configuration comes from. */
+/** Validation rules for the options of `loadPluginConfig`. */
 export const configRules = {
   config: {
     expected: 'the path of a file, a configuration or an array of entries',
@@ -61,10 +73,11 @@ export const configRules = {
 const ENDS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
 
 /**
- * Loads a configuration: the one that is given, else that of the environment variable, else `<appName>.plugins.ts` (or
- * .mts, .js, .mjs, .cjs, .json) of the workspace. Gives nothing where there is none.
+ * Loads a plugin configuration: the `config` option, else the file named by the environment variable, else
+ * `<appName>.plugins.ts` (or .mts, .js, .mjs, .cjs, .json) in the workspace. Resolves to undefined if none exists.
  *
- * Throws PluginConfigError where it cannot be used, and PluginUntrustedError where it was found and is not approved.
+ * Throws a PluginConfigError if the configuration is invalid, and a PluginUntrustedError if it was found in the
+ * workspace and is not approved.
  *
  * @example
  * const loaded = await loadPluginConfig({ config: './my-app.plugins.ts' });
@@ -75,7 +88,7 @@ export async function loadPluginConfig(options: PluginConfigOptions = {}): Promi
   return readPluginConfig(options);
 }
 
-/** The same for options that were checked. */
+/** Same as `loadPluginConfig`, without validating the options. */
 export async function readPluginConfig(options: PluginConfigOptions): Promise<LoadedPluginConfig | undefined> {
   const { config, appName = 'keelson', env = process.env, gate } = options;
   const workspaceDir = resolve(options.workspaceDir ?? '.');
@@ -102,7 +115,8 @@ async function findFile(folder: string, appName: string): Promise<string | undef
 async function readConfig(path: string, { importModule, timeoutMs }: PluginConfigOptions): Promise<unknown> {
   const calling = resolveCalling({ timeoutMs });
   try {
-    if ((await stat(path)).isDirectory()) throw new PluginConfigError(path, 'it is a folder');
+    if ((await stat(path)).isDirectory())
+      throw new PluginConfigError(path, 'it must be a file, got a directory. Name the configuration file in it');
     const read = async () => defaultOf(await readExports(path, importModule));
     return await callInTime(`import of ${path}`, read, calling);
   } catch (error) {
@@ -113,7 +127,7 @@ async function readConfig(path: string, { importModule, timeoutMs }: PluginConfi
 function toConfig(value: unknown, path: string): PluginConfig {
   const plugins = Array.isArray(value) ? value : (value as Partial<PluginConfig> | null | undefined)?.plugins;
   if (!Array.isArray(plugins)) {
-    throw new PluginConfigError(path, 'its default export is neither { plugins: [...] } nor a list of entries');
+    throw new PluginConfigError(path, 'its default export must be { plugins: [...] } or an array of entries');
   }
   return Array.isArray(value) ? { plugins } : (value as PluginConfig);
 }

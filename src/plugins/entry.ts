@@ -16,14 +16,17 @@ const rules = {
 } satisfies OptionTable<PluginEntry>;
 const KEYS = Object.keys(rules);
 
-/** What is wrong with an entry. A misspelt `enabled: false` would load what somebody wanted off. */
+/**
+ * Lists the problems of an entry. Unknown keys are refused, because a misspelt `enabled: false` would load a plugin
+ * that is meant to be off.
+ */
 export function problemsOfEntry(entry: unknown): string[] {
   if (!isObject(entry)) return ['an entry must be an object with a `path`'];
   const unknown = Object.keys(entry).filter((key) => !KEYS.includes(key));
   return [...unknown.map((key) => unknownName('key', key, KEYS)), ...memberProblems(entry, rules)];
 }
 
-/** The file of an entry, which names it by a path or a `file:` URL. */
+/** Returns the path of an entry, which may be a path or a `file:` URL. */
 export function pathOf({ path }: PluginEntry, folder: string): string {
   return path.startsWith('file:') && URL.canParse(path) && new URL(path).host === ''
     ? fileURLToPath(path)

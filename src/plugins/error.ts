@@ -1,15 +1,15 @@
 import { describeError, KeelsonError } from '../errors.js';
 
-/** A module, as errors name it: by its package, if it has one, and by its path. */
+/** Names a module in error messages: by its package name, if any, and its path. */
 interface NamedModule {
   readonly path: string;
   readonly packageName?: string | undefined;
 }
 
-/** A plugin module was refused. Nothing of it is in use. */
+/** A plugin module failed to load. None of its plugins is used. */
 export class PluginLoadError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_LOAD';
-  /** The module's file. */
+  /** The path of the module. */
   readonly path: string;
 
   constructor(module: string | NamedModule, problem: string, cause?: unknown) {
@@ -19,7 +19,7 @@ export class PluginLoadError extends KeelsonError {
   }
 }
 
-/** A value is no plugin. */
+/** A value is not a valid plugin. */
 export class PluginInvalidError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_INVALID';
   readonly problems: readonly string[];
@@ -30,7 +30,7 @@ export class PluginInvalidError extends KeelsonError {
   }
 }
 
-/** What was found in the workspace may not be imported: nobody approved its content. */
+/** A file found in the workspace is not imported, because its current content was not approved. */
 export class PluginUntrustedError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_UNTRUSTED';
   readonly path: string;
@@ -41,19 +41,21 @@ export class PluginUntrustedError extends KeelsonError {
   }
 }
 
-/** A plugin for opencode wanted something that there is only in opencode. */
+/** A plugin for opencode used a feature that exists only in opencode. */
 export class OpencodeUnavailableError extends KeelsonError {
   readonly code = 'ERR_OPENCODE_UNAVAILABLE';
 
   constructor(member: string) {
-    super(`\`${member}\` is not available: this plugin was written for opencode, and does not run in it.`);
+    super(
+      `\`${member}\` is not available outside of opencode. Remove the call from the plugin, or run the plugin in opencode.`,
+    );
   }
 }
 
-/** A configuration of plugins cannot be read, or is none. */
+/** A plugin configuration cannot be read or is invalid. */
 export class PluginConfigError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_CONFIG';
-  /** The file. */
+  /** The path of the configuration file. */
   readonly path: string;
 
   constructor(path: string, problem: string, cause?: unknown) {
@@ -62,38 +64,38 @@ export class PluginConfigError extends KeelsonError {
   }
 }
 
-/** A plugin, or a tool, has a name that is taken. */
+/** The name of a plugin or tool is already taken. */
 export class PluginConflictError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_CONFLICT';
 }
 
-/** Where types are stripped, what is refused is more than types. */
+/** A runtime that strips types refuses only syntax that is more than types, such as enums. */
 const OTHER_RUNTIME =
   'typescript' in process.features && process.features.typescript
-    ? 'leave out what is more than types'
+    ? 'use only TypeScript syntax that can be erased, without enums or namespaces'
     : 'run on Node 22.18 or newer';
 
-/** This runtime does not import the TypeScript in a file, and there is no `jiti`. */
+/** This runtime cannot import a TypeScript file, and `jiti` is not installed. */
 export class TypeScriptUnsupportedError extends KeelsonError {
   readonly code = 'ERR_TYPESCRIPT_UNSUPPORTED';
 
   constructor(path: string, cause: unknown) {
     super(
-      `${path} is TypeScript, which ${process.version} does not import (${describeError(cause)}). ` +
-        `There are three ways out: ${OTHER_RUNTIME}; \`npm install jiti\`; or compile the file and name the .mjs.`,
+      `Node ${process.version} cannot import the TypeScript file ${path} (${describeError(cause)}). ` +
+        `Do one of: ${OTHER_RUNTIME}; run \`npm install jiti\`; or compile the file and name the .mjs file.`,
       { cause },
     );
   }
 }
 
-/** A file, or one that it imports, is an ES module in a package of CommonJS modules, and there is no `jiti`. */
+/** An ES module lies in a package of CommonJS modules, and `jiti` is not installed. */
 export class ModuleFormatError extends KeelsonError {
   readonly code = 'ERR_MODULE_FORMAT';
 
   constructor(path: string, cause: unknown) {
     super(
       `${path} is an ES module, or imports one, in a package of CommonJS modules (${describeError(cause)}). ` +
-        'There are three ways out: name it .mjs or .mts; say `"type": "module"` in the package.json; or `npm install jiti`.',
+        'Do one of: rename it to .mjs or .mts; set `"type": "module"` in the package.json; or run `npm install jiti`.',
       { cause },
     );
   }

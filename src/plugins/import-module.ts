@@ -8,37 +8,40 @@ import { ModuleFormatError, PluginConfigError, TypeScriptUnsupportedError } from
 /** Imports a module by the path of its file, such as `(path) => jiti.import(path)`. */
 export type ImportModule = (path: string) => Promise<unknown>;
 
-/** What a module exports, by name. */
+/** The exports of a module, by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
 async function importNatively(url: string): Promise<unknown> {
   try {
-    // The CommonJS build would make `require` of a plain `import()`, which takes neither URLs nor every ES module.
+    // The CommonJS build would compile a plain `import()` to `require`, which accepts no URLs and not every ES module.
     return await new Function('specifier', 'return import(specifier)')(url);
   } catch (error) {
-    // Some test runners evaluate modules in a way that leaves only their own import; some hosts make no code of texts.
-    const isWithout = (error as NodeJS.ErrnoException)?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING';
-    if (isWithout || error instanceof EvalError) return import(url);
+    // Some test runners support only their own `import()`. Some hosts forbid code from strings.
+    const isUnsupported = (error as NodeJS.ErrnoException)?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING';
+    if (isUnsupported || error instanceof EvalError) return import(url);
     throw error;
   }
 }
 
-/** What Node says of TypeScript that it does not take at all. */
+/** Error codes of Node for TypeScript that it cannot load. */
 const REFUSED = [
   ...['ERR_UNKNOWN_FILE_EXTENSION', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX', 'ERR_NO_TYPESCRIPT'],
   'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
 ];
 
-/** What it says of TypeScript that is written for a bundler: imports without an end, of a folder, of JSON. */
+/**
+ * Error codes of Node for TypeScript written for a bundler: imports without a file extension, of a directory, or of
+ * JSON.
+ */
 const UNRESOLVED = ['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT', 'ERR_IMPORT_ATTRIBUTE_MISSING'];
 
-/** What it says of an ES module in a package that says `"type": "commonjs"`, as `npm init` writes it. */
+/** Errors of Node for an ES module in a package with `"type": "commonjs"`, the default of `npm init`. */
 const MISPLACED =
   /^(?:Unexpected token 'export'|Cannot use (?:import statement|'import\.meta') outside a module|await is only valid)/;
 
 /**
- * Imports a file: by the runtime itself, and what it does not take, such as TypeScript, through `jiti` where that is installed.
- * A second import gives the same module, also where the file has changed.
+ * Imports a file. If the runtime cannot load it, such as some TypeScript, it is loaded through `jiti` if that is
+ * installed. A second import returns the cached module, even if the file has changed.
  */
 function importModule(path: string): Promise<unknown> {
   return importAs(path, pathToFileURL(path).href);
@@ -46,10 +49,12 @@ function importModule(path: string): Promise<unknown> {
 
 let imports = 0;
 
-/** Imports a file as it is now, also if it was imported before. The modules that it imports stay as they were. */
+/**
+ * Imports the current version of a file, even if it was imported before. The modules that the file imports stay cached.
+ */
 export function importAnew(path: string): Promise<unknown> {
   imports += 1;
-  // A CommonJS module is kept by its path, an ES module by its URL.
+  // Node caches CommonJS modules by path and ES modules by URL.
   delete createRequire(path).cache[path];
   return importAs(path, `${pathToFileURL(path).href}?reload=${imports}`);
 }
@@ -61,10 +66,10 @@ async function importAs(path: string, url: string): Promise<unknown> {
     const { code = '', message = '', name } = (error ?? {}) as NodeJS.ErrnoException;
     const isRefused = REFUSED.includes(code);
     const isMisplaced = name === 'SyntaxError' && MISPLACED.test(message);
-    const isHelpless = isRefused || UNRESOLVED.includes(code) || name === 'SyntaxError';
-    if (!isMisplaced && !(isHelpless && /\.[cm]?tsx?\b/.test(`${path} ${message}`))) throw error;
+    const mayNeedJiti = isRefused || UNRESOLVED.includes(code) || name === 'SyntaxError';
+    if (!isMisplaced && !(mayNeedJiti && /\.[cm]?tsx?\b/.test(`${path} ${message}`))) throw error;
     const jiti = await import('jiti').catch(() => undefined);
-    // No cache on disk: whoever can write there would choose what is run.
+    // Without a cache on disk: anyone who can write to the cache could choose the code that runs.
     if (jiti !== undefined)
       return jiti.createJiti(path, { fsCache: false, moduleCache: !url.includes('?reload=') }).import(path);
     if (isMisplaced) throw new ModuleFormatError(path, error);
@@ -72,7 +77,7 @@ async function importAs(path: string, url: string): Promise<unknown> {
   }
 }
 
-/** What a file exports: of JSON its content as the default. */
+/** Returns the exports of a file. The content of a JSON file is its default export. */
 export async function readExports(path: string, load: ImportModule = importModule): Promise<ModuleExports> {
   if (extname(path) === '.json') return { default: await readJsonFile(path) };
   const exported = await load(path);
@@ -87,7 +92,7 @@ async function readJsonFile(path: string): Promise<unknown> {
   return read.value;
 }
 
-/** The default export. A module that was compiled to CommonJS has it one level further down, or has none. */
+/** Returns the default export. In a module compiled to CommonJS it is `default.default`. */
 export function defaultOf(exports: ModuleExports): unknown {
   const value = exports.default;
   const isCompiled = typeof value === 'object' && value !== null && '__esModule' in value;

@@ -9,20 +9,20 @@ import { codeIn, folderOf, isCode, MOST_FILES } from './plugin-folder.js';
 const MOST_NAMES = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Where the search for what a plugin consists of begins. */
+/** The input of `filesOf`. */
 interface PluginStart {
   readonly path: string;
   readonly workspaceDir: string;
-  /** The files and folders that its entry names, absolute. */
+  /** Absolute paths of the `files` in the plugin's entry. */
   readonly named: readonly string[];
-  /** The directory of its package. */
+  /** The directory of the plugin's package. */
   readonly folder?: string | undefined;
 }
 
 /**
- * The files that a plugin consists of: its own, what it imports by literal relative paths, what `named` names, and the
- * code of its package. A file whose imports cannot all be told adds the code of its folder. Throws PluginUntrustedError
- * where that is the workspace.
+ * Lists the files of a plugin: its module, literal relative imports, the files and directories in `named`, and the code
+ * of its package. If a file's imports cannot all be determined, the code of that file's directory is added. Throws a
+ * PluginUntrustedError if that directory is the workspace.
  */
 export async function filesOf({ path, workspaceDir, named, folder: own }: PluginStart): Promise<string[]> {
   const fail = (problem: string) => new PluginUntrustedError(path, problem);
@@ -34,15 +34,20 @@ export async function filesOf({ path, workspaceDir, named, folder: own }: Plugin
   const folders = new Set<string>();
   let [names, bytes] = [0, 0];
   for (const file of found) {
-    if (found.size > MOST_FILES) throw fail(`it consists of more than ${MOST_FILES} files`);
+    if (found.size > MOST_FILES)
+      throw fail(
+        `it consists of more than ${MOST_FILES} files, the limit for one approval. Bundle it into fewer files.`,
+      );
     if (!isCode(file)) continue;
     const read = await readBytes(file, MOST_BYTES - bytes);
     if ('problem' in read) throw fail(`${file} cannot be read: ${read.problem}`);
     bytes += read.bytes.length;
     const { paths, isComplete } = await importsIn(read.bytes.toString());
     names += paths.length;
-    if (names > MOST_NAMES) throw fail(`it names more than ${MOST_NAMES} files`);
-    // Some resolve from the folder of a link, others from where it leads. Both are given as paths of the workspace.
+    if (names > MOST_NAMES)
+      throw fail(`it has more than ${MOST_NAMES} imports, the limit for one approval. Bundle it into fewer files.`);
+    // Some loaders resolve imports from a symbolic link's directory, others from the directory of its target. Both are
+    // searched.
     for (const each of new Set([file, await realOf(file)])) {
       for (const name of paths) for (const it of await filesAt(name, dirname(each))) found.add(it);
       if (isComplete || covered.some((directory) => isInside(each, directory))) continue;
@@ -58,9 +63,9 @@ export async function filesOf({ path, workspaceDir, named, folder: own }: Plugin
 
 function uncovered(file: string): string {
   return (
-    `the imports of ${file} cannot all be told (it uses \`require\` or an import such as \`#name\`, computes an import, or is no valid module), and its ` +
-    'folder is the workspace itself or lies outside of it. Write each import as a literal, or move the file into a folder ' +
-    'of its own. A plugin may also name what it loads in the `files` of its entry.'
+    `the imports of ${file} cannot all be determined (it uses \`require\`, a computed import or an import such as \`#name\`, or its syntax is invalid), and its ` +
+    'directory is the workspace itself or lies outside it. Write each import as a literal, or move the file to a directory ' +
+    'of its own, or list the files that the plugin loads in the `files` of its entry.'
   );
 }
 
@@ -73,10 +78,10 @@ async function filesNamed(named: readonly string[], { workspaceDir, fail }: Name
   const files: string[] = [];
   for (const path of named) {
     const found = await stat(path).catch(() => undefined);
-    if (found === undefined) throw fail(`its \`files\` name ${path}, which does not exist`);
+    if (found === undefined) throw fail(`its \`files\` name ${path}, which does not exist. Correct the path.`);
     const isFolder = found.isDirectory();
     if (isFolder && (await realpath(path)) === (await realpath(workspaceDir))) {
-      throw fail('its `files` name the whole workspace: name the files and folders in it');
+      throw fail('its `files` must not name the whole workspace. Name single files and directories in it.');
     }
     files.push(...(isFolder ? await codeIn(path) : [path]));
   }
@@ -84,18 +89,18 @@ async function filesNamed(named: readonly string[], { workspaceDir, fail }: Name
 }
 
 interface Imports {
-  /** Relative paths as they are written. */
+  /** Relative import paths, as written in the source. */
   readonly paths: readonly string[];
-  /** Whether there are no others. */
+  /** True if `paths` holds every import. */
   readonly isComplete: boolean;
 }
 
-/** Matches the word where it may be code, not the verb in a sentence. */
+/** Matches `require` in code, but not the verb in a sentence of a comment. */
 const REQUIRE = /\b(?:createRequire|require(?![ \t]+(?!as\b|satisfies\b)\p{L}))\b/u;
 const PATH = /^\.{1,2}(?:[\\/]|$)/;
 
 async function importsIn(source: string): Promise<Imports> {
-  // The lexer finds no import behind a byte order mark.
+  // The lexer finds no imports after a byte order mark.
   const text = source.replace(/^\uFEFF/, '');
   try {
     const { init, parse } = await import('es-module-lexer');
@@ -105,17 +110,20 @@ async function importsIn(source: string): Promise<Imports> {
       it.type === 'import-meta' ? urlBefore(text, it.start) : [it.specifier ?? ''],
     );
     const isComputed = imports.some((it) => it.type === 'dynamic' && (it.specifier === undefined || it.glob));
-    // A package.json says which file an import such as `#rules` means.
+    // An import such as `#rules` is mapped to a file by the package.json.
     const isMapped = paths.some((path) => path.startsWith('#'));
     const isComplete = !isComputed && !isMapped && !REQUIRE.test(text);
     return { paths: paths.filter((path) => PATH.test(path)), isComplete };
   } catch {
-    // It is JSX, CommonJS that is no module, or not valid.
+    // The lexer fails on JSX, on some CommonJS and on invalid code.
     return { paths: [], isComplete: false };
   }
 }
 
-/** The code in `new URL('…', import.meta.url)`. Data does not count: a plugin may write that itself. */
+/**
+ * Returns the path of a code file in `new URL('…', import.meta.url)`. Data files are skipped, because a plugin may
+ * write to them itself.
+ */
 function urlBefore(text: string, end: number): string[] {
   const before = text.slice(Math.max(0, end - 500), end);
   const [, , path = ''] = /\bnew\s+URL\(\s*(['"`])([^'"`\\\n$]+)\1\s*,\s*$/.exec(before) ?? [];
@@ -129,13 +137,15 @@ function withoutQuery(name: string): string {
 const KINDS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];
 const ENDS = ['', ...KINDS, ...KINDS.map((kind) => `/index${kind}`)];
 
-/** Every file that an import may mean: an import is a URL, and what runs TypeScript leaves out or replaces its end. */
+/**
+ * Lists every existing file that an import path can resolve to. Loaders of TypeScript add or replace file extensions.
+ */
 async function filesAt(name: string, folder: string): Promise<readonly string[]> {
   const places = [resolve(folder, name), resolve(folder, withoutQuery(name))];
   try {
     places.push(fileURLToPath(new URL(name, pathToFileURL(`${folder}/`))));
   } catch {
-    // It is no valid URL: the import fails as well.
+    // The path is an invalid URL, so its import fails anyway.
   }
   const typed = places.map((place) => place.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'));
   const mains = await Promise.all(places.map(mainsOf));
@@ -144,7 +154,7 @@ async function filesAt(name: string, folder: string): Promise<readonly string[]>
   return [...all].filter((_it, at) => found[at]?.isFile());
 }
 
-/** The manifest of a folder, and the files that it may put in the folder's place. */
+/** Lists the package.json of a directory and the files in its `main` and `module`. */
 async function mainsOf(folder: string): Promise<readonly string[]> {
   const manifest = join(folder, 'package.json');
   const read = await readBytes(manifest, MOST_BYTES);

@@ -22,21 +22,21 @@ import { pluginsOf } from './module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
 import { authorizeImport, type PluginGate } from './trust.js';
 
-/** How plugins are loaded. */
+/** Options of `loadPlugins`. */
 export interface LoadPluginsOptions extends HookManagerOptions {
-  /** Judges the plugins of a configuration that was found in the workspace. */
+  /** Approves the plugins of a configuration that was found in the workspace. */
   readonly gate?: PluginGate | undefined;
-  /** Default: the working directory. */
+  /** The workspace directory. Default: the current working directory. */
   readonly workspaceDir?: string | undefined;
-  /** Imports modules in place of the runtime. */
+  /** Used instead of the runtime's `import()`. */
   readonly importModule?: ImportModule | undefined;
-  /** Names of tools that are taken. A plugin with one of them is refused, unless its entry says `replace`. */
+  /** Tool names that are already in use. A plugin with such a tool is refused, unless its entry sets `replace`. */
   readonly taken?: readonly string[] | undefined;
-  /** What plugins for opencode find as their `client`, in place of one that only logs. */
+  /** The `client` of plugins for opencode. Default: a client that supports only `app.log`. */
   readonly opencodeClient?: object | undefined;
 }
 
-/** The rules of how plugins are loaded. */
+/** Validation rules for the options of `loadPlugins`. */
 export const loadRules = {
   ...callingRules,
   gate: configRules.gate,
@@ -46,24 +46,24 @@ export const loadRules = {
   opencodeClient: object,
 } satisfies OptionTable<LoadPluginsOptions>;
 
-/** A plugin that was loaded. */
+/** A loaded plugin. */
 export interface LoadedPlugin {
   readonly plugin: Plugin;
-  /** The module's file. */
+  /** The path of the plugin's module. */
   readonly path: string;
-  /** Tools of its that take the place of others. */
+  /** Names of the plugin's tools that replace tools of the agent. */
   readonly replaced: readonly string[];
 }
 
-/** What came of the entries of a configuration. */
+/** The loaded plugins of a configuration, and the errors of the refused plugins. */
 export interface LoadedPlugins {
-  /** In the order of the entries. */
+  /** Loaded plugins, in the order of their entries. */
   readonly plugins: readonly LoadedPlugin[];
-  /** One for each that was refused. */
+  /** One error for each refused plugin. */
   readonly failures: readonly KeelsonError[];
 }
 
-/** A plugin as the loader goes on with it. */
+/** A loaded plugin with the data that the plugin loader needs. */
 export interface LoadedPart extends LoadedPlugin, Member {
   readonly packageName: string | undefined;
   readonly options: PluginEntry['options'];
@@ -71,8 +71,8 @@ export interface LoadedPart extends LoadedPlugin, Member {
 }
 
 /**
- * Imports the plugins of a configuration one after another. One that cannot be used is refused whole, with an error that
- * names its file; the others load. Rejects where it is `required`. Calls none of their hooks.
+ * Imports the plugins of a configuration one after another. If a plugin fails to load, its error is added to `failures`
+ * and the other plugins still load. Rejects if the failed plugin is `required`. Calls no hooks.
  *
  * @example
  * const loaded = await loadPluginConfig({ config: { plugins: [{ path: './guard.ts', required: true }] } });
@@ -87,20 +87,20 @@ export async function loadPlugins(
   return loadParts(loaded, options);
 }
 
-/** What the loader needs besides. */
+/** Options of `loadParts`, for the plugin loader. */
 interface LoadPartsOptions extends LoadPluginsOptions {
-  /** Ends the loading: it rejects with the signal's reason, and what had begun is ended. */
+  /** Aborts loading. `loadParts` then rejects with the signal's reason and shuts down the plugins loaded so far. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** As `loadPlugins`, with what the loader needs besides. */
+/** Same as `loadPlugins`, with an abort signal and the data that the plugin loader needs. */
 export async function loadParts(
   loaded: LoadedPluginConfig,
   options: LoadPartsOptions,
 ): Promise<{ readonly plugins: readonly LoadedPart[]; readonly failures: readonly KeelsonError[] }> {
   const loading = new PluginLoading(loaded, options);
   try {
-    for (const [at, entry] of loaded.config.plugins.entries()) await loading.add(entry, at);
+    for (const [index, entry] of loaded.config.plugins.entries()) await loading.add(entry, index);
     return loading;
   } catch (error) {
     await loading.end(loading.plugins);
@@ -122,11 +122,11 @@ class PluginLoading {
     this.workspaceDir = resolve(options.workspaceDir ?? '.');
   }
 
-  async add(entry: PluginEntry, at: number): Promise<void> {
+  async add(entry: PluginEntry, index: number): Promise<void> {
     const { path: source = '`config`', folder } = this.loaded;
     const problems = problemsOfEntry(entry);
     if (problems.length > 0) {
-      return this.refuse(entry, new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));
+      return this.refuse(entry, new PluginLoadError(`entry ${index + 1} of ${source}`, problems.join('; ')));
     }
     if (entry.enabled === false) return;
     this.calling.signal?.throwIfAborted();
@@ -144,7 +144,7 @@ class PluginLoading {
     } catch (error) {
       this.plugins.length = before;
       if (made.length > 0) await this.end(made);
-      // What was given up may be there all the same, later on.
+      // A module that exceeded its time limit may still load later, and must be shut down then.
       else loading?.then((late) => this.end(late)).catch(() => {});
       this.calling.signal?.throwIfAborted();
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;
@@ -152,7 +152,10 @@ class PluginLoading {
     }
   }
 
-  /** Ends plugins that nobody will initialise, so far as they began with being made. */
+  /**
+   * Shuts down plugins that will not be initialized. Plugins with `onInit` are skipped, since they have started nothing
+   * yet.
+   */
   end(members: readonly Member[]): Promise<void> {
     const begun = members.filter(({ part }) => part.onInit === undefined);
     return new PluginHookManager(this.calling, begun).onShutdown();
@@ -161,7 +164,8 @@ class PluginLoading {
   private async authorize(entry: PluginEntry, { path, folder, packageName, isInstalled }: PluginPlace): Promise<void> {
     const { options, workspaceDir, loaded } = this;
     const { gate } = options;
-    // A host that names a package means its own: one of the same name may lie in a workspace that is not the host's.
+    // A host that names a package means its own dependency. An untrusted workspace may contain a package of the same
+    // name.
     const isForeign = isInstalled && loaded.path === undefined && gate !== undefined && isInside(path, workspaceDir);
     if (loaded.isTrusted && !isForeign) return;
     const details = { options: entry.options, format: entry.format, package: packageName };
@@ -180,17 +184,21 @@ class PluginLoading {
     try {
       return plugins.map((plugin) => ({ plugin, part: partOf(plugin, packageName) }));
     } catch (error) {
-      // One of its tools cannot be used.
+      // A tool of the plugin is invalid, so the created plugins are shut down.
       await this.end(plugins.map(({ name, hooks }) => ({ plugin: { name, hooks }, part: partOf({ name, hooks }) })));
       throw error;
     }
   }
 
-  /** Throws if the plugin has the name of another, or a tool with a name that is taken. */
+  /** Throws a PluginLoadError if the plugin's name, or the name of one of its tools, is taken. */
   private check({ plugin, part }: Member, entry: PluginEntry, place: PluginPlace): LoadedPart {
     const { path, packageName } = place;
     const twin = this.plugins.find((other) => other.plugin.name === plugin.name || other.part.name === part.name);
-    if (twin !== undefined) throw new PluginLoadError(place, `its name "${part.name}" is that of ${twin.path}`);
+    if (twin !== undefined)
+      throw new PluginLoadError(
+        place,
+        `its name "${part.name}" is already used by ${twin.path}. Rename one of the two plugins`,
+      );
     const taken = new Set(this.options.taken);
     const mayReplace = entry.replace === true && this.loaded.isTrusted;
     const names = part.tools.map(({ name }) => name);
@@ -199,7 +207,10 @@ class PluginLoading {
       const own = names.indexOf(name) < at ? part.name : undefined;
       const owner = other ? `${other.part.name} (${other.path})` : (own ?? 'the agent');
       if (other === undefined && own === undefined && (mayReplace || !taken.has(name))) continue;
-      throw new PluginLoadError(place, `its tool "${name}" of plugin "${part.name}" has the name of one of ${owner}`);
+      throw new PluginLoadError(
+        place,
+        `the tool name "${name}" of plugin "${part.name}" is already used by ${owner}. Rename the tool`,
+      );
     }
     const replaced = names.filter((name) => taken.has(name));
     const { options, required = false } = entry;

@@ -13,28 +13,30 @@ import type { PluginPart } from './hooks/part.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts, loadRules } from './load-plugins.js';
 import type { PluginContext } from './plugin.js';
 
-/** Which plugins an agent has, and how they are called. */
+/** Options of `plugins`. */
 export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
-  /** Shown in `status()`; default `plugins`. */
+  /** The loader's name in the agent's `status()`. Default `plugins`. */
   readonly name?: string | undefined;
-  /** Handed to each plugin as `context.hostConfig`: what the host application has to tell its plugins. */
+  /** Data of the host application, passed to each plugin as `context.hostConfig`. */
   readonly hostConfig?: Readonly<Record<string, unknown>> | undefined;
-  /** A configuration that cannot be used is logged, and the agent runs without plugins. */
+  /**
+   * If true and the configuration is invalid, the error is logged and the agent runs without plugins. Default false.
+   */
   readonly optional?: boolean | undefined;
 }
 
-/** What `status()` shows of the plugins. */
+/** The plugins in the agent's `status()`. */
 export interface PluginsStatus {
-  /** The configuration file. */
+  /** The path of the configuration file. */
   readonly config: string | undefined;
   readonly plugins: readonly {
-    /** The name of its package, if the entry names one; else its own. */
+    /** The package name if the plugin comes from a package, else the plugin's own name. */
     readonly name: string;
     readonly version: string | undefined;
     readonly description: string | undefined;
     readonly path: string;
   }[];
-  /** Why the others are not here. */
+  /** Error messages of the plugins that are not used. */
   readonly failures: readonly string[];
 }
 
@@ -47,11 +49,12 @@ const rules = {
 } satisfies OptionTable<PluginsOptions>;
 
 /**
- * Makes a loader of plugin modules. A plugin that cannot be used is refused, logged and shown in `status()`, and the
- * others load; a configuration that cannot be used fails the loader.
+ * Creates a loader of plugin modules. If a plugin is invalid, its error is logged and shown in `status()`, and the
+ * other plugins load. If the configuration is invalid, the loader fails.
  *
- * A file that `config` or the environment names is the host's own. One that was only found in the workspace, and each
- * plugin that it names, is imported only after `gate` said yes to exactly their content.
+ * A configuration file named by `config` or the environment variable is trusted. A configuration file found in the
+ * workspace is imported only if `gate` approves its current content. The same holds for each plugin that the found file
+ * names.
  *
  * @example
  * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
@@ -114,7 +117,10 @@ class Load {
     }
   }
 
-  /** Takes out the plugins whose `onInit` fails. Each of them sees the tools of all. */
+  /**
+   * Calls `onInit` of every plugin and drops the plugins whose `onInit` fails. Each plugin sees the tools of all
+   * plugins.
+   */
   private async initialise(
     found: readonly LoadedPart[],
     { config }: LoadedPluginConfig,

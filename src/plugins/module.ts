@@ -8,8 +8,8 @@ import { factoriesOf, isServerModule, type OpencodeSource, opencodePlugins } fro
 import type { Plugin, PluginEntry } from './plugin.js';
 
 /**
- * The plugins of a module. Throws a PluginInvalidError, or what a factory throws. Each factory is called once, so what a
- * module was written for is told before.
+ * Creates the plugins of a module. Throws a PluginInvalidError, or the error of a factory. The kind of the module is
+ * detected before any factory runs, so that each factory runs only once.
  */
 export async function pluginsOf(exports: ModuleExports, from: OpencodeSource): Promise<Plugin[]> {
   const exported = await defaultOf(exports);
@@ -20,14 +20,14 @@ export async function pluginsOf(exports: ModuleExports, from: OpencodeSource): P
     return [plugin];
   } catch (error) {
     if (!(error instanceof PluginInvalidError) || from.entry.format !== undefined) throw error;
-    const advice = 'if it was taken for the wrong kind, name its `format` in its entry';
+    const advice = 'if the kind of the module was detected wrongly, set `format` in its entry';
     throw new PluginInvalidError([...error.problems, exported === undefined ? 'it has no default export' : advice]);
   }
 }
 
 type Options = PluginEntry['options'];
 
-/** What a factory returns, an object of a class, or the export itself. */
+/** Returns the return value of a factory, an instance of a class, or the export itself. */
 async function makePlugin(exported: unknown, options: Options): Promise<unknown> {
   if (typeof exported !== 'function') return exported;
   if (!isClass(exported)) return await exported(options);
@@ -39,17 +39,20 @@ async function makePlugin(exported: unknown, options: Options): Promise<unknown>
   throw new PluginInvalidError([`the class "${exported.name}" has no tools and no method that is a hook: ${hooks}`]);
 }
 
-/** A class, also one that was compiled to a function with methods. */
+/** True for a class, including a class compiled to a function with prototype methods. */
 function isClass(exported: { readonly prototype?: object }): boolean {
   const methods = Object.getOwnPropertyNames(exported.prototype ?? {}).filter((name) => name !== 'constructor');
   return methods.length > 0 || /^class\b/.test(Function.prototype.toString.call(exported));
 }
 
-/** Hooks of opencode, the events that most listen to, and the package that its plugins have their types from. */
+/** Matches names of opencode hooks, common opencode events, and the package that its plugins import types from. */
 const OPENCODE =
   /@opencode-ai\/plugin|(['"`])(?:tool\.execute\.(?:before|after)|tool\.definition|chat\.(?:message|params|headers)|experimental\.(?:chat|session)\.[\w.]+|session\.(?:created|error|idle|status)|permission\.ask|shell\.env)\1/;
 
-/** As its entry says; else by its exports, and for a default that is a function by what the text of its module names. */
+/**
+ * Uses `format` if the entry sets it. Otherwise the export decides, and for a default function the names that the
+ * module's source contains.
+ */
 async function isForOpencode(exported: unknown, { entry: { format }, path }: OpencodeSource): Promise<boolean> {
   if (format !== undefined) return format === 'opencode';
   if (typeof exported !== 'function') return exported === undefined || isServerModule(exported);

@@ -3,19 +3,19 @@ import { dirname, join } from 'node:path';
 import { isInside } from '../process/files/location.js';
 import { PluginUntrustedError } from './error.js';
 
-/** How many files a plugin may consist of. */
+/** Maximum number of files in one plugin. */
 export const MOST_FILES = 1_000;
 
 const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
 
-/** Whether a file is code by its name. */
+/** True if the file extension is one of JavaScript, TypeScript, WebAssembly or a native addon. */
 export function isCode(path: string): boolean {
   return CODE.test(path);
 }
 
 /**
- * The folder that stands for a file whose imports cannot all be told: that of the nearest package.json, else its own.
- * Undefined when that is the workspace itself, or lies outside of it.
+ * Returns the directory to approve as a whole if a file's imports are unknown: the nearest one with a package.json, or
+ * the file's own. Undefined if that directory is the workspace itself or lies outside it.
  */
 export async function folderOf(path: string, workspaceDir: string): Promise<string | undefined> {
   const own = dirname(path);
@@ -26,7 +26,10 @@ export async function folderOf(path: string, workspaceDir: string): Promise<stri
   return isBelow(own) ? own : undefined;
 }
 
-/** The code in a folder and below, with each package.json: all but what is in `node_modules`. */
+/**
+ * Lists the code files and package.json files in a directory and its subdirectories, except in `node_modules`. Throws a
+ * PluginUntrustedError if the directory holds too many files.
+ */
 export async function codeIn(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -42,7 +45,10 @@ export async function codeIn(folder: string): Promise<readonly string[]> {
       if (kind?.isFile() && (isCode(name) || name === 'package.json')) found.push(path);
     }
     if (found.length + folders.length > MOST_FILES) {
-      throw new PluginUntrustedError(folder, `it holds more than ${MOST_FILES} files and folders`);
+      throw new PluginUntrustedError(
+        folder,
+        `it holds more than ${MOST_FILES} files and directories, the limit for one approval. Move the plugin to a smaller directory.`,
+      );
     }
   }
   return found;

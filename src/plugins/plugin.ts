@@ -1,73 +1,77 @@
 import type { Awaitable } from '../internal/promise.js';
 
-/** A tool as a plugin writes it: plain JSON Schema, and a text as the result. */
+/** A tool of a plugin, with plain JSON Schema for its input and a string as its result. */
 export interface AgentTool {
   readonly name: string;
   readonly description: string;
   /** Shown to the model, and enforced before `execute`. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Does the work. A throw becomes an error result. */
+  /** Runs the tool. A thrown error becomes a tool result with `isError: true`. */
   execute(input: Record<string, unknown>): Awaitable<ToolExecutionResult>;
 }
 
-/** What came of a tool call, as plugins see it. */
+/** The result of a tool call, in the form that plugins read and write. */
 export interface ToolExecutionResult {
   readonly content: string;
-  /** Absent is success. */
+  /** True if the tool call failed. Default false. */
   readonly isError?: boolean | undefined;
 }
 
-/** Tools by name. In an agent these are all tools that the agent has at the moment of the call. */
+/** Tools by name. In an agent the registry holds every tool that the agent currently has. */
 export interface PluginToolRegistry {
-  /** Their names. */
+  /** Returns the names of the tools. */
   list(): string[];
-  /** What the model is told of one; a copy. */
+  /** Returns a copy of a tool's name, description and input schema. Undefined if the tool name is unknown. */
   get(name: string): Pick<AgentTool, 'name' | 'description' | 'inputSchema'> | undefined;
   /**
-   * Adds a tool. An agent offers it from the next run on, until it is closed. Throws ToolInvalidError if the tool cannot
-   * be used, PluginConflictError if its name is taken, and AgentClosedError after the agent was closed.
+   * Adds a tool. An agent offers the tool from its next run until the agent is closed. Throws a ToolInvalidError if the
+   * tool is invalid, a PluginConflictError if its name is taken, and an AgentClosedError if the agent is closed.
    */
   register(tool: AgentTool): void;
   /**
-   * Runs a tool outside of any run, with checked arguments and past the tool hooks of the plugins. Other lifecycles of an
-   * agent, such as an approval, do not see the call. Whatever goes wrong is an error result; it never rejects.
+   * Runs a tool outside of any run. Validates the input and applies the `beforeToolExecute` and `afterToolExecute`
+   * hooks of the plugins. Other lifecycles of the agent, such as an approval, do not see the call. Never rejects: every
+   * failure becomes a result with `isError: true`.
    */
   execute(name: string, input: Record<string, unknown>): Promise<ToolExecutionResult>;
 }
 
-/** What `onInit` is given. */
+/** The argument of `onInit`. */
 export interface PluginContext {
-  /** The configuration as it was loaded; a copy. */
+  /** A copy of the loaded configuration. */
   readonly config: PluginConfig;
-  /** The options of the plugin's own entry; a copy. */
+  /** A copy of the `options` in the plugin's entry. */
   readonly options?: Record<string, unknown> | undefined;
-  /** The `hostConfig` that the host application gave. */
+  /** The `hostConfig` option of `plugins()`, set by the host application. */
   readonly hostConfig?: Readonly<Record<string, unknown>> | undefined;
   readonly toolRegistry: PluginToolRegistry;
 }
 
 /**
- * Where a plugin takes part. Plugins are asked in the order of the configuration, and each gets what the one before it
- * gave. What is passed in is a copy.
+ * The hooks of a plugin. Plugins run in the order of the configuration. Each hook receives a copy of the value that the
+ * previous plugin returned.
  */
 export interface PluginHooks {
-  /** Once, after every plugin is loaded and before the first message. A throw refuses the plugin. */
+  /** Called once, after every plugin is loaded and before the first message. If it throws, the plugin is not used. */
   onInit?(context: PluginContext): Awaitable<void>;
-  /** When the agent is closed, the last plugin first, 5 s at most. */
+  /** Called when the agent is closed, in reverse order of the plugins. Time limit: 5 seconds. */
   onShutdown?(): Awaitable<void>;
-  /** Returns the user's message, as it is to go on. A throw is logged, and the message stays. */
+  /** Returns the user's message, changed or not. If it throws, the error is logged and the message stays unchanged. */
   beforeMessage?(message: string): Awaitable<string>;
-  /** Told of the answer of a run. `stopReason` is that of the last model call, such as `stop`. */
+  /** Called with the answer of a run. `stopReason` is the finish reason of the last model call, such as `stop`. */
   afterResponse?(response: { content: string; stopReason: string }): Awaitable<void>;
   /**
-   * Returns the call as it is to go on, or null to block it. A throw blocks it too, and the model reads the message.
-   * Another name runs that tool, with its schema.
+   * Returns the tool call, changed or not, or null to block it. If it throws, the call is blocked and the model reads
+   * the error message. Returning another tool name runs that tool; the input must match its schema.
    */
   beforeToolExecute?(
     name: string,
     input: Record<string, unknown>,
   ): Awaitable<{ name: string; input: Record<string, unknown> } | null>;
-  /** Returns the result as the model is to see it, of the call as it ran. After a throw the model sees none of it. */
+  /**
+   * Returns the tool result for the model, changed or not. `name` and `input` are those of the executed tool call. If
+   * it throws, the model sees an error instead of the result.
+   */
   afterToolExecute?(
     name: string,
     input: Record<string, unknown>,
@@ -76,54 +80,64 @@ export interface PluginHooks {
 }
 
 /**
- * What a plugin module exports as its default, or makes by a factory. A class serves as well: it is constructed with the
- * options of its entry, and may have the hooks as its methods.
+ * A plugin: the default export of a plugin module, or the return value of its factory. The default export may also be a
+ * class. It is constructed with the options of its entry, and its methods may be hooks.
  */
 export interface Plugin {
-  /** 1–128 characters, and no other plugin's. Named in errors. */
+  /** A unique name of 1 to 128 characters, used in error messages. */
   readonly name: string;
   readonly version?: string | undefined;
   readonly description?: string | undefined;
-  /** Offered to the model beside the agent's own; those that there are when the plugin is loaded. */
+  /** Tools for the model, added to the agent's own. Tools added to this array after loading are ignored. */
   readonly tools?: readonly AgentTool[] | undefined;
   readonly hooks?: PluginHooks | undefined;
 }
 
-/** Makes a plugin from the options of its entry. */
+/** Creates a plugin from the `options` of its entry. */
 export type PluginFactory = (options?: Record<string, unknown>) => Awaitable<Plugin>;
 
-/** One plugin of a configuration. */
+/** One plugin in a configuration. */
 export interface PluginEntry {
   /**
-   * A file or directory, relative to the directory of the configuration file; or, if there is none, the name of a package
-   * in the `node_modules` of that directory or of one above it, such as `my-plugin` or `@acme/plugins/guard`.
+   * The path of a file or directory, relative to the directory of the configuration file. If the path does not exist,
+   * it is read as a package name, such as `my-plugin` or `@acme/plugins/guard`. The package is searched for in the
+   * `node_modules` of that directory and its parent directories.
    */
   readonly path: string;
-  /** Handed to the factory or to the constructor of the class, and in the context of `onInit`. */
+  /** Passed to the factory or class constructor, and to `onInit` as `context.options`. */
   readonly options?: Record<string, unknown> | undefined;
-  /** Default true. With false the module is not even imported. */
+  /** If false, the module is not imported. Default true. */
   readonly enabled?: boolean | undefined;
-  /** With true a failure of this plugin fails the loader, and with it the run: for a guard that must not be missing. */
+  /**
+   * If true and this plugin fails to load, the loader fails and so does the run. Set it for a guard that must not be
+   * missing. Default false.
+   */
   readonly required?: boolean | undefined;
-  /** Lets the plugin's tools take the place of tools of the agent. Does not count in a file that was only found. */
+  /**
+   * If true, the plugin's tools may replace tools of the agent with the same name. Ignored in a configuration file that
+   * was only found in the workspace. Default false.
+   */
   readonly replace?: boolean | undefined;
-  /** `opencode`: every function that the module exports is a plugin for opencode. Told from the module if it is absent. */
+  /**
+   * The kind of module. With `opencode`, every exported function is a plugin for opencode. Default: detected from the
+   * module.
+   */
   readonly format?: 'plugin' | 'opencode' | undefined;
   /**
-   * Files and folders that it loads, relative to the folder of the configuration file. In a file that was only found, they
-   * are approved with the plugin. Required for a plugin in the workspace folder itself that uses `require` or computes an
-   * import.
+   * Files and directories that the plugin loads, relative to the directory of the configuration file. If the
+   * configuration file was only found in the workspace, they are approved together with the plugin. Required for such a
+   * plugin if it lies directly in the workspace directory and uses `require` or a computed import.
    */
   readonly files?: readonly string[] | undefined;
 }
 
-/** What a configuration file exports as its default. A bare list of entries serves as well. */
+/** The default export of a configuration file. An array of entries is accepted too. */
 export interface PluginConfig {
   readonly plugins: readonly PluginEntry[];
 }
 
 /**
- * Gives back what it is given: for types in a module that is to export a plugin, or a factory.
+ * Returns its argument unchanged. It adds types to a module that exports a plugin or a plugin factory.
  *
  * @example
  * export default definePlugin({
@@ -138,7 +152,7 @@ export function definePlugin(plugin: Plugin | PluginFactory): Plugin | PluginFac
 }
 
 /**
- * Gives back what it is given: for types in a configuration file.
+ * Returns its argument unchanged. It adds types to a configuration file.
  *
  * @example
  * export default definePluginConfig({ plugins: [{ path: './guard.ts', required: true }] });

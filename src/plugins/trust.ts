@@ -4,60 +4,66 @@ import { cloneData } from '../internal/plain-data.js';
 import { PluginUntrustedError } from './error.js';
 import { filesOf } from './imports.js';
 
-/** A file that a gate is asked about. All paths but `source` are relative to the workspace. */
+/**
+ * A plugin module or configuration file that a gate must approve. All paths except `source` are relative to the
+ * workspace.
+ */
 export interface PluginItem {
   readonly kind: 'plugin';
   readonly scope: 'workspace';
   readonly name: string;
-  /** The configuration file, absolute. */
+  /** Absolute path of the configuration file. */
   readonly source: string;
-  /** What would be imported. */
+  /** Every file that the approval covers. */
   readonly files: readonly string[];
-  /** The options of its entry. */
+  /** The `options`, `format` and package name of the plugin's entry. Empty for a configuration file. */
   readonly details: Readonly<Record<string, JsonValue | undefined>>;
 }
 
-/** What a gate says. */
+/** The decision of a gate. */
 export interface PluginDecision {
   readonly allowed: boolean;
-  /** Why not. */
+  /** Reason for a denial. */
   readonly message?: string | undefined;
 }
 
-/** What is needed of a gate. The one that all parts share fits. */
+/** The part of a trust gate that plugins use. A TrustGate has it too. */
 export interface PluginGate {
-  /** Decides whether a file may be imported. */
+  /** Decides whether the file may be imported. */
   authorize(item: PluginItem): Promise<PluginDecision>;
-  /** Checks, right before the import, that it still is what was decided on. */
+  /** Checks right before the import that the files have not changed since the decision. */
   verify?(decision: never): Promise<PluginDecision>;
 }
 
-/** Who judges files that were found in the workspace. */
+/** The gate for files that were found in the workspace. */
 export interface PluginTrust {
   readonly gate: PluginGate | undefined;
   readonly workspaceDir: string;
 }
 
-/** A file that is about to be imported. */
+/** A workspace file to be approved before its import. */
 export interface UntrustedFile {
   readonly path: string;
-  /** The configuration file that names it. */
+  /** Absolute path of the configuration file that names this file. */
   readonly source: string;
-  /** More files and folders that it consists of, absolute. */
+  /** Absolute paths of further files and directories of the plugin. */
   readonly files?: readonly string[];
-  /** The directory of its package. The approval covers all code in there. */
+  /** The directory of the plugin's package. The approval covers all code in this directory. */
   readonly folder?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Asks the gate about a file of the workspace and the files that it consists of, right before it is imported. Throws
- * PluginUntrustedError when the gate says no, when there is no gate, and when those files cannot be told.
+ * Asks the gate to approve a workspace file and the files that it imports. Call it right before the import. Throws a
+ * PluginUntrustedError if the gate is missing or denies, or if the imported files cannot be determined.
  */
 export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir }: PluginTrust): Promise<void> {
   const { path, source, files: named = [], folder, details = {} } = file;
   if (gate === undefined) {
-    throw new PluginUntrustedError(path, 'there is no gate to ask. Name the file in `config`, or give a `gate`.');
+    throw new PluginUntrustedError(
+      path,
+      'it needs an approval, but no `gate` is set. Set `gate`, or name the file in `config` to trust it.',
+    );
   }
   const name = relative(workspaceDir, path).replaceAll(sep, '/');
   const found = await filesOf({ path, workspaceDir, named, folder });
@@ -70,7 +76,11 @@ export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir 
   if (gate.verify) validateDecision(await gate.verify(decision as never), path);
 }
 
-/** Only a clear yes is one. */
+/** Any value of `allowed` other than `true` is a denial. */
 function validateDecision(decision: PluginDecision | undefined, path: string): void {
-  if (decision?.allowed !== true) throw new PluginUntrustedError(path, decision?.message ?? 'it was not approved.');
+  if (decision?.allowed !== true)
+    throw new PluginUntrustedError(
+      path,
+      decision?.message ?? 'it was not approved. Approve it in the prompt of the `gate`.',
+    );
 }

@@ -12,18 +12,18 @@ import { toolsOf } from '../tools/tool-set.js';
 
 const SHUTDOWN_MS = 5_000;
 
-/** What reading the plugins of one agent again changed. */
+/** The changes of one agent's plugins in a reload. */
 export interface PluginsReload extends Changes {
   readonly problems: readonly string[];
 }
 
-/** The plugins of one agent, which can be read again. */
+/** Loads the plugins of one agent, and can reload them. */
 export class AgentPlugins implements LifecycleLoader {
   readonly name = 'plugins';
   readonly optional = true;
   private host: LoaderHost | undefined = undefined;
   private current: Generation | undefined = undefined;
-  /** Plugins that were replaced, and are still needed by runs. */
+  /** Replaced plugins that open runs still use. */
   private readonly leaving = new Set<Generation>();
 
   constructor(
@@ -42,7 +42,7 @@ export class AgentPlugins implements LifecycleLoader {
     return this.current?.status;
   }
 
-  /** Ends the plugins that were replaced. The agent ends those that it has. */
+  /** Shuts down the replaced plugins. The agent itself shuts down the current ones. */
   async close(): Promise<void> {
     this.host = undefined;
     this.onClose();
@@ -50,8 +50,8 @@ export class AgentPlugins implements LifecycleLoader {
   }
 
   /**
-   * Reads the plugins again if the file of one of them, or of the configuration, has changed, or if one of them failed.
-   * Runs that are going on keep the plugins that they began with. Plugins that cannot be read leave the others in place.
+   * Reloads the plugins if a plugin file or the configuration file has changed, or if a plugin failed to load. Open
+   * runs keep the plugins that they started with. If the new plugins cannot be read, the current plugins stay in use.
    */
   async reload(): Promise<PluginsReload> {
     const { host, current } = this;
@@ -96,13 +96,13 @@ export class AgentPlugins implements LifecycleLoader {
 }
 
 interface Known {
-  /** Of all files together. */
+  /** The hashes of the configuration file and of all plugin files. */
   readonly content: string;
   readonly items: readonly ComparedItem[];
   readonly host: LoaderHost;
 }
 
-/** The plugins of one reading. */
+/** The plugins of one load or reload. */
 class Generation {
   readonly content: string;
   readonly items: readonly ComparedItem[];
@@ -119,24 +119,24 @@ class Generation {
   ) {
     this.content = known.content;
     this.items = known.items;
-    // The first one counts a run before any other part can keep it waiting.
-    const first: AgentLifecycle<never> = { name: 'plugins', priority: 100 };
-    this.lifecycles = own.length === 0 ? [] : [first, ...own].map((lifecycle) => this.counted(lifecycle));
+    // Priority 100 runs this lifecycle first, so that a run is counted before another lifecycle can delay the run.
+    const counter: AgentLifecycle<never> = { name: 'plugins', priority: 100 };
+    this.lifecycles = own.length === 0 ? [] : [counter, ...own].map((lifecycle) => this.counted(lifecycle));
   }
 
   get toolNames(): readonly string[] {
     return this.own.flatMap(({ tools }) => (tools === undefined ? [] : toolsOf(tools).map(({ name }) => name)));
   }
 
-  /** Adds the plugins to the agent, in the place of earlier ones. Runs that are going on keep the earlier ones. */
+  /** Adds the plugins to the agent, at the positions of the earlier plugins. Open runs keep the earlier plugins. */
   install(host: LoaderHost, before: Generation | undefined): void {
-    // The tools of the earlier ones have to be gone before one of the same name can come.
+    // Tool names must be unique, so the earlier tools are removed before the new tools are added.
     const places = before?.removals.map((remove) => host.use({ name: 'plugins' }, remove)) ?? [];
-    this.removals = this.lifecycles.map((lifecycle, at) => host.use(lifecycle, places[at]));
+    this.removals = this.lifecycles.map((lifecycle, index) => host.use(lifecycle, places[index]));
     for (const remove of places.slice(this.lifecycles.length)) remove();
   }
 
-  /** Resolves when no run has the plugins any more. */
+  /** Resolves when no open run uses these plugins. */
   unused(): Promise<void> {
     if (this.entered === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -144,7 +144,7 @@ class Generation {
     });
   }
 
-  /** Shuts the plugins down, once, the last first. */
+  /** Shuts the plugins down once, in reverse order. */
   end(): Promise<void> {
     this.ending ??= this.shutDown();
     return this.ending;
@@ -156,12 +156,12 @@ class Generation {
       try {
         await withinTime(onShutdown?.(), late, systemClock);
       } catch (error) {
-        logFailure(this.known.host, `onShutdown of plugin "${name}" failed, and is passed over.`, error);
+        logFailure(this.known.host, `onShutdown of plugin "${name}" failed; continuing.`, error);
       }
     }
   }
 
-  /** Every lifecycle that entered a run gets exactly one of `afterAgent` and `onError`. */
+  /** Counts open runs: a lifecycle that started in a run gets exactly one of `afterAgent` and `onError`. */
   private counted(lifecycle: AgentLifecycle<never>): AgentLifecycle<never> {
     const leave = () => {
       this.entered -= 1;

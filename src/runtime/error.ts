@@ -1,10 +1,10 @@
 import { KeelsonError } from '../errors.js';
 
-/** The runtime is closed, or was closed meanwhile. */
+/** Thrown if the runtime is closed, or is closed during the call. */
 export class RuntimeClosedError extends KeelsonError {
   readonly code = 'ERR_RUNTIME_CLOSED';
 
   constructor() {
-    super('The runtime is closed; call `loadRuntime` again for another one.');
+    super('The runtime is closed. Call `loadRuntime` to create another one.');
   }
 }

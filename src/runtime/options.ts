@@ -16,50 +16,57 @@ import type { TrustGate } from '../trust/gate.js';
 import { bindingLimits } from '../trust/gate-options.js';
 import type { BindingLimits } from '../trust/item.js';
 
-/** What `loadRuntime` takes. All of it is optional. */
+/** Options of `loadRuntime`. Every option is optional. */
 export interface RuntimeOptions {
-  /** Names the folders, files and variables of the application. Default `keelson`. */
+  /** Used in the names of the application's directories, files and environment variables. Default `keelson`. */
   readonly appName?: string | undefined;
   /**
-   * The folder that is worked in. Default: the current one. Nothing in it is trusted by itself, so the user's folder may
-   * not lie in there. The home folder, and a folder that holds it, is no workspace: only the user's own items load there.
+   * The workspace directory. Default: the current working directory. Nothing in the workspace is trusted by default, so
+   * `userDir` must lie outside it. The home directory and its parent directories do not count as a workspace: with one
+   * of them only the user's own items load.
    */
   readonly cwd?: string | undefined;
-  /** Asks the user about what comes from that folder. Without it nothing of it is used that was not approved before. */
+  /** Asks the user to approve items of the workspace. Without it only items approved earlier are used. */
   readonly approve?: Approver | undefined;
-  /** How long a question stands, in milliseconds; then the answer is no. Default five minutes. */
+  /**
+   * Time limit for each approval prompt, in milliseconds. A prompt without an answer counts as a denial. Default: five
+   * minutes.
+   */
   readonly approveTimeoutMs?: number | undefined;
-  /** Digests that are allowed without a question, for where there is nobody to ask. */
+  /** Digests of items that are allowed without a prompt, for a process that cannot ask a user. */
   readonly allow?: readonly string[] | undefined;
-  /** How much may be bound to one approval. Default 5,000 files and 64 MiB. */
+  /** Maximum number and total size of the files that one approval covers. Default: 5,000 files and 64 MiB. */
   readonly limits?: BindingLimits | undefined;
-  /** A gate of your own, in place of `approve`, `approveTimeoutMs`, `allow` and `limits`. */
+  /** A custom trust gate, used instead of `approve`, `approveTimeoutMs`, `allow` and `limits`. */
   readonly gate?: TrustGate | undefined;
-  /** The user's folder, absolute. Default `~/.<appName>`. */
+  /** Absolute path of the user's directory. Default `~/.<appName>`. */
   readonly userDir?: string | undefined;
   /**
-   * Other programs whose hooks are read from their usual files, and whose extensions (`claude`, `gemini`) are read as they
-   * are. Default: none.
+   * Other programs whose hook files are read from their usual paths. For `claude` and `gemini`, their extension
+   * packages are read too. Default: none.
    */
   readonly compat?: readonly Exclude<HookDialect, 'native'>[] | undefined;
-  /** The application's own configuration: `hooks` (with `timeout`), `mcpServers`, and `extensions` with settings. */
+  /** The application's own configuration: `hooks` (with `timeout`), `mcpServers` and `extensions` (with settings). */
   readonly config?: RuntimeConfig | undefined;
-  /** More of each part; `false` leaves plugins or shell hooks out. Without shell hooks no hook is read, asked about or run. */
+  /** Further options for extension packages. */
   readonly manifests?: Omit<ManifestOptions, Shared | 'userDir' | 'config' | 'compat' | 'logger' | 'mcp'> | undefined;
+  /** Further options for shell hooks. With `false` no shell hook is read, prompted for or run. */
   readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact' | 'userDir'> | false | undefined;
+  /** Further options for MCP servers. */
   readonly mcp?: Omit<McpServersOptions, Shared | 'servers'> | undefined;
+  /** Further options for plugins. With `false` no plugin is loaded. */
   readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
-  /** Where sessions live. Default: files in `sessions` of the user's folder. */
+  /** The session store. Default: files in the `sessions` directory of the user's directory. */
   readonly store?: SessionStore | undefined;
-  /** Whether SIGINT and SIGTERM close the runtime and its agents before they end the process. Default false. */
+  /** If true, SIGINT and SIGTERM close the runtime and its agents before the process ends. Default false. */
   readonly closeOnSignals?: boolean | undefined;
   readonly logger?: Logger | undefined;
 }
 
-/** What all parts of a runtime have in common. */
+/** Options that a runtime passes to several of its parts. */
 type Shared = 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'approveTimeoutMs' | 'allow' | 'hooks';
 
-/** The configuration of an application, as far as a runtime reads it. */
+/** The keys of an application's configuration that a runtime reads. */
 export interface RuntimeConfig {
   readonly hooks?: ShellHooksOptions['hooks'];
   readonly mcpServers?: McpServersOptions['servers'];
@@ -88,23 +95,26 @@ const rules = {
   closeOnSignals: boolean,
 } satisfies OptionTable<RuntimeOptions>;
 
-/** Checks the options. Throws an `OptionInvalidError`. */
+/** Throws an OptionInvalidError if an option is invalid. */
 export function validateRuntimeOptions(options: RuntimeOptions): void {
   validateOptions(options, rules);
   const names = ['approve', 'approveTimeoutMs', 'allow', 'limits'] as const;
-  const twice = options.gate && names.find((name) => options[name] !== undefined);
-  if (twice !== undefined) {
-    throw new OptionInvalidError(twice, `\`${twice}\` must not be set beside \`gate\`, got both: set it on the gate`);
+  const conflicting = options.gate && names.find((name) => options[name] !== undefined);
+  if (conflicting !== undefined) {
+    throw new OptionInvalidError(
+      conflicting,
+      `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
+    );
   }
 }
 
-/** The formats of extensions among the programs. */
+/** Returns the programs of `compat` whose extension packages can be read. */
 export function formatsIn(compat: NonNullable<RuntimeOptions['compat']>): NonNullable<ManifestOptions['compat']> {
   const formats = FORMATS.flatMap(({ id }) => (id === 'native' ? [] : [id]));
   return formats.filter((format) => compat.includes(format));
 }
 
-/** Where a runtime has its hooks from: the files of the programs and the configuration, or nowhere. */
+/** Returns the options that tell a runtime which hook files to read and which configured hooks to use. */
 export function hookSourcesOf({ hooks, config, compat = [] }: RuntimeOptions): ShellHooksOptions {
   if (hooks === false) return {};
   return { discover: ['native', ...compat], ...hooks, ...(config?.hooks && { hooks: config.hooks }) };

@@ -6,11 +6,14 @@ import type { Tool } from '../tools/tool.js';
 
 interface Relayed {
   lifecycle: AgentLifecycle<never>;
-  /** What takes it out of each agent. */
+  /** For each agent, the function that removes the lifecycle from that agent. */
   readonly removals: Map<LoaderHost, () => void>;
 }
 
-/** A host for loaders before there is an agent, and for any number of agents: each gets what was loaded, as it changes. */
+/**
+ * The `LoaderHost` of a runtime's loaders. Loaders can load before any agent exists. Each agent gets every lifecycle
+ * that the loaders add, replace or remove.
+ */
 export class RelayHost implements LoaderHost {
   readonly agent = 'runtime';
   private readonly relayed = new Map<() => void, Relayed>();
@@ -23,19 +26,19 @@ export class RelayHost implements LoaderHost {
     return this.controller.signal;
   }
 
-  /** The tools of all agents. */
+  /** Returns the tools of all agents. */
   tools(): readonly Tool[] {
     return [...this.hosts].flatMap((host) => host.tools());
   }
 
-  /** Calls the model of the agent that was made first. */
+  /** Calls the model of the oldest open agent. Rejects with an OptionInvalidError if no agent exists. */
   generate(request: ModelRequest): Promise<ModelResponse> {
     const [host] = this.hosts;
     if (host) return host.generate(request);
     return Promise.reject(
       new OptionInvalidError(
         'model',
-        '`model` must be the model of an agent, got none: make an agent with these loaders first',
+        '`model` must be the model of an agent, got none: create an agent with `agentOptions()` first',
       ),
     );
   }
@@ -53,18 +56,17 @@ export class RelayHost implements LoaderHost {
     for (const host of this.hosts) if (isOpen(host)) entry.removals.set(host, host.use(lifecycle));
     const remove = () => {
       this.relayed.delete(remove);
-      for (const take of entry.removals.values()) take();
+      for (const removeFromAgent of entry.removals.values()) removeFromAgent();
     };
     this.relayed.set(remove, entry);
     return remove;
   };
 
-  /** Closes all agents. */
   async closeAgent(): Promise<void> {
     await Promise.all([...this.hosts].map((host) => host.closeAgent()));
   }
 
-  /** A loader that gives one more agent what was loaded. */
+  /** Creates a loader that connects one more agent to this host. */
   loader(status: () => unknown): LifecycleLoader {
     let own: LoaderHost | undefined;
     return {
@@ -81,7 +83,7 @@ export class RelayHost implements LoaderHost {
     };
   }
 
-  /** Takes everything out of all agents. */
+  /** Aborts the signal and removes every lifecycle from every agent. */
   close(): void {
     this.controller.abort();
     this.hosts.clear();
@@ -94,7 +96,7 @@ export class RelayHost implements LoaderHost {
   }
 }
 
-/** An agent that is closing takes nothing more, and may not keep the others from it. */
+/** A closing agent accepts no lifecycles. Skipping it lets the other agents get the change. */
 function isOpen({ signal }: LoaderHost): boolean {
   return !signal.aborted;
 }

@@ -1,26 +1,26 @@
 import { type Changes, joinChanges } from '../internal/changes.js';
 import type { McpReload, McpServerStatus } from '../mcp/mcp.js';
 
-/** What a reload changed, by names, and what somebody should know of it. */
+/** Changes and diagnostics of a reload. Each change lists the names of items. */
 export interface RuntimeReload {
   readonly extensions: Changes;
-  /** The hooks of files and of extensions. */
+  /** Hooks of hook files and of extension packages. */
   readonly hooks: Changes;
-  /** Every server, by the name that it goes by. */
+  /** MCP servers, by the name that the agent uses for each. */
   readonly servers: Changes;
-  /** The plugins of all agents. */
+  /** Plugins of all agents. */
   readonly plugins: Changes;
   readonly diagnostics: readonly RuntimeDiagnostic[];
 }
 
-/** Something about one kind of item that somebody should know. */
+/** A problem or notice about one kind of item. */
 export interface RuntimeDiagnostic {
   readonly kind: 'extensions' | 'hooks' | 'servers' | 'plugins';
   readonly level: 'error' | 'warning' | 'info';
   readonly message: string;
 }
 
-/** Work that is done once at a time. A call while it is going on has it done once more afterwards, for all such calls. */
+/** Runs one task at a time. All calls made while the task runs share one further run after it. */
 export class JoinedWork<T> {
   private current: Promise<T> | undefined = undefined;
   private next: Promise<T> | undefined = undefined;
@@ -40,7 +40,7 @@ export class JoinedWork<T> {
 
   private start(): Promise<T> {
     const work = this.work().finally(() => {
-      // The call that waits takes its place without a gap.
+      // If a call waits, `current` stays set until that call starts, so that no other call can start first.
       if (this.next === undefined) this.current = undefined;
     });
     this.current = work;
@@ -48,14 +48,17 @@ export class JoinedWork<T> {
   }
 }
 
-/** The changes of the servers of files and of those of extensions. Both lists of unchanged servers may have one name. */
+/**
+ * Merges the server changes of files and of extension packages. The file changes also list the unchanged servers of
+ * extension packages, so these are listed only once.
+ */
 export function serverChanges(ofFiles: McpReload, ofExtensions: Changes): Changes {
   const known = new Set(Object.values(ofExtensions).flat());
   const unchanged = ofFiles.unchanged.filter((name) => !known.has(name));
   return joinChanges([{ ...ofFiles, unchanged }, ofExtensions]);
 }
 
-/** The changes of the plugins of several agents. */
+/** Merges the plugin changes of several agents. Each plugin name is listed once. */
 export function pluginChanges(ofAgents: readonly Changes[]): Changes {
   const { added, removed, changed, unchanged } = joinChanges(ofAgents);
   const distinct = (names: readonly string[]) => [...new Set(names)];
@@ -65,7 +68,7 @@ export function pluginChanges(ofAgents: readonly Changes[]): Changes {
   };
 }
 
-/** What is wrong with files of servers, and with servers that are not connected. */
+/** Returns an error for each problem in a server file, and for each server that is not connected. */
 export function serverDiagnostics(
   problems: readonly string[],
   servers: readonly McpServerStatus[],

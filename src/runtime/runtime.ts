@@ -29,16 +29,16 @@ export { RuntimeClosedError } from './error.js';
 export type { RuntimeConfig, RuntimeOptions } from './options.js';
 export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
 
-/** Everything that a runtime has, as it stands. */
+/** The current state of every part of a runtime. */
 export interface RuntimeStatus {
   readonly extensions: ManifestsStatus;
   readonly hooks: ShellHooksStatus;
   readonly servers: readonly McpServerStatus[];
-  /** What the loader of plugins says; absent before an agent has loaded them. */
+  /** The `status()` of the plugin loader of the agent created last. Undefined before its plugins are loaded. */
   readonly plugins: unknown;
 }
 
-/** What a host application has of `loadRuntime`. */
+/** Extension packages, shell hooks, MCP servers and sessions of a host application. Returned by `loadRuntime`. */
 export interface Runtime {
   readonly gate: TrustGate;
   readonly extensions: Manifests;
@@ -46,34 +46,34 @@ export interface Runtime {
   readonly mcp: McpServers;
   readonly store: SessionStore;
   /**
-   * The options of one agent: `new Agent({ model, ...runtime.agentOptions() })`. Call it anew for each; plugins are
-   * loaded with each.
+   * Returns the options of one agent: `new Agent({ model, ...runtime.agentOptions() })`. Call it once for each agent:
+   * each agent loads its own plugins.
    */
   agentOptions(): {
     readonly loaders: readonly LifecycleLoader[];
     readonly store: SessionStore;
     readonly logger: Logger;
   };
-  /** Starts nothing, contacts nobody and asks nobody. */
+  /** Returns the current state. It starts no process, opens no connection and prompts nobody. */
   status(): RuntimeStatus;
   /**
-   * Reads hooks, `.mcp.json`, extensions and plugins again, asks about what has changed, and returns the changes. What has
-   * not changed is neither started again nor asked about. Tool calls that are under way get their results before their
-   * server ends, and runs keep the plugins that they began with. A call during a reload shares one more reload after it
-   * with all such calls. Rejects with a RuntimeClosedError once the runtime is closed.
+   * Reads hooks, `.mcp.json`, extension packages and plugins again and returns the changes. It asks for approval of
+   * changed items. Unchanged items are neither restarted nor prompted for. Open tool calls get their results before
+   * their server ends. Open runs keep the plugins that they started with. All calls during a reload share one further
+   * reload after it. Rejects with a RuntimeClosedError if the runtime is closed.
    */
   reload(): Promise<RuntimeReload>;
-  /** Ends every process and connection. Agents that live on have nothing of it any more. */
+  /** Ends every process and connection. Agents that are still open lose the runtime's tools, hooks and skills. */
   close(): Promise<void>;
-  /** As `close`. */
+  /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Puts together what a host application needs beside a model: extensions, shell hooks, MCP servers (also those of
- * `.mcp.json`), plugins, skills and sessions, behind one gate and with one status. Resolves when all questions about
- * extensions and servers have an answer, and each server is connected or has failed; a hook of a file is asked about when
- * it is first about to run.
+ * Loads everything a host application needs besides a model: extension packages, shell hooks, MCP servers (including
+ * those of `.mcp.json`), plugins, skills and sessions. All parts share one trust gate and one status. Resolves when
+ * every prompt about extension packages and servers is answered, and each server is connected or has failed. The user
+ * is asked about a hook of a hook file when the hook is about to run for the first time.
  *
  * @example
  * await using runtime = await loadRuntime({ appName: 'my-agent', approve: terminalApprover() });
@@ -86,8 +86,8 @@ export async function loadRuntime(options: RuntimeOptions = {}): Promise<Runtime
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** The runtimes of this process that a signal closes. */
-const following = new Set<LoadedRuntime>();
+/** The runtimes of this process that SIGINT and SIGTERM close. */
+const closingOnSignals = new Set<LoadedRuntime>();
 
 class LoadedRuntime implements Runtime {
   readonly gate: TrustGate;
@@ -98,7 +98,7 @@ class LoadedRuntime implements Runtime {
   private readonly host: RelayHost;
   private readonly logger: Logger;
   private readonly place: { readonly appName: string; readonly workspaceDir: string };
-  /** Of the agents that were made, but for those that are closed. */
+  /** The plugins of each open agent. */
   private readonly plugins = new Set<AgentPlugins>();
   private latestPlugins: AgentPlugins | undefined = undefined;
   private readonly reloads = new JoinedWork(() => this.reloadAll());
@@ -108,8 +108,8 @@ class LoadedRuntime implements Runtime {
   constructor(private readonly options: RuntimeOptions) {
     validateRuntimeOptions(options);
     const { cwd = process.cwd(), config = {}, compat = [], approve, approveTimeoutMs, allow, limits } = options;
-    const given = { appName: options.appName, userDir: options.userDir };
-    const { appName, userDir, workspaceDir } = resolveManifestOptions({ ...given, workspaceDir: cwd });
+    const names = { appName: options.appName, userDir: options.userDir };
+    const { appName, userDir, workspaceDir } = resolveManifestOptions({ ...names, workspaceDir: cwd });
     this.place = { appName, workspaceDir };
     this.logger = options.logger ?? consoleLogger;
     const asking = { approve, approveTimeoutMs, allow, limits, logger: this.logger };
@@ -128,7 +128,7 @@ class LoadedRuntime implements Runtime {
     const { workspaceDir } = this.place;
     if (workspaceRoots(workspaceDir).length === 0) {
       this.logger.warn(
-        `${workspaceDir} is the home folder or holds it, so it is no workspace: only the user's own items load.`,
+        `${workspaceDir} is the home directory or a parent of it, so it does not count as a workspace: only the user's own items load. Start in a project directory to load its items.`,
       );
     }
     try {
@@ -137,7 +137,7 @@ class LoadedRuntime implements Runtime {
       await this.close();
       throw error;
     }
-    if (this.options.closeOnSignals) follow(this);
+    if (this.options.closeOnSignals) closeOnSignals(this);
   }
 
   agentOptions() {
@@ -163,7 +163,7 @@ class LoadedRuntime implements Runtime {
 
   async reload(): Promise<RuntimeReload> {
     if (this.closing !== undefined) throw new RuntimeClosedError();
-    // Somebody may be asked for long, and nobody waits for that after the end.
+    // An approval prompt can stay open for minutes, so closing rejects without waiting for the reload.
     return Promise.race([this.reloads.run(), this.closed.promise]);
   }
 
@@ -177,7 +177,7 @@ class LoadedRuntime implements Runtime {
   }
 
   private async end(): Promise<void> {
-    unfollow(this);
+    ignoreSignals(this);
     this.closed.promise.catch(() => {});
     this.closed.reject(new RuntimeClosedError());
     this.host.close();
@@ -188,7 +188,7 @@ class LoadedRuntime implements Runtime {
     return this.extensions.redactValues(text);
   }
 
-  /** Hooks first: what they guard comes after them. */
+  /** Reloads hooks first, since hooks guard the other items. */
   private async reloadAll(): Promise<RuntimeReload> {
     const { extensions, mcp } = this;
     const known = new Set(this.hooks.status().diagnostics);
@@ -211,7 +211,6 @@ class LoadedRuntime implements Runtime {
     });
   }
 
-  /** Closes the agents, and then the runtime. */
   async endWithAgents(): Promise<void> {
     try {
       await this.host.closeAgent();
@@ -229,28 +228,33 @@ function diagnosticOf(
   return { kind, level, message };
 }
 
-function follow(runtime: LoadedRuntime): void {
-  // First in line: a `once` handler of the host's is off the list by the time that it runs.
-  if (following.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
-  following.add(runtime);
+function closeOnSignals(runtime: LoadedRuntime): void {
+  // Prepended: a `once` handler of the host is removed from the listeners before it runs, so this listener must see it
+  // first.
+  if (closingOnSignals.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
+  closingOnSignals.add(runtime);
 }
 
-function unfollow(runtime: LoadedRuntime): void {
-  if (following.delete(runtime) && following.size === 0) unlisten();
+function ignoreSignals(runtime: LoadedRuntime): void {
+  if (closingOnSignals.delete(runtime) && closingOnSignals.size === 0) unlisten();
 }
 
 function unlisten(): void {
   for (const signal of SIGNALS) process.off(signal, onSignal);
 }
 
-/** Closes every runtime, and lets the signal do what it would have done, where nobody else has taken it. */
+/**
+ * Closes every runtime. If no other listener handles the signal, it then sends the signal again, which ends the
+ * process.
+ */
 function onSignal(signal: NodeJS.Signals): void {
-  const isTaken = isHandled(signal, onSignal);
-  const closing = [...following].map((runtime) => runtime.endWithAgents());
-  following.clear();
-  // A second signal does not wait. Off the list only now: who ends the process at once where it is alone shall see this.
-  setImmediate(() => following.size === 0 && unlisten());
+  const hasOtherListener = isHandled(signal, onSignal);
+  const closing = [...closingOnSignals].map((runtime) => runtime.endWithAgents());
+  closingOnSignals.clear();
+  // A second signal ends the process at once. The listener is removed only now: other listeners may end the process at
+  // once if they find themselves alone.
+  setImmediate(() => closingOnSignals.size === 0 && unlisten());
   void Promise.allSettled(closing).then(() => {
-    if (!isTaken && !isHandled(signal, onSignal)) process.kill(process.pid, signal);
+    if (!hasOtherListener && !isHandled(signal, onSignal)) process.kill(process.pid, signal);
   });
 }

@@ -10,8 +10,8 @@ import { scratchFolder, write } from '../support/process/scratch.js';
 
 const hook = (command: string, event = 'before_tool') => ({ name: 'h', event, command });
 
-describe('extensions are found', () => {
-  test('S0-5.1, S0-5.2: in the folder of the user and in that of the workspace, each with its scope', async () => {
+describe('discovery of extensions', () => {
+  test('S0-5.1, S0-5.2: finds extensions of the user and of the workspace, each with its scope', async () => {
     const place = makePlace();
     place.user('mine', manifest('mine'));
     place.workspace('ours', manifest('ours'));
@@ -24,7 +24,7 @@ describe('extensions are found', () => {
     ]);
   });
 
-  test('S0-5.1, S0-5.2: in ~/.<appName> and in a workspace that lies in the home folder', async () => {
+  test('S0-5.1, S0-5.2: finds extensions in ~/.<appName> and in a workspace inside the home directory', async () => {
     const home = scratchFolder();
     const workspaceDir = join(home, 'code', 'project');
     write(join(home, '.ollm/extensions/mine/manifest.json'), JSON.stringify(manifest('mine')));
@@ -46,7 +46,7 @@ describe('extensions are found', () => {
     }
   });
 
-  test('S0-5.3, S0-6.1: with every field of the manifest', async () => {
+  test('S0-5.3, S0-6.1: reads every field of the manifest', async () => {
     const place = makePlace();
     const root = place.user('full', {
       ...{ name: 'full', version: '1.2.3-beta.1', description: 'All fields.' },
@@ -92,7 +92,7 @@ describe('extensions are found', () => {
     expect(loader.status().diagnostics).toEqual([]);
   });
 
-  test('S0-5.4: a broken manifest is one logged error, and its neighbour loads', async () => {
+  test('S0-5.4: logs one error for an invalid manifest, and loads other extensions', async () => {
     const place = makePlace();
     place.user('bad', '{ "name": ');
     place.user('good', manifest('good'));
@@ -104,7 +104,7 @@ describe('extensions are found', () => {
     expect(place.logger.lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
   });
 
-  test('S0-5.5: the hooks of the user are registered and run before those of the workspace', async () => {
+  test('S0-5.5: registers and runs the hooks of the user before those of the workspace', async () => {
     const place = makePlace();
     const trace = join(place.root, 'trace');
     const ours = place.workspace('aaa', manifest('aaa', { hooks: [hook('./h.sh', 'before_agent')] }));
@@ -120,10 +120,10 @@ describe('extensions are found', () => {
   });
 });
 
-describe('D', () => {
+describe('invalid and hostile extensions', () => {
   const broken: Readonly<Record<string, string | Buffer>> = {
-    'no JSON': '{ name: 1 }',
-    'only space': ' \n',
+    'invalid JSON': '{ name: 1 }',
+    'only whitespace': ' \n',
     '0 bytes': '',
     'a byte order mark': `\uFEFF${JSON.stringify(manifest('x'))}`,
     'UTF-16': Buffer.from(`\uFEFF${JSON.stringify(manifest('x'))}`, 'utf16le'),
@@ -131,14 +131,14 @@ describe('D', () => {
     '100 MB': Buffer.alloc(100 * 1024 * 1024, 0x20),
     'deep nesting': `{"name":"x","more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
     'an array': '[]',
-    'a text': '"x"',
+    'a string': '"x"',
     null: 'null',
-    'polluting prototypes': '{"name":"x","version":"1.0.0","description":"x","__proto__":{"polluted":true}}',
-    'written with a key twice': '{"name":"x","version":"1.0.0","description":"x","hooks":[],"h\\u006foks":[]}',
+    'with a __proto__ key': '{"name":"x","version":"1.0.0","description":"x","__proto__":{"polluted":true}}',
+    'with a duplicate key': '{"name":"x","version":"1.0.0","description":"x","hooks":[],"h\\u006foks":[]}',
   };
 
   test.each(Object.entries(broken))(
-    'D1: a manifest that is %s is one error, and its neighbour loads',
+    'D1: a manifest that is %s causes one error, and other extensions load',
     async (_what, text) => {
       const place = makePlace();
       write(join(place.userDir, 'extensions/bad/manifest.json'), text);
@@ -152,7 +152,7 @@ describe('D', () => {
     },
   );
 
-  test('D1: a manifest that is a pipe or a folder is one error, and nobody waits for it', async () => {
+  test('D1: a manifest that is a pipe or a directory causes one error without blocking', async () => {
     const place = makePlace();
     mkdirSync(join(place.userDir, 'extensions/pipe'), { recursive: true });
     execFileSync('mkfifo', [join(place.userDir, 'extensions/pipe/manifest.json')]);
@@ -165,7 +165,7 @@ describe('D', () => {
     expect(loader.status().diagnostics.map(({ extension }) => extension)).toEqual(['folder', 'pipe']);
   });
 
-  test('D4: a hook at an event that there is not is told with the nearest one, and the others load', async () => {
+  test('D4: a hook with an unknown event is reported with the nearest event, and the other hooks load', async () => {
     const place = makePlace();
     place.user('x', manifest('x', { hooks: [hook('true', 'befor_tool'), hook('true')] }));
 
@@ -180,7 +180,7 @@ describe('D', () => {
     ]);
   });
 
-  test('D5: a key that there is not is a warning', async () => {
+  test('D5: an unknown key is a warning', async () => {
     const place = makePlace();
     place.user('x', manifest('x', { hook: [], author: 'me' }));
 
@@ -191,8 +191,8 @@ describe('D', () => {
       {
         level: 'warning',
         problems: [
-          { path: 'hook', message: 'there is no such key; did you mean "hooks"?' },
-          { path: 'author', message: 'there is no such key' },
+          { path: 'hook', message: 'the key is unknown; did you mean "hooks"?' },
+          { path: 'author', message: 'the key is unknown' },
         ],
       },
     ]);
@@ -202,20 +202,23 @@ describe('D', () => {
     ['workspace', 'same'],
     ['workspace', 'SAME'],
     ['user', 'Same'],
-  ] as const)('D7: another one of the %s with the name of one of the user, as %s, is left out', async (scope, name) => {
-    const place = makePlace();
-    place.user('a', manifest('same', { description: 'first' }));
-    place[scope]('b', manifest(name, { description: 'second', hooks: [hook('true')] }));
+  ] as const)(
+    'D7: an extension of the %s with the name of an earlier one, written as %s, is ignored',
+    async (scope, name) => {
+      const place = makePlace();
+      place.user('a', manifest('same', { description: 'first' }));
+      place[scope]('b', manifest(name, { description: 'second', hooks: [hook('true')] }));
 
-    const { loader } = await place.load({ approve: place.yes });
+      const { loader } = await place.load({ approve: place.yes });
 
-    expect(loader.extensions().map(({ description }) => description)).toEqual(['first']);
-    expect(hooksOf(loader)).toEqual([]);
-    expect(place.asked).toEqual([]);
-    expect(loader.status().diagnostics).toMatchObject([{ level: 'error', extension: name }]);
-  });
+      expect(loader.extensions().map(({ description }) => description)).toEqual(['first']);
+      expect(hooksOf(loader)).toEqual([]);
+      expect(place.asked).toEqual([]);
+      expect(loader.status().diagnostics).toMatchObject([{ level: 'error', extension: name }]);
+    },
+  );
 
-  test('D8: a link out of the folder of extensions is passed over, unless it is the user who wants links followed', async () => {
+  test('D8: a link out of the extensions directory is ignored, except in the user’s directory with `followLinks`', async () => {
     const place = makePlace();
     const elsewhere = join(place.root, 'elsewhere');
     for (const name of ['mine', 'theirs'])
@@ -233,7 +236,7 @@ describe('D', () => {
     expect(lenient.loader.extensions().map(({ name, scope }) => [name, scope])).toEqual([['mine', 'user']]);
   });
 
-  test('a manifest that is a link out of its folder is refused, and a link to a neighbour is the same extension', async () => {
+  test('a manifest that is a link out of its directory is refused, and a link to another extension does not load it twice', async () => {
     const place = makePlace();
     const outside = write(join(place.root, 'outside.json'), JSON.stringify(manifest('outside')));
     mkdirSync(join(place.workspaceDir, '.app/extensions/bad'), { recursive: true });
@@ -246,11 +249,11 @@ describe('D', () => {
 
     expect(loader.extensions().map(({ name }) => name)).toEqual(['good']);
     expect(loader.status().diagnostics).toMatchObject([
-      { level: 'error', extension: 'bad', problems: [{ message: 'it leads out of the folder of the extension' }] },
+      { level: 'error', extension: 'bad', problems: [{ message: 'it leads out of the extension directory' }] },
     ]);
   });
 
-  test('C12: a link from the folder of the user into the workspace makes it the workspace’s', async () => {
+  test('C12: an extension behind a link from the user’s directory into the workspace has the scope of the workspace', async () => {
     const place = makePlace();
     place.workspace('x', manifest('x', { hooks: [hook('true')] }));
     mkdirSync(join(place.userDir, 'extensions'), { recursive: true });
@@ -262,7 +265,7 @@ describe('D', () => {
   });
 
   test.each(['../../etc', '/etc', 'a\0b', 'a/../../b', 'C:\\x', '..\\x'])(
-    'D9: a folder of skills outside of the extension is refused: %j',
+    'D9: a skill directory outside of the extension is refused: %j',
     async (path) => {
       const place = makePlace();
       place.user('x', manifest('x', { skills: [path] }));
@@ -274,7 +277,7 @@ describe('D', () => {
     },
   );
 
-  test('D9: a folder of skills that a link leads out of the extension is refused', async () => {
+  test('D9: a skill directory that a link leads out of the extension is refused', async () => {
     const place = makePlace();
     const root = place.user('x', manifest('x', { skills: ['more'] }));
     mkdirSync(join(place.root, 'secret'));
@@ -286,7 +289,7 @@ describe('D', () => {
     expect(loader.status().diagnostics).toMatchObject([{ level: 'error', problems: [{ path: 'skills' }] }]);
   });
 
-  test('D10: a folder of extensions that is missing, a file or unreadable has none', async () => {
+  test('D10: an extensions directory that is missing, a file or unreadable yields no extensions', async () => {
     const missing = makePlace();
     expect((await missing.load()).loader.extensions()).toEqual([]);
 
@@ -299,11 +302,11 @@ describe('D', () => {
     chmodSync(join(closed.userDir, 'extensions'), 0o000);
     const found = (await closed.load()).loader.extensions();
     chmodSync(join(closed.userDir, 'extensions'), 0o700);
-    // Root may read everything.
+    // The root user can read every file.
     expect(found).toHaveLength(process.getuid?.() === 0 ? 1 : 0);
   });
 
-  test('D12: what changes on disk has no effect before a reload, which asks anew', async () => {
+  test('D12: a change on disk has no effect before a reload, which needs a new approval', async () => {
     const place = makePlace();
     const root = place.workspace('x', manifest('x', { hooks: [hook('true')] }));
     const { loader } = await place.load({ approve: place.yes });

@@ -19,7 +19,7 @@ const mcpServers = { tell: { command: 'node', args: [echoServer] } };
 const stateFile = (place: Place) => join(place.userDir, 'extensions-enabled.json');
 
 describe('an extension', () => {
-  test('S0-7.1, S0-7.2, S0-7.3: is turned off at once, with its hooks, servers and skills, and on again', async () => {
+  test('S0-7.1, S0-7.2, S0-7.3: is disabled at once with its hooks, servers and skills, and can be enabled again', async () => {
     const place = makePlace();
     const skills = [{ name: 's', description: 'x', prompt: 'x' }];
     place.user('a', manifest('a', { hooks, mcpServers, skills }));
@@ -52,7 +52,7 @@ describe('an extension', () => {
     expect(loader.mcp.status()).toMatchObject([{ name: 'tell', state: 'connected' }]);
   });
 
-  test('D16: that was turned off in a workspace is off by whatever link one comes to it', async () => {
+  test('D16: that is disabled in a workspace stays disabled if the workspace is opened through a link', async () => {
     const place = makePlace();
     place.workspace('a', manifest('a', { hooks }));
     const link = join(place.root, 'link');
@@ -68,7 +68,7 @@ describe('an extension', () => {
     expect([before, loader.enabledNames()]).toEqual([[], ['a']]);
   });
 
-  test('D14: is registered once however often it is turned on', async () => {
+  test('D14: that is enabled several times is registered once', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { hooks, mcpServers }));
     const { loader } = await place.load({ autoEnable: false });
@@ -83,7 +83,7 @@ describe('an extension', () => {
     [true, 'disable'],
     [false, 'enable'],
   ] as const)(
-    'S0-7.4, S0-7.5, D16: with autoEnable %s, a choice to %s it holds in the next process',
+    'S0-7.4, S0-7.5, D16: with autoEnable %s, the choice to %s it lasts in the next process',
     async (autoEnable, choice) => {
       const place = makePlace();
       place.user('a', manifest('a'));
@@ -106,7 +106,7 @@ describe('an extension', () => {
     },
   );
 
-  test('S0-7.4: writes no file until somebody chooses', async () => {
+  test('S0-7.4: causes no file to be written before the first choice', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { hooks }));
 
@@ -115,7 +115,7 @@ describe('an extension', () => {
     expect(existsSync(stateFile(place))).toBe(false);
   });
 
-  test('S0-7.5: a workspace cannot turn its own on', async () => {
+  test('S0-7.5: of a workspace cannot enable itself', async () => {
     const place = makePlace();
     place.workspace('a', manifest('a', { hooks, autoEnable: true, enabled: true }));
     writeFileSync(
@@ -129,7 +129,7 @@ describe('an extension', () => {
     expect(hooksOf(loader)).toEqual([]);
   });
 
-  test('that there is not is told', async () => {
+  test('with an unknown name causes a typed error', async () => {
     const { loader } = await makePlace().load();
 
     await expect(loader.enable('x')).rejects.toMatchObject({ code: 'ERR_EXTENSION_UNKNOWN', extension: 'x' });
@@ -138,7 +138,7 @@ describe('an extension', () => {
   });
 
   test.each(['', '{', '[]', '{"version":2}', '{"version":1,"user":{"a":"no"},"workspaces":{}}'])(
-    'stays off where the choices are damaged, until it is turned on: %j',
+    'stays disabled if the file of choices is damaged, until it is enabled again: %j',
     async (text) => {
       const place = makePlace();
       for (const name of ['a', 'b']) place.user(name, manifest(name));
@@ -158,7 +158,7 @@ describe('an extension', () => {
     },
   );
 
-  test('is off in this process also where that cannot be stored', async () => {
+  test('is disabled in this process even if the choice cannot be stored', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { hooks }));
     const { loader } = await place.load();
@@ -170,7 +170,7 @@ describe('an extension', () => {
     expect(hooksOf(loader)).toEqual([]);
   });
 
-  test('stays off where turning it on cannot be stored', async () => {
+  test('stays disabled if enabling it cannot be stored', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { hooks }));
     const { loader } = await place.load({ autoEnable: false });
@@ -183,7 +183,7 @@ describe('an extension', () => {
     expect(hooksOf(loader)).toEqual([]);
   });
 
-  test('that was turned off stays off where neither that nor turning it on again can be stored', async () => {
+  test('stays disabled if neither disabling nor enabling it can be stored', async () => {
     const place = makePlace();
     place.user('a', manifest('a'));
     const { loader } = await place.load();
@@ -194,10 +194,10 @@ describe('an extension', () => {
     await expect(loader.enable('a')).rejects.toMatchObject({ code: 'ERR_EXTENSION_STATE' });
 
     expect(loader.isEnabled('a')).toBe(false);
-    expect(loader.status().extensions).toMatchObject([{ state: 'disabled', reasons: ['It is off'] }]);
+    expect(loader.status().extensions).toMatchObject([{ state: 'disabled', reasons: ['It is disabled'] }]);
   });
 
-  test('keeps the choices of processes that choose at the same time', async () => {
+  test('keeps the choices that several processes make at the same time', async () => {
     const place = makePlace();
     const names = Array.from({ length: 12 }, (_, index) => `e${index}`);
     for (const name of names) place.user(name, manifest(name));
@@ -208,7 +208,7 @@ describe('an extension', () => {
     expect((await place.load()).loader.enabledNames()).toEqual([]);
   });
 
-  test('D13: that is turned off while its hook runs starts no other, and its tools are gone', async () => {
+  test('D13: that is disabled while its hook runs starts no other hook, and loses its tools', async () => {
     const place = makePlace();
     const trace = join(place.root, 'trace');
     const slow = (name: string) => ({ name, event: 'before_agent', command: `./${name}.sh` });
@@ -227,7 +227,7 @@ describe('an extension', () => {
     expect(model.requests[0]?.tools).toEqual([]);
   });
 
-  test('that is turned off while its approval is asked for stays off', async () => {
+  test('that is disabled during its approval prompt stays disabled', async () => {
     const place = makePlace();
     place.workspace('a', manifest('a', { hooks }));
     const { loader } = await place.load({
@@ -244,7 +244,7 @@ describe('an extension', () => {
     expect(loader.enabledNames()).toEqual([]);
   });
 
-  test('F16: that is turned off in the middle of a call gives the call an error result', async () => {
+  test('F16: that is disabled during a tool call returns an error result for the call', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { mcpServers }));
     const model = scriptedModel([calls('mcp__tell__echo', { variable: 'HOME' }), says('done')]);
@@ -266,7 +266,7 @@ describe('an extension', () => {
   });
 });
 
-test('a run that is going on is never without the guard of an extension that is updated meanwhile', async () => {
+test('an open run keeps the guard of an extension while the extension is updated', async () => {
   const place = makePlace();
   const guard = (name: string) => [{ name, event: 'before_tool', command: './guard.sh' }];
   const root = place.user('a', manifest('a', { hooks: guard('old') }));
@@ -290,7 +290,7 @@ test('a run that is going on is never without the guard of an extension that is 
   expect(JSON.stringify(messages)).toContain('not that');
 });
 
-test('a folder of the user in the workspace is refused: it would judge itself', async () => {
+test('refuses a `userDir` in the workspace, which could then approve itself', async () => {
   const place = makePlace();
 
   await expect(place.load({ userDir: join(place.workspaceDir, 'home') })).rejects.toMatchObject({

@@ -8,12 +8,12 @@ const MANY = 100_000;
 const FEWER = 10_000;
 const setting = { name: 'token', description: 'A token.' };
 
-/** Texts that a reader could spend minutes on. Nobody was asked yet when a manifest is read. */
+/** Inputs that a slow parser could spend minutes on. A manifest is read before any approval. */
 const manifests: readonly (readonly [string, string, number])[] = [
-  ['escaped quotes without an end', `{"a":"${'\\"'.repeat(MANY)}`, 0],
+  ['an unterminated string of escaped quotes', `{"a":"${'\\"'.repeat(MANY)}`, 0],
   ['deep brackets', `{"a":${'['.repeat(MANY)}${']'.repeat(MANY)}}`, 0],
-  ['an open reference', text({ settings: [setting], skills: [skill(`\${${' '.repeat(MANY)}`)] }), 1],
-  ['many open references', text({ settings: [setting], skills: [skill('${settings.'.repeat(MANY / 2))] }), 1],
+  ['an unclosed reference', text({ settings: [setting], skills: [skill(`\${${' '.repeat(MANY)}`)] }), 1],
+  ['many unclosed references', text({ settings: [setting], skills: [skill('${settings.'.repeat(MANY / 2))] }), 1],
   [
     'many settings and skills',
     text({
@@ -24,7 +24,7 @@ const manifests: readonly (readonly [string, string, number])[] = [
   ],
 ];
 
-test.each(manifests)('a manifest with %s is read or refused at once', async (_what, content, found) => {
+test.each(manifests)('a manifest with %s is parsed or refused quickly', async (_what, content, found) => {
   const place = makePlace();
   place.workspace('x', content);
   const begun = performance.now();
@@ -38,12 +38,12 @@ test.each(manifests)('a manifest with %s is read or refused at once', async (_wh
 const skills: readonly (readonly [string, string])[] = [
   ['a long block of text', `description: |\n${'  a\n'.repeat(FEWER)}`],
   ['a long gap', `description: a${' '.repeat(FEWER)}b\n`],
-  ['many wishes', `description: a\nallowed-tools: ${'a '.repeat(FEWER)}\n`],
+  ['many allowed tools', `description: a\nallowed-tools: ${'a '.repeat(FEWER)}\n`],
   ['many brackets', `description: a\nallowed-tools: ${'a( '.repeat(FEWER)}\n`],
   ['many quotes', `description: "${'\\"'.repeat(FEWER)}\n`],
 ];
 
-test.each(skills)('a SKILL.md with %s is read at once', async (_what, fields) => {
+test.each(skills)('a SKILL.md with %s is parsed quickly', async (_what, fields) => {
   const place = makePlace();
   write(join(place.workspaceDir, 'skills/odd/SKILL.md'), `---\nname: odd\n${fields}---\nDo it.`);
   const begun = performance.now();

@@ -38,12 +38,12 @@ describe('options', () => {
     ['allow', { workspaceDir: '/x', gate: {}, allow: [] }],
   ];
 
-  test.each(wrong)('%s: %j is refused', (option, options) => {
+  test.each(wrong)('refuses the invalid option %s: %j', (option, options) => {
     expect(() => manifests(options as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
   });
 });
 
-test('an extension of the user that must be approved is judged as one of the workspace, and runs from a copy', async () => {
+test('an extension of the user that must be approved is treated as one of the workspace, and runs from a copy', async () => {
   const place = makePlace();
   const trace = join(place.root, 'trace');
   const root = place.user(
@@ -65,7 +65,7 @@ test('an extension of the user that must be approved is judged as one of the wor
   expect(linesOf(trace)).toEqual([expect.stringContaining(join(place.userDir, 'approved'))]);
 });
 
-test('a choice that throws is no reason to ask less', async () => {
+test('if `mustApprove` throws, the approval is required', async () => {
   const place = makePlace();
   place.user('x', manifest('x', { hooks: [hook({ command: 'true' })] }));
 
@@ -78,22 +78,19 @@ test('a choice that throws is no reason to ask less', async () => {
   expect(loader.status().extensions).toMatchObject([{ state: 'pending' }]);
 });
 
-test.each(['user', 'workspace'] as const)(
-  'a hook of the %s that cannot be used is left out, and told',
-  async (scope) => {
-    const place = makePlace();
-    const hooks = [hook({ command: 'two words' }), hook({ command: 'true', name: 'good' }), hook({ matcher: '(' })];
-    place[scope]('x', manifest('x', { hooks }));
+test.each(['user', 'workspace'] as const)('an invalid hook of the %s is ignored and reported', async (scope) => {
+  const place = makePlace();
+  const hooks = [hook({ command: 'two words' }), hook({ command: 'true', name: 'good' }), hook({ matcher: '(' })];
+  place[scope]('x', manifest('x', { hooks }));
 
-    const { loader } = await place.load({ approve: place.yes });
+  const { loader } = await place.load({ approve: place.yes });
 
-    expect(hooksOf(loader).map(({ name }) => name)).toEqual(['good']);
-    const told = loader.status().diagnostics.map(({ level, message }) => `${level} ${message}`);
-    expect(told).toEqual([expect.stringMatching(/^error .*args/), expect.stringMatching(/^error .*matcher/)]);
-  },
-);
+  expect(hooksOf(loader).map(({ name }) => name)).toEqual(['good']);
+  const told = loader.status().diagnostics.map(({ level, message }) => `${level} ${message}`);
+  expect(told).toEqual([expect.stringMatching(/^error .*args/), expect.stringMatching(/^error .*matcher/)]);
+});
 
-test('one that is turned on while everything is read anew is on', async () => {
+test('an extension that is enabled during a reload is active after it', async () => {
   const place = makePlace();
   place.user('x', manifest('x', { hooks: [hook({ command: 'true' })] }));
   const { loader } = await place.load({ autoEnable: false });
@@ -105,7 +102,7 @@ test('one that is turned on while everything is read anew is on', async () => {
   expect(hooksOf(loader)).toHaveLength(1);
 });
 
-test('an extension that is gone from the disk is gone after a reload', async () => {
+test('a reload removes an extension that was deleted from disk', async () => {
   const place = makePlace();
   const root = place.user('x', manifest('x', { hooks: [hook({ command: 'true' })] }));
   const { loader } = await place.load();
@@ -116,7 +113,7 @@ test('an extension that is gone from the disk is gone after a reload', async () 
   expect([loader.extensions(), hooksOf(loader), loader.enabledNames()]).toEqual([[], [], []]);
 });
 
-test('a reload keeps the hooks that have not changed, so that a run that is going on keeps its guards', async () => {
+test('a reload keeps unchanged hooks, so that an open run keeps its guards', async () => {
   const place = makePlace();
   place.user('a', manifest('a', { hooks: [hook({ command: 'true' })] }));
   place.user('c', manifest('c', { hooks: [hook({ command: 'true' })] }));
@@ -134,7 +131,7 @@ test('a reload keeps the hooks that have not changed, so that a run that is goin
   expect(ids()[0]).toBe(before[0]);
 });
 
-test('two extensions with a server of one name have both, and the first keeps the name', async () => {
+test('two extensions may have servers with the same name, and the first keeps the name', async () => {
   const place = makePlace();
   const mcpServers = { db: { command: 'true', args: [], disabled: true } };
   place.user('a', manifest('a', { mcpServers }));
@@ -149,7 +146,7 @@ test('two extensions with a server of one name have both, and the first keeps th
   ]);
 });
 
-test('a folder of skills may be a skill itself, and a name that is there already is told', async () => {
+test('a skill directory may itself be a skill, and a duplicate skill name is reported', async () => {
   const place = makePlace();
   const skills = [{ name: 'plan', description: 'x', prompt: 'from the manifest' }, 'one'];
   const root = place.user('x', manifest('x', { skills }));
@@ -163,7 +160,7 @@ test('a folder of skills may be a skill itself, and a name that is there already
   expect(loader.status().diagnostics).toMatchObject([{ level: 'warning', message: expect.stringContaining('"plan"') }]);
 });
 
-test('a sensitive setting with a common name hides values, not the names of things', async () => {
+test('a sensitive setting with a common name redacts values, not other fields of that name', async () => {
   const place = makePlace();
   const settings = [{ name: 'name', description: 'x', sensitive: true }];
   const root = place.user('x', manifest('x', { settings, hooks: [hook()] }));
@@ -179,7 +176,7 @@ test('a sensitive setting with a common name hides values, not the names of thin
   expect(place.logger.lines.filter((line) => line.startsWith('error'))).toEqual([]);
 });
 
-test('nothing is left when the agent is closed', async () => {
+test('closing the agent removes hooks, tools and processes', async () => {
   const place = makePlace();
   const trace = join(place.root, 'trace');
   const root = place.user('x', manifest('x', { hooks: [hook()] }));
@@ -193,7 +190,7 @@ test('nothing is left when the agent is closed', async () => {
   expect(linesOf(trace)).toEqual([]);
 });
 
-test('E5: arguments and settings reach a program letter by letter', async () => {
+test('E5: arguments and settings reach a program unchanged', async () => {
   const place = makePlace();
   const out = join(place.root, 'out.json');
   const odd = ['$(touch pwned)', '`id`', `a"b'c`, 'x\ny', '; rm -rf /', '*'];
@@ -216,7 +213,7 @@ console.log('{}');\n`,
   expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual([odd, odd]);
 });
 
-test('E10: a variable that is empty is set: it comes before what is stored, and is checked like any other value', async () => {
+test('E10: an empty environment variable overrides the stored value and is validated', async () => {
   const place = makePlace();
   const settings = [
     { name: 'text', description: 'x', envVar: 'X_TEXT', required: true },

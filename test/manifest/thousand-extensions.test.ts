@@ -27,7 +27,7 @@ async function timeToLoad(place: Place): Promise<number> {
   return time;
 }
 
-test('1,000 extensions load, and are listed, in time linear in their number', { timeout: 60_000 }, async () => {
+test('1,000 extensions load and are listed in linear time', { timeout: 60_000 }, async () => {
   const [few, many] = [makePlace(), makePlace()];
   fill(few, 200);
   fill(many, 1_000);
@@ -36,11 +36,11 @@ test('1,000 extensions load, and are listed, in time linear in their number', { 
   const ratios = [];
   for (let round = 0; round < 3; round += 1) ratios.push((await timeToLoad(many)) / (await timeToLoad(few)));
 
-  // Five times as many; a quadratic part would show as 25.
+  // There are five times as many extensions, so quadratic work would take 25 times as long.
   expect(Math.min(...ratios)).toBeLessThan(10);
 });
 
-test('a bad neighbour never hides a good extension', { timeout: 60_000 }, async () => {
+test('an invalid extension does not affect a valid one', { timeout: 60_000 }, async () => {
   const place = makePlace();
   const bad = fc.oneof(
     fc.json(),

@@ -7,7 +7,7 @@ import { echoServer, linesOf, makePlace, manifest, type Place, tracer } from '..
 
 const SECRET = 's3cret-of-the-test';
 
-/** An extension of the workspace with a hook, a server, a setting with a variable and a skill. */
+/** Creates a workspace extension with a hook, a server, a setting with a variable, and a skill. */
 function makeWhole(place: Place): { root: string; trace: string } {
   const trace = join(place.root, 'trace');
   const root = place.workspace(
@@ -39,7 +39,7 @@ const model = () =>
     says('done'),
   ]);
 
-test('S0-5.6, S0-5.7, S0-7.3, S0-12.1: a whole extension of the workspace works in one run once it is approved', async () => {
+test('S0-5.6, S0-5.7, S0-7.3, S0-12.1: every part of an approved workspace extension works in one run', async () => {
   const place = makePlace();
   const { trace } = makeWhole(place);
   const script = model();
@@ -67,7 +67,7 @@ test('S0-5.6, S0-5.7, S0-7.3, S0-12.1: a whole extension of the workspace works 
   expect(loader.config).toEqual({ extensions: { whole: { apiToken: SECRET } } });
 });
 
-test('E1: before the approval nothing of it runs, connects, is read or is shown', async () => {
+test('E1: before the approval no part of the extension runs, connects, is read or reaches the model', async () => {
   const place = makePlace();
   const { trace } = makeWhole(place);
   const read: unknown[] = [];
@@ -91,7 +91,7 @@ test('E1: before the approval nothing of it runs, connects, is read or is shown'
   expect(script.requests[0]?.tools).toEqual([]);
 });
 
-test('after one byte changes it is asked for again', async () => {
+test('a change of one byte needs a new approval', async () => {
   const place = makePlace();
   const { root } = makeWhole(place);
   const { loader } = await place.load({ approve: place.yes });
@@ -113,7 +113,7 @@ test('after one byte changes it is asked for again', async () => {
   expect(readFileSync(join(root, 'note.sh'), 'utf8')).toContain('#!/bin/sh');
 });
 
-test('what was approved is remembered by the next process, which asks nobody', async () => {
+test('an approval is stored, so the next process does not prompt again', async () => {
   const place = makePlace();
   makeWhole(place);
   await place.load({ approve: place.yes });
@@ -124,7 +124,7 @@ test('what was approved is remembered by the next process, which asks nobody', a
   expect(loader.mcp.status()).toMatchObject([{ state: 'connected' }]);
 });
 
-test('each part that is refused is told, and the others work', async () => {
+test('each denied part is reported, and the other parts work', async () => {
   const place = makePlace();
   const { trace } = makeWhole(place);
   const script = scriptedModel([calls('mcp__tell__echo', { variable: 'WHOLE_TOKEN' }), says('done')]);

@@ -3,8 +3,8 @@ import { validatePlugin } from '../../src/plugins/check-plugin.js';
 
 const validate = (hooks: object) => () => validatePlugin({ name: 'a', hooks });
 
-describe('the hooks of a plugin that are an object of a class', () => {
-  test('may have members of their own beside hooks', () => {
+describe('plugin hooks in a class instance', () => {
+  test('may have other members next to hooks', () => {
     class Guard {
       readonly onErrors: string[] = [];
       readonly beforeToolExecutes = 0;
@@ -38,7 +38,7 @@ describe('the hooks of a plugin that are an object of a class', () => {
     ['onAgentStart', 'beforeMessage'],
     ['afterRun', 'afterResponse'],
     ['onEnd', 'afterResponse'],
-  ])('are refused with the function %s, also as a field and inherited: %s was meant', (name, hook) => {
+  ])('are refused with the misspelt method or field %s, with a hint to %s', (name, hook) => {
     class Method {}
     Object.defineProperty(Method.prototype, name, { value: () => {} });
     class Inherits extends Method {}
@@ -57,7 +57,7 @@ describe('the hooks of a plugin that are an object of a class', () => {
   });
 });
 
-test('every unknown member of a literal is refused: no class has it for itself', () => {
+test('every unknown member of an object literal is refused', () => {
   expect(validate({ _beforeToolExecute() {} })).toThrow('did you mean `beforeToolExecute`?');
   expect(validate({ helper() {} })).toThrow('unknown member `hooks.helper`; known are onInit');
 });

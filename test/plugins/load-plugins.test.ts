@@ -8,12 +8,12 @@ import { toolOf } from '../support/agent/sample-tools.js';
 import { keptLog } from '../support/concepts/augmented-run.js';
 import { agentOf, agentWith, folderWith, moduleOf, noteBoard } from '../support/plugins/plugin-folder.js';
 
-/** Loads the modules of a folder, in the order of `files`. */
+/** Loads the modules of a directory, in the order of `files`. */
 async function loadAll(files: Readonly<Record<string, string>>, change: Partial<PluginEntry> = {}) {
   const folder = folderWith(files);
   const config = Object.keys(files).map((name) => ({ path: name, ...change }));
   const loaded = await loadPluginConfig({ config, workspaceDir: folder });
-  if (loaded === undefined) throw new Error('There is no configuration.');
+  if (loaded === undefined) throw new Error('No configuration was found.');
   const { plugins: found, failures } = await loadPlugins(loaded, { logger: keptLog().logger, timeoutMs: 2_000 });
   return {
     folder,
@@ -23,7 +23,7 @@ async function loadAll(files: Readonly<Record<string, string>>, change: Partial<
   };
 }
 
-describe('G8: what a module may export', () => {
+describe('G8: the export of a plugin module', () => {
   // covers: S3-2.1, S3-2.2, S3-2.4, S3-7.3
   test.each([
     ['a plugin', "export default { name: 'a', version: '1.2.3', description: 'A.' };", 'm.mjs'],
@@ -39,7 +39,7 @@ describe('G8: what a module may export', () => {
       "Object.defineProperty(exports, '__esModule', { value: true }); exports.default = { name: 'a', version: '1.2.3', description: 'A.' };",
       'm.cjs',
     ],
-  ])('%s', async (_title, text, file) => {
+  ])('may be %s', async (_title, text, file) => {
     const { found } = await loadAll({ 'package.json': '{"type":"module"}', [file]: text }, {});
 
     expect(found.map(({ plugin }) => plugin)).toEqual([
@@ -52,19 +52,27 @@ describe('G8: what a module may export', () => {
     ['nothing', 'export const x = 1;', 'it has no default export'],
     ['a number', 'export default 42;', 'got 42'],
     ['null', 'export default null;', 'null'],
-    ['a list', 'export default [];', 'an array'],
-    ['no name', 'export default {};', '`name`'],
-    ['an empty name', "export default { name: '' };", '`name`'],
-    ['a number as name', 'export default { name: 7 };', '`name`'],
-    ['a misspelt hook', "export default { name: 'a', hooks: { beforToolExecute() {} } };", '`hooks.beforToolExecute`'],
+    ['an array', 'export default [];', 'an array'],
+    ['an object without a name', 'export default {};', '`name`'],
+    ['a plugin with an empty name', "export default { name: '' };", '`name`'],
+    ['a plugin with a number as name', 'export default { name: 7 };', '`name`'],
+    [
+      'a plugin with a misspelt hook',
+      "export default { name: 'a', hooks: { beforToolExecute() {} } };",
+      '`hooks.beforToolExecute`',
+    ],
     ['a factory that throws', "export default () => { throw new Error('no key'); };", 'no key'],
     ['a factory whose promise rejects', "export default () => Promise.reject(new Error('no key'));", 'no key'],
-    ['a factory that throws nothing', 'export default () => { throw undefined; };', 'refused'],
-    ['a factory that gives nothing', 'export default () => {};', 'undefined'],
+    ['a factory that throws undefined', 'export default () => { throw undefined; };', 'refused'],
+    ['a factory that returns undefined', 'export default () => {};', 'undefined'],
     ['a factory that hangs', 'export default () => new Promise(() => {});', 'took longer than 2000 ms'],
-    ['broken code', 'export default {', 'refused'],
-    ['a module that throws', "throw new Error('at once');", 'at once'],
-    ['an import that is not there', "import './nothing.mjs'; export default { name: 'a' };", 'nothing.mjs'],
+    ['missing because of a syntax error', 'export default {', 'refused'],
+    ['missing because the module throws', "throw new Error('at once');", 'at once'],
+    [
+      'missing because an import does not exist',
+      "import './nothing.mjs'; export default { name: 'a' };",
+      'nothing.mjs',
+    ],
     [
       'a tool without a schema',
       "export default { name: 'a', tools: [{ name: 't', description: '', execute() {} }] };",
@@ -73,7 +81,7 @@ describe('G8: what a module may export', () => {
     [
       'a tool that does nothing',
       "export default { name: 'a', tools: [{ name: 't', description: '', inputSchema: {} }] };",
-      '`execute` is no function',
+      '`execute` must be a function, got undefined',
     ],
     [
       'a tool with a bad name',
@@ -81,11 +89,11 @@ describe('G8: what a module may export', () => {
       'a b',
     ],
     [
-      'a function that is no plugin for opencode',
+      'a function that is not a plugin for opencode',
       "export function make() { return { name: 'a' }; }",
       'no default export',
     ],
-  ])('not %s: it is refused with its file, and the others load', async (_title, text, problem) => {
+  ])('is refused if it is %s: the error names the file, and the other plugins load', async (_title, text, problem) => {
     const good = "export default { name: 'good' };";
     const { names, failures, folder } = await loadAll({ 'bad.mjs': text, 'good.mjs': good });
 
@@ -97,7 +105,7 @@ describe('G8: what a module may export', () => {
 });
 
 describe('entries', () => {
-  test('S3-5.3: the factory gets the options', async () => {
+  test('S3-5.3: the factory gets the options of its entry', async () => {
     const { key, notes } = noteBoard();
     const text = `export default (options) => { globalThis.${key}.push(options); return { name: 'a' }; };`;
     await loadAll({ 'a.mjs': text }, { options: { namespace: 'prod' } });
@@ -106,7 +114,7 @@ describe('entries', () => {
     expect(notes).toEqual([{ namespace: 'prod' }, undefined]);
   });
 
-  test('S3-5.4, G9: one that is off is not even imported', async () => {
+  test('S3-5.4, G9: the module of a disabled entry is not imported', async () => {
     const { key, notes } = noteBoard();
     const { names, failures } = await loadAll(
       { 'a.mjs': `globalThis.${key}.push('imported'); export default { name: 'a' };` },
@@ -123,14 +131,14 @@ describe('entries', () => {
     [{ path: 'a.mjs', enabled: 'false' }, '`enabled`'],
     [{ path: 'a.mjs', options: 'x' }, '`options`'],
     [{ path: 'a.mjs', format: 'esm' }, '`format`'],
-    [{ path: 'none.mjs' }, 'there is no such file'],
-    [{ path: '.' }, 'it is a directory without `exports`'],
+    [{ path: 'none.mjs' }, 'the file does not exist'],
+    [{ path: '.' }, 'the directory must have `exports`'],
     [{ path: 'file:///a%2Fb.mjs' }, 'must not include encoded'],
     [{ path: 'a.mjs', required: 'yes' }, '`required`'],
-    [{ path: 'file://host:x/a.mjs' }, 'there is no such file'],
-    [{ path: 'a\0.mjs' }, 'there is no such file'],
+    [{ path: 'file://host:x/a.mjs' }, 'the file does not exist'],
+    [{ path: 'a\0.mjs' }, 'the file does not exist'],
     [null, 'must be an object'],
-  ])('%j is refused alone', async (entry, problem) => {
+  ])('the invalid entry %j is refused, and the other plugins load', async (entry, problem) => {
     const folder = folderWith({ 'a.mjs': "export default { name: 'a' };", 'b.mjs': "export default { name: 'b' };" });
     const loaded = await loadPluginConfig({ config: [entry as never, { path: 'b.mjs' }], workspaceDir: folder });
     const { plugins: found, failures } = await loadPlugins(loaded as never, { logger: keptLog().logger });
@@ -140,7 +148,7 @@ describe('entries', () => {
   });
 
   // covers: S3-5.2
-  test('S3-D3: paths are relative to the configuration, wherever the process is', async () => {
+  test('S3-D3: paths are relative to the configuration file, not to the working directory', async () => {
     const folder = folderWith({
       'deep/app.plugins.json': '{"plugins":[{"path":"./plugins/a.mjs"},{"path":"plugins/b.mjs"}]}',
       'deep/plugins/a.mjs': "export default { name: 'a' };",
@@ -160,7 +168,7 @@ describe('S3-D4: names', () => {
   const toolOfPlugin = (plugin: string, tool: string) =>
     `export default { name: '${plugin}', tools: [{ name: '${tool}', description: '', inputSchema: {}, execute: () => ({ content: '${plugin}' }) }] };`;
 
-  test('G10: two plugins of one name: the second is refused whole, and both files are named', async () => {
+  test('G10: the second of two plugins with one name is refused, and the error names both files', async () => {
     const { names, found, failures, folder } = await loadAll({
       'a.mjs': toolOfPlugin('twin', 'one'),
       'b.mjs': toolOfPlugin('twin', 'two'),
@@ -173,17 +181,17 @@ describe('S3-D4: names', () => {
     expect(failures[0]).toContain(join(folder, 'b.mjs'));
   });
 
-  test('two plugins with one tool name: the second is refused, and both are named', async () => {
+  test('the second of two plugins with one tool name is refused, and the error names both plugins', async () => {
     const { names, failures } = await loadAll({
       'a.mjs': toolOfPlugin('a', 'same'),
       'b.mjs': toolOfPlugin('b', 'same'),
     });
 
     expect(names).toEqual(['a']);
-    expect(failures[0]).toMatch(/b\.mjs.*"same".*"b".*one of a .*a\.mjs/);
+    expect(failures[0]).toMatch(/b\.mjs.*"same".*"b".*used by a .*a\.mjs/);
   });
 
-  test('G11: a tool of the agent is in the way, unless the entry says that it is replaced', async () => {
+  test('G11: a tool name of the agent is refused, unless the entry sets `replace`', async () => {
     const files = { 'a.mjs': toolOfPlugin('a', 'work') };
     const script = () => [says('end')];
     const tools = [toolOf('work', () => 'built in')];
@@ -193,7 +201,7 @@ describe('S3-D4: names', () => {
     const { messages } = await replaced.agent.run('go');
 
     expect(refused.status().plugins).toEqual([]);
-    expect(refused.status().failures).toEqual([expect.stringMatching(/one of the agent$/)]);
+    expect(refused.status().failures).toEqual([expect.stringMatching(/already used by the agent\. Rename the tool$/)]);
     expect(JSON.stringify(messages)).toContain('"content":"a"');
     expect(replaced.agent.status().tools.map(({ name }) => name)).toEqual(['work']);
   });
@@ -207,7 +215,7 @@ describe('configurations', () => {
     ['app.plugins.mjs', "export default [{ path: './a.mjs' }];"],
     ['app.plugins.json', '\uFEFF{ "plugins": [{ "path": "./a.mjs" }] }'],
     ['app.plugins.json', '[{ "path": "./a.mjs" }]'],
-  ])('%s may say %s', async (file, text) => {
+  ])('%s may contain %s', async (file, text) => {
     const folder = folderWith({ [file]: text, 'package.json': '{"type":"module"}' });
     const loaded = await loadPluginConfig({ config: file, workspaceDir: folder });
 
@@ -222,12 +230,12 @@ describe('configurations', () => {
   test.each([
     ['none.json', undefined, 'no such file'],
     ['a.json', '{', 'JSON'],
-    ['a.json', '{}', 'neither'],
-    ['a.json', 'null', 'neither'],
-    ['a.mjs', 'export default { plugins: {} };', 'neither'],
-    ['a.mjs', 'export const plugins = [];', 'neither'],
+    ['a.json', '{}', 'must be { plugins'],
+    ['a.json', 'null', 'must be { plugins'],
+    ['a.mjs', 'export default { plugins: {} };', 'must be { plugins'],
+    ['a.mjs', 'export const plugins = [];', 'must be { plugins'],
     ['a.mjs', "throw new Error('broken');", 'broken'],
-  ])('%s with %j fails the loader with its file', async (file, text, problem) => {
+  ])('%s with %j fails the loader, and the error names the file', async (file, text, problem) => {
     const folder = folderWith(text === undefined ? {} : { [file]: text });
     const { agent } = agentOf({ config: file, workspaceDir: folder });
     const optional = agentOf({ config: file, workspaceDir: folder, optional: true }, { script: [says('end')] });
@@ -241,7 +249,7 @@ describe('configurations', () => {
   });
 
   // covers: S3-7.5
-  test('S3-5.6: the environment names another file, and entries are relative to that; the option comes first', async () => {
+  test('S3-5.6: an environment variable names the file, entries are relative to it, and `config` overrides it', async () => {
     const folder = folderWith({
       'master-mind.plugins.json': '[{"path":"./default.mjs"}]',
       'other/mine.json': '[{"path":"./mine.mjs"}]',
@@ -266,7 +274,7 @@ describe('configurations', () => {
     }
   });
 
-  test('without any, there are no plugins', async () => {
+  test('without a configuration no plugins load', async () => {
     const { agent, status, log } = agentOf({ workspaceDir: folderWith(), env: {} }, { script: [says('end')] });
     await agent.run('go');
 
@@ -274,7 +282,7 @@ describe('configurations', () => {
     expect(log).toEqual([]);
   });
 
-  test('S3-D5: a file that changes after it was loaded changes nothing', async () => {
+  test('S3-D5: a change of a module after it was loaded has no effect', async () => {
     const { agent, model, folder } = agentWith(
       { 'a.mjs': "export default { name: 'a', hooks: { beforeMessage: (m) => m + ' one' } };" },
       { script: [says('x'), says('y')] },
@@ -287,7 +295,7 @@ describe('configurations', () => {
   });
 });
 
-test('a plugin whose onInit fails is refused: neither its tools nor its hooks are there', async () => {
+test('a plugin whose `onInit` fails is refused with its tools and hooks', async () => {
   const bad = {
     name: 'bad',
     tools: [{ name: 'bad_tool', description: '', inputSchema: {}, execute: () => ({ content: '' }) }],
@@ -295,7 +303,7 @@ test('a plugin whose onInit fails is refused: neither its tools nor its hooks ar
       onInit: () => Promise.reject(new Error('no port')),
       beforeMessage: () => 'changed',
       onShutdown: () => {
-        throw new Error('never initialised');
+        throw new Error('never initialized');
       },
     },
   };
@@ -312,7 +320,7 @@ test('a plugin whose onInit fails is refused: neither its tools nor its hooks ar
   expect(log.filter(({ level }) => level === 'error')).toHaveLength(1);
 });
 
-test('the modules may be imported by somebody else', async () => {
+test('`importModule` imports the modules', async () => {
   const folder = folderWith({ 'a.strange': '' });
   const asked: string[] = [];
   const { agent, status } = agentOf(
@@ -332,7 +340,7 @@ test('the modules may be imported by somebody else', async () => {
   expect(status().plugins).toMatchObject([{ name: 'a', path: asked[0] }]);
 });
 
-test('an option that nobody knows, or that cannot be, is refused at once', async () => {
+test('refuses unknown options and invalid values', async () => {
   expect(() => plugins({ pluginConfig: 'x' } as never)).toThrow(
     expect.objectContaining({ code: 'ERR_OPTION_INVALID' }),
   );

@@ -10,7 +10,7 @@ import { agentOf, agentWith, folderWith, moduleOf } from '../support/plugins/plu
 
 const script = () => [says('end')];
 
-/** Plugins that note when they begin and end. */
+/** Plugins that record when they start and when they shut down. */
 function noting(...given: readonly { readonly name: string; readonly hooks?: PluginHooks }[]) {
   const order: string[] = [];
   const files = given.map(({ name, hooks }): [string, string] => {
@@ -23,16 +23,16 @@ function noting(...given: readonly { readonly name: string; readonly hooks?: Plu
   return { files: Object.fromEntries(files), order };
 }
 
-describe('a plugin that is required', () => {
+describe('a required plugin', () => {
   const guard = { path: 'guard.mjs', required: true };
 
   test.each([
-    ['is not there', undefined],
-    ['is broken', 'export default {'],
-    ['is none', 'export default {};'],
-    ['has the name of another', "export default { name: 'a' };"],
+    ['is missing', undefined],
+    ['has a syntax error', 'export default {'],
+    ['has no name', 'export default {};'],
+    ['has the name of another plugin', "export default { name: 'a' };"],
     ['fails at onInit', "export default { name: 'guard', hooks: { onInit() { throw new Error('no rules'); } } };"],
-  ])('and %s fails the run, and what had begun is ended', async (_title, text) => {
+  ])('that %s fails the run, and started plugins are shut down', async (_title, text) => {
     const { files, order } = noting({ name: 'a' });
     const workspaceDir = folderWith(text === undefined ? files : { ...files, 'guard.mjs': text });
     const { agent, model } = agentOf({ config: [{ path: 'a.mjs' }, guard], workspaceDir }, { script: script() });
@@ -47,7 +47,7 @@ describe('a plugin that is required', () => {
     expect(order.filter((line) => line.endsWith('begins'))).toHaveLength(order.length / 2);
   });
 
-  test('and is off, or there, is as any other', async () => {
+  test('that is disabled or loads does not fail the run', async () => {
     const { files, order } = noting({ name: 'guard' });
     const workspaceDir = folderWith(files);
     const config = [guard, { path: 'none.mjs', required: true, enabled: false }];
@@ -57,7 +57,7 @@ describe('a plugin that is required', () => {
     expect(order).toEqual(['guard begins']);
   });
 
-  test('fails who loads plugins by themselves as well, and an entry that cannot be read is no way around it', async () => {
+  test('makes `loadPlugins` reject if its entry has an unknown key', async () => {
     const entry = { path: 'none.mjs', required: true, enable: true } as never;
     const loaded = await loadPluginConfig({ config: [entry], workspaceDir: folderWith() });
 
@@ -65,13 +65,13 @@ describe('a plugin that is required', () => {
   });
 });
 
-describe('what is not used is ended', () => {
+describe('an unused plugin is shut down', () => {
   const disposable = "export const A = async () => ({ dispose() { globalThis.ended?.push('A'); } });";
 
   test.each([
-    ['a later plugin is missing and required', { 'a.mjs': disposable }, { path: 'none.mjs', required: true }],
-    ['it is there already', { 'a.mjs': disposable }, { path: 'a.mjs' }],
-  ])('a plugin for opencode, where %s', async (_title, files, entry) => {
+    ['a later required plugin is missing', { 'a.mjs': disposable }, { path: 'none.mjs', required: true }],
+    ['its entry is listed twice', { 'a.mjs': disposable }, { path: 'a.mjs' }],
+  ])('if %s', async (_title, files, entry) => {
     const ended: string[] = [];
     Object.assign(globalThis, { ended });
     const loaded = await loadPluginConfig({ config: [{ path: 'a.mjs' }, entry], workspaceDir: folderWith(files) });
@@ -83,28 +83,28 @@ describe('what is not used is ended', () => {
   const also = (text: string) => `${disposable}\nexport const B = ${text};`;
 
   test.each([
-    ['another of its module throws', also("() => { throw new Error('no'); }"), ['A']],
+    ['another factory of its module throws', also("() => { throw new Error('no'); }"), ['A']],
     [
-      'another has a hook that nobody knows',
+      'another plugin of its module has an unknown hook',
       also("() => ({ befor() {}, dispose() { ended.push('B'); throw 1; } })"),
       ['B', 'A'],
     ],
     [
-      'another has a tool that is none',
+      'another plugin of its module has an invalid tool',
       also("() => ({ tool: { x: {} }, dispose() { ended.push('B'); } })"),
       ['B', 'A'],
     ],
     [
-      'it was there too late',
+      'its factory exceeds the time limit',
       "export const A = async () => { await new Promise((done) => setTimeout(done, 600)); return { dispose: () => ended.push('A') }; };",
       ['A'],
     ],
     [
-      'it is none, and one of its tools is none either',
+      'one of its tools is invalid',
       "export default { name: 'a', tools: [{ name: 'x' }], hooks: { onShutdown: () => ended.push('a') } };",
       ['a'],
     ],
-  ])('a plugin for opencode, where %s', async (_title, text, expected) => {
+  ])('if %s', async (_title, text, expected) => {
     const ended: unknown[] = [];
     Object.assign(globalThis, { ended });
     const loaded = await loadPluginConfig({
@@ -116,7 +116,7 @@ describe('what is not used is ended', () => {
     await expect.poll(() => ended).toEqual(expected);
   });
 
-  test('a plugin whose onInit took too long, once it is done', async () => {
+  test('when its `onInit` finishes after the time limit', async () => {
     const { files, order } = noting({ name: 'slow', hooks: { onInit: () => sleep(600) } });
     const { agent, status } = agentWith(files, { script: script(), options: { timeoutMs: 400 } });
     await agent.run('go');
@@ -127,7 +127,7 @@ describe('what is not used is ended', () => {
     expect(order).toHaveLength(2);
   });
 
-  test('all of them, where the agent is closed while they begin', async () => {
+  test('if the agent is closed while plugins start', async () => {
     const { files, order } = noting({ name: 'a' }, { name: 'b', hooks: { onInit: () => sleep(50) } }, { name: 'c' });
     const { agent } = agentWith(files, { script: script() });
     const run = rejectionOf(agent.run('go'));
@@ -139,15 +139,15 @@ describe('what is not used is ended', () => {
   });
 
   test.each<[string, string, ((name: string) => Promise<{ allowed: boolean }>)?]>([
-    ['a plugin is made', 'export default () => new Promise(() => {});'],
-    ['a plugin is evaluated', 'await new Promise(() => {});'],
+    ['a factory runs', 'export default () => new Promise(() => {});'],
+    ['a module is evaluated', 'await new Promise(() => {});'],
     [
-      'somebody is asked',
+      'an approval is pending',
       '',
       (name) => (name === 'b.mjs' ? new Promise(() => {}) : Promise.resolve({ allowed: true })),
     ],
   ])(
-    'those that were made, where the agent is closed while %s: nobody waits, and no other is',
+    'if the agent is closed while %s, without waiting and without loading another plugin',
     async (_when, b, answer) => {
       const order: string[] = [];
       const a = moduleOf({ name: 'a', hooks: { onShutdown: () => void order.push('a ends') } });
@@ -169,7 +169,7 @@ describe('what is not used is ended', () => {
     },
   );
 
-  test('nothing, where the agent is closed while somebody is asked about the configuration', async () => {
+  test('closing the agent does not wait for an open approval of the configuration', async () => {
     const workspaceDir = folderWith({ 'x.plugins.json': '[]' });
     const gate = { authorize: () => new Promise<never>(() => {}) };
     const { agent } = agentOf({ appName: 'x', workspaceDir, env: {}, gate });
@@ -182,7 +182,7 @@ describe('what is not used is ended', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  test('all of them, where a loader after them fails', async () => {
+  test('if a later loader fails', async () => {
     const { files, order } = noting({ name: 'a' });
     const bad: LifecycleLoader = {
       name: 'bad',
@@ -199,7 +199,7 @@ describe('what is not used is ended', () => {
   });
 });
 
-test('the tools of a plugin are those that it had when it was loaded', async () => {
+test('tools that a plugin adds after it was loaded are not offered', async () => {
   const tools: Plugin['tools'] & unknown[] = [];
   const late = { name: 'late', description: '', inputSchema: {}, execute: () => ({ content: '' }) };
   const plugin = { name: 'a', tools, hooks: { onInit: () => void tools.push(late, { ...late, name: 'work' }) } };
@@ -214,7 +214,7 @@ test('the tools of a plugin are those that it had when it was loaded', async () 
 });
 
 test.each(['await new Promise(() => {});', 'export default new Promise(() => {});'])(
-  'a configuration that does not come to an end fails the loader: %s',
+  'a configuration whose import exceeds the time limit fails the loader: %s',
   async (text) => {
     const folder = folderWith({ 'c.mjs': text });
     const { agent } = agentOf({ config: 'c.mjs', workspaceDir: folder, timeoutMs: 100 });

@@ -4,7 +4,7 @@ import { agentWith, noteBoard } from '../support/plugins/plugin-folder.js';
 
 const script = () => [says('end')];
 
-/** Loads a module, and says what came of it. */
+/** Loads a module, and returns its plugins, failures and warnings. */
 async function load(text: string, entry: object = {}) {
   const { agent, status, log } = agentWith(
     { 'm.mjs': text },
@@ -19,9 +19,9 @@ describe('a default export that is a factory', () => {
   // covers: S3-2.2, S3-5.3
   test.each([
     ['alone', 'export default make;'],
-    ['under a name as well', 'export { make, make as default };'],
-    ['beside functions that are none', 'export default make; export function other(o) { throw new Error(o); }'],
-    ['beside a class', 'export default make; export class Other {}'],
+    ['with a second name', 'export { make, make as default };'],
+    ['next to other functions', 'export default make; export function other(o) { throw new Error(o); }'],
+    ['next to a class', 'export default make; export class Other {}'],
     ['in a promise', 'export default Promise.resolve(make);'],
   ])('%s is called once, with its options', async (_title, exported) => {
     const { key, notes } = noteBoard();
@@ -31,7 +31,7 @@ describe('a default export that is a factory', () => {
     expect(notes).toEqual([{ n: 1 }]);
   });
 
-  test('gets options of its own: what it does to them nobody sees', async () => {
+  test('gets a copy of its options, so its changes have no effect', async () => {
     const { key, notes } = noteBoard();
     const make = (name: string) =>
       `export default (options) => { globalThis.${key}.push({ ...options }); options.n += 1; return { name: '${name}' }; };`;
@@ -48,8 +48,8 @@ describe('a default export that is a factory', () => {
   });
 
   test.each([
-    ['gives nothing', '{}', '`name` must be a string'],
-    ['throws, and is not made for opencode', "{ throw new Error('no key'); }", 'no key'],
+    ['returns undefined', '{}', '`name` must be a string'],
+    ['throws and is not for opencode', "{ throw new Error('no key'); }", 'no key'],
   ])('that %s is refused', async (_title, body, problem) => {
     const { names, failures } = await load(`export default () => { ${body === '{}' ? 'return {};' : body} };`);
 
@@ -68,9 +68,9 @@ describe('a default export that is a class', () => {
   test.each([
     ['itself', `export default class Audit {${body}}`],
     ['as an expression', `export default class {${body}}`],
-    ['of which it is an instance', `class Audit {${body}} export default new Audit({ n: 1 });`],
-    ['that a factory makes', `class Audit {${body}} export default (options) => new Audit(options);`],
-    ['that extends another', `class Base {${body}} export default class extends Base {}`],
+    ['as an instance', `class Audit {${body}} export default new Audit({ n: 1 });`],
+    ['created by a factory', `class Audit {${body}} export default (options) => new Audit(options);`],
+    ['that extends another class', `class Base {${body}} export default class extends Base {}`],
     [
       'with its hooks apart',
       `export default class { name = 'made'; constructor({ n }) { this.hooks = { beforeMessage: (m) => m + '!' + n }; } }`,
@@ -81,8 +81,8 @@ describe('a default export that is a class', () => {
        Audit.prototype.beforeMessage = function (message) { return message + '!' + this.options.n; };
        export default Audit;`,
     ],
-    ['whose text names something of opencode', `// tool: 'tool.execute.before'\nexport default class {${body}}`],
-  ])('%s is made with the options of its entry, and its methods are hooks', async (_title, text) => {
+    ['whose source names an opencode hook', `// tool: 'tool.execute.before'\nexport default class {${body}}`],
+  ])('%s is constructed with the options of its entry, and its methods are hooks', async (_title, text) => {
     const config = [{ path: 'm.mjs', options: { n: 1 } }];
     const { agent, model, status } = agentWith({ 'm.mjs': text }, { script: script(), options: { config } });
     await agent.run('go');
@@ -91,7 +91,7 @@ describe('a default export that is a class', () => {
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'go!1' }]);
   });
 
-  test('may be CommonJS, with tools', async () => {
+  test('may be a CommonJS module with tools', async () => {
     const text = `module.exports = class {
       name = 'made';
       tools = [{ name: 'work', description: '', inputSchema: {}, execute: () => ({ content: 'worked' }) }];
@@ -115,7 +115,7 @@ describe('a default export that is a class', () => {
       'unknown member `beforToolExecute`; did you mean `beforeToolExecute`?',
     ],
     [
-      'with a misspelt hook beside another',
+      'with a misspelt hook next to a known hook',
       "class Audit { name = 'a'; onInit() {} beforToolExecute() {} }",
       'unknown member `hooks.beforToolExecute`; did you mean `beforeToolExecute`?',
     ],
@@ -130,8 +130,8 @@ describe('a default export that is a class', () => {
   });
 });
 
-describe('a default whose module names something of opencode', () => {
-  test('is for opencode, and made once', async () => {
+describe('a default export whose module names an opencode hook', () => {
+  test('is loaded as a plugin for opencode, and its factory runs once', async () => {
     const { key, notes } = noteBoard();
     const text = `export default async (context) => {
       globalThis.${key}.push(typeof context.directory);
@@ -142,7 +142,7 @@ describe('a default whose module names something of opencode', () => {
     expect(notes).toEqual(['string']);
   });
 
-  test('may be off', async () => {
+  test('is not loaded if its entry is disabled', async () => {
     const text = '/** @type {import("@opencode-ai/plugin").Plugin} */ export default async () => ({});';
 
     expect(await load(text)).toMatchObject({ names: ['m/default'], failures: [] });
@@ -150,8 +150,8 @@ describe('a default whose module names something of opencode', () => {
 
   test.each([
     ['', "return { name: 'made' };"],
-    [', and needs its options', "if (options.n !== 1) throw new Error('no n'); return { name: 'made' };"],
-  ])('may be a plugin all the same, if its entry says so%s', async (_title, body) => {
+    [' and needs its options', "if (options.n !== 1) throw new Error('no n'); return { name: 'made' };"],
+  ])('is loaded as a Keelson plugin if its entry sets `format`%s', async (_title, body) => {
     const text = `// As 'tool.execute.before' there.\nexport default (options) => { ${body} };`;
 
     const entry = { options: { n: 1 }, format: 'plugin' };
@@ -159,18 +159,22 @@ describe('a default whose module names something of opencode', () => {
   });
 });
 
-describe('a module for opencode as it is published', () => {
+describe('a published opencode module', () => {
   const hooks = "'tool.execute.before': async () => {}";
 
   test.each([
-    ['with functions by name', `export const Guard = async ({ client }) => ({ ${hooks} });`, ['m/Guard']],
-    ['with a default alone', `export default async ({ client }) => ({ ${hooks} });`, ['m/default']],
+    ['with named functions', `export const Guard = async ({ client }) => ({ ${hooks} });`, ['m/Guard']],
+    ['with only a default export', `export default async ({ client }) => ({ ${hooks} });`, ['m/default']],
     [
       'with a default that does not look at what it is given',
       `export default async () => ({ ${hooks} });`,
       ['m/default'],
     ],
-    ['with a default under a name', `export const A = async ({ $ }) => ({ ${hooks} }); export default A;`, ['m/A']],
+    [
+      'with a default export that also has a name',
+      `export const A = async ({ $ }) => ({ ${hooks} }); export default A;`,
+      ['m/A'],
+    ],
     ['with a server and an id', `export default { id: 'guard', server: async () => ({ ${hooks} }) };`, ['m/guard']],
     [
       'with a server, beside functions that opencode does not call then',
@@ -182,13 +186,13 @@ describe('a module for opencode as it is published', () => {
       'export const B = () => ({}); export const n = 1; export const A = () => ({});',
       ['m/A', 'm/B'],
     ],
-    ['with a server under a name', `export const A = { server: async () => ({ ${hooks} }) };`, ['m/A']],
+    ['with a named server', `export const A = { server: async () => ({ ${hooks} }) };`, ['m/A']],
     [
       'with a name and a version beside its hooks',
       `export const A = () => ({ name: 'a', version: 1, ${hooks} });`,
       ['m/A'],
     ],
-    ['with hooks that are of a class', 'class Hooks { event() {} } export const A = async () => new Hooks();', ['m/A']],
+    ['with hooks in a class instance', 'class Hooks { event() {} } export const A = async () => new Hooks();', ['m/A']],
     [
       'with hooks of a class that has members of its own',
       'class Hooks { seen = new Set(); event() { this.note(); } note() {} } export const A = async () => new Hooks();',
@@ -207,7 +211,7 @@ describe('a module for opencode as it is published', () => {
   });
 
   test('may be compiled to CommonJS', async () => {
-    // What Node makes of `exports.Guard = …`.
+    // The form in which Node imports `exports.Guard = …`.
     const Guard = async () => ({});
     const compiled = Object.defineProperty({ Guard }, '__esModule', { value: true });
     const options = { importModule: async () => ({ Guard, __esModule: true, default: compiled }) };
@@ -217,42 +221,44 @@ describe('a module for opencode as it is published', () => {
     expect(status()).toMatchObject({ plugins: [{ name: 'm/Guard' }], failures: [] });
   });
 
-  test('may export functions that are no plugins: they are passed over by name', async () => {
+  test('may export functions that are not plugins: a warning names the skipped functions', async () => {
     const text =
       'export const A = async () => ({}); export const isSecret = () => false; export const say = () => "x";';
     const { names, warnings } = await load(text);
 
     expect(names).toEqual(['m/A']);
     expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/m\.mjs is passed over: .*"isSecret" gives boolean.*"say" gives string/),
+      expect.stringMatching(
+        /m\.mjs .* are skipped: .*"isSecret" must return hooks, got boolean.*"say" must return hooks, got string/,
+      ),
     ]);
   });
 
   test.each([
-    ['a misspelt gate', "export const A = async () => ({ 'tool.execute.befor': async () => {} });"],
+    ['a misspelt guard', "export const A = async () => ({ 'tool.execute.befor': async () => {} });"],
     [
-      'a misspelt gate beside a plugin',
+      'a misspelt guard next to a plugin',
       "export const A = () => ({ 'tool.execute.befor'() {} }); export const B = () => ({});",
     ],
     [
-      'a misspelt gate of a class',
+      'a misspelt guard in a class',
       "class Hooks { 'tool.execut.before'() {} event() {} } export const A = async () => new Hooks();",
     ],
-    ['hooks for something else', 'export const A = async () => ({ name: "a", hooks: { onInit() {} } });'],
-    ['a name alone', 'export const A = async () => ({ name: "a" });'],
+    ['hooks of a Keelson plugin', 'export const A = async () => ({ name: "a", hooks: { onInit() {} } });'],
+    ['only a name', 'export const A = async () => ({ name: "a" });'],
     [
       'a function that throws',
       "export const A = async () => ({}); export const B = () => { throw new Error('broken'); };",
     ],
-    ['nothing but functions that are no plugins', 'export const isSecret = () => false;'],
-  ])('with %s is refused whole', async (_title, text) => {
+    ['only functions that are not plugins', 'export const isSecret = () => false;'],
+  ])('with %s is refused, with all its plugins', async (_title, text) => {
     const { names, failures } = await load(text);
 
     expect(names).toEqual([]);
     expect(failures).toHaveLength(1);
   });
 
-  test('may be called as another is', async () => {
+  test('may have the same file name as another module', async () => {
     const text = 'export const Plugin = async () => ({});';
     const { agent, status } = agentWith({ 'one/main.mjs': text, 'two/main.mjs': text }, { script: script() });
     await agent.run('go');
@@ -261,7 +267,7 @@ describe('a module for opencode as it is published', () => {
     expect(status().plugins.map(({ name }) => name)).toEqual(['main/Plugin', 'two/main/Plugin']);
   });
 
-  test('may be called index, as others are, and its name may be long', async () => {
+  test('may be called index like another module, or have a long name', async () => {
     const text = 'export const Plugin = async () => ({});';
     const long = 'x'.repeat(200);
     const { agent, status } = agentWith(

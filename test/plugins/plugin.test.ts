@@ -12,8 +12,8 @@ import {
   type ToolExecutionResult,
 } from '../../src/plugins/plugins.js';
 
-describe('S3-7.1: what the types take', () => {
-  test('a plugin, its hooks and its tools, as objects that nobody typed', () => {
+describe('S3-7.1: the types accept', () => {
+  test('a plugin, its hooks and its tools as objects without annotations', () => {
     const tool = {
       name: 'kubectl_get',
       description: 'Lists.',
@@ -39,13 +39,13 @@ describe('S3-7.1: what the types take', () => {
     expectTypeOf<ReturnType<PluginContext['toolRegistry']['list']>>().toEqualTypeOf<string[]>();
   });
 
-  test('a factory, at once or with a promise', () => {
+  test('a synchronous and an asynchronous factory', () => {
     expectTypeOf((options?: Record<string, unknown>) => ({ name: String(options?.a) })).toExtend<PluginFactory>();
     expectTypeOf(async () => ({ name: 'a' })).toExtend<PluginFactory>();
     expectTypeOf(() => ({ nam: 'a' })).not.toExtend<PluginFactory>();
   });
 
-  test('S3-1.4: a configuration, checked where it is written', () => {
+  test('S3-1.4: a configuration, and refuse its misspelt keys', () => {
     const config = {
       plugins: [
         { path: './plugins/audit-logger.ts' },
@@ -62,7 +62,7 @@ describe('S3-7.1: what the types take', () => {
   });
 });
 
-test('definePlugin gives back what it is given', () => {
+test('definePlugin returns its argument', () => {
   const plugin = { name: 'a' };
   const factory = () => plugin;
 
@@ -71,8 +71,8 @@ test('definePlugin gives back what it is given', () => {
   expectTypeOf(definePlugin(factory)).toEqualTypeOf(factory);
 });
 
-test('definePlugin takes no member that a plugin does not have', () => {
-  // @ts-expect-error: a hook beside the hooks
+test('definePlugin refuses unknown members', () => {
+  // @ts-expect-error: a hook outside of `hooks`
   const beside = definePlugin({ name: 'a', beforeMessage: (message: string) => message });
   // @ts-expect-error: a misspelt hook
   const misspelt = definePlugin({ name: 'a', hooks: { beforeMesage: (message: string) => message } });

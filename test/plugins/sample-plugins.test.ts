@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('S3-6.1: the audit logger names the tools and each call, and leaves everything as it is', async () => {
+test('S3-6.1: the audit logger logs the tools and each call, and changes nothing', async () => {
   const lines: unknown[] = [];
   vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(line));
   const tools = [toolOf('work', (input) => input), toolOf('other', () => 'other')];
@@ -50,9 +50,9 @@ describe('S3-6.2: the kubectl plugin', () => {
   ];
 
   test.each([
-    ['the namespace of its options', { namespace: 'prod' }, 'prod'],
-    ['the default', undefined, 'default'],
-  ])('asks for %s, and a failure of the program is an error', async (_title, options, namespace) => {
+    ['the namespace in its options', { namespace: 'prod' }, 'prod'],
+    ['the default namespace', undefined, 'default'],
+  ])('uses %s, and a failure of the program becomes an error result', async (_title, options, namespace) => {
     const { agent, model } = agentOf({ config: [{ ...ported, options }] }, { script: script() });
     await agent.run('go');
 
@@ -62,14 +62,14 @@ describe('S3-6.2: the kubectl plugin', () => {
     ]);
   });
 
-  test('S3-2.7: without its argument nothing is run', async () => {
+  test('S3-2.7: a call without the required argument runs no program', async () => {
     const { agent, model } = agentOf({ config: [ported] }, { script: [calls('kubectl_get', {}), says('end')] });
     await agent.run('go');
 
     expect(lastResult(model)).toEqual([{ content: expect.stringContaining('resource'), isError: true }]);
   });
 
-  test('as it was written for Bun: in Node its call is an error result, and the run goes on', async () => {
+  test('written for Bun returns an error result in Node, and the run continues', async () => {
     const { agent, model } = agentOf({ config: [forBun] }, { script: script() });
     const { text } = await agent.run('go');
 

@@ -8,7 +8,10 @@ import { pause } from '../support/agent/settle.js';
 import { keptLog } from '../support/concepts/augmented-run.js';
 import { agentOf, folderWith, noteBoard } from '../support/plugins/plugin-folder.js';
 
-/** A workspace whose configuration names a plugin that imports a helper; each says so when it is evaluated. */
+/**
+ * Creates a workspace with a configuration, a plugin and a helper that the plugin imports. Each module records its
+ * evaluation.
+ */
 function workspace(): { folder: string; notes: unknown[] } {
   const { key, notes } = noteBoard();
   const note = (name: string) => `globalThis.${key}.push('${name}');\n`;
@@ -43,10 +46,10 @@ const found = (workspaceDir: string, gate?: ReturnType<typeof createTrustGate>) 
 
 describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
   test.each([
-    ['there is no gate', () => undefined],
-    ['there is nobody to ask', (folder: string) => gateOf(folder).gate],
-    ['the answer is no', (folder: string) => gateOf(folder, () => false).gate],
-  ])('is not evaluated where %s', async (_title, gateFor) => {
+    ['no gate is set', () => undefined],
+    ['the gate has no approver', (folder: string) => gateOf(folder).gate],
+    ['the approval is denied', (folder: string) => gateOf(folder, () => false).gate],
+  ])('is not evaluated if %s', async (_title, gateFor) => {
     const { folder, notes } = workspace();
     const { agent, status, log } = found(folder, gateFor(folder));
     const { text } = await agent.run('go');
@@ -61,7 +64,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(log).toEqual([expect.objectContaining({ level: 'warn' })]);
   });
 
-  test('is loaded after a yes to it and a yes to each plugin, and another name is not', async () => {
+  test('is loaded after it and each plugin are approved, and a file with another name is ignored', async () => {
     const { folder, notes } = workspace();
     const { gate, asked } = gateOf(folder, () => true);
     const { agent, status } = found(folder, gate);
@@ -76,7 +79,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(asked[1]?.item.details).toMatchObject({ options: { n: 1 } });
   });
 
-  test('with a plugin that was declined: that one is not imported', async () => {
+  test('does not import a denied plugin', async () => {
     const { folder, notes } = workspace();
     const { gate } = gateOf(folder, ({ item }) => item.name === 'master-mind.plugins.mjs');
     const { agent, status } = found(folder, gate);
@@ -87,7 +90,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(status().failures).toEqual([expect.stringContaining('plugins/a.mjs')]);
   });
 
-  test.each(['plugins/a.mjs', 'plugins/helper.mjs'])('asks again where %s has changed', async (file) => {
+  test.each(['plugins/a.mjs', 'plugins/helper.mjs'])('needs a new approval if %s has changed', async (file) => {
     const { folder } = workspace();
     const { gate, asked } = gateOf(folder, () => true);
     await found(folder, gate).agent.run('go');
@@ -112,7 +115,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "export * from './helper.mjs'; // They require that.",
     "\uFEFFimport './helper.mjs'",
     "new Worker(new URL('./helper.mjs?x=1', import.meta.url))",
-  ])('is asked about with what it imports, written as %s', async (text) => {
+  ])('needs an approval of the plugin with its import, written as %s', async (text) => {
     const { folder } = workspace();
     writeFileSync(join(folder, 'plugins/a.mjs'), text);
     writeFileSync(join(folder, 'plugins/helper.ts'), '');
@@ -132,7 +135,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
     `await import('./' + name + '.mjs')`,
     "export default () => <div>it's</div>; import('./helper.mjs')",
-  ])('is asked about with the code of its folder when its imports cannot all be told: %s', async (text) => {
+  ])('needs an approval of all code in the plugin directory if the imports cannot be determined: %s', async (text) => {
     const { folder } = workspace();
     const others = ['lib/deep.cjs', 'part.wasm', 'notes.json', 'log.txt', 'node_modules/x/index.js'];
     for (const name of ['lib', 'node_modules/x']) mkdirSync(join(folder, 'plugins', name), { recursive: true });
@@ -143,7 +146,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
 
     const expected = ['a.mjs', 'helper.mjs', 'lib/deep.cjs', 'part.wasm'].map((name) => `plugins/${name}`);
     expect(asked[1]?.files.map(({ path }) => path)).toEqual(expected);
-    // It may write its own log and data.
+    // The plugin may write its own log and data files.
     for (const name of ['notes.json', 'log.txt']) writeFileSync(join(folder, 'plugins', name), 'more');
     await found(folder, gate).agent.run('go');
     expect(asked).toHaveLength(2);
@@ -152,7 +155,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
   });
 
-  test('is asked about with the code of its package when it has a package.json, and with that', async () => {
+  test('needs an approval of the package.json and all code in its package', async () => {
     const { folder } = workspace();
     for (const [name, text] of [
       ['plugins/package.json', '{}'],
@@ -173,7 +176,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     ]);
   });
 
-  test('is never covered by the workspace: a plugin in it names its `files`', async () => {
+  test('needs `files` for a plugin with unknown imports directly in the workspace', async () => {
     const { folder } = workspace();
     const config = (files?: readonly string[]) =>
       writeFileSync(join(folder, 'master-mind.plugins.json'), JSON.stringify([{ path: 'a.cjs', files }]));
@@ -189,10 +192,10 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
 
     config();
     expect(await load()).toEqual([
-      expect.stringMatching(/not loaded: the imports of .*a\.cjs cannot all be told.*`files`/),
+      expect.stringMatching(/not loaded: the imports of .*a\.cjs cannot all be determined.*`files`/),
     ]);
     config(['.']);
-    expect(await load()).toEqual([expect.stringContaining('its `files` name the whole workspace')]);
+    expect(await load()).toEqual([expect.stringContaining('its `files` must not name the whole workspace')]);
     config(['none.js']);
     expect(await load()).toEqual([expect.stringContaining('none.js, which does not exist')]);
     expect(asked.filter(({ item }) => item.name === 'a.cjs')).toEqual([]);
@@ -201,7 +204,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(asked.at(-1)?.files.map(({ path }) => path)).toEqual(['a.cjs', 'plugins/a.mjs', 'plugins/helper.mjs']);
   });
 
-  test('is asked about with each file that an import without an extension may mean', async () => {
+  test('needs an approval of each file that an import without an extension may resolve to', async () => {
     const { folder } = workspace();
     writeFileSync(join(folder, 'plugins/a.mjs'), "import './helper';");
     writeFileSync(join(folder, 'plugins/helper.ts'), '');
@@ -215,7 +218,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     ]);
   });
 
-  test('is asked about with the code that it names in another way, and not with what it may write itself', async () => {
+  test('needs an approval of code named by a URL, but not of data files', async () => {
     const { folder } = workspace();
     writeFileSync(
       join(folder, 'plugins/a.mjs'),
@@ -235,9 +238,9 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
 
   test.each([
     ['its `main`', '{"main":"lib/one"}', ['lib/one.cjs', 'lib/two.cjs', 'package.json']],
-    ['an index, as it has no `main` yet', '{}', ['index.js', 'package.json']],
-    ['an index, as its manifest is none', '{', ['index.js', 'package.json']],
-  ])('is asked about with a folder that it imports: %s', async (_title, manifest, expected) => {
+    ['an index file, without `main`', '{}', ['index.js', 'package.json']],
+    ['an index file, with an invalid package.json', '{', ['index.js', 'package.json']],
+  ])('needs an approval of an imported directory: %s', async (_title, manifest, expected) => {
     const { folder } = workspace();
     const files = { 'package.json': manifest, 'lib/one.cjs': "import('./two.cjs')", 'lib/two.cjs': '' };
     mkdirSync(join(folder, 'plugins/part/lib'), { recursive: true });
@@ -253,7 +256,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     ]);
   });
 
-  test('may name the folders that it lies in, also outside of the workspace', async () => {
+  test('may list parent directories and directories outside the workspace in `files`', async () => {
     const outer = folderWith({ 'index.js': '', 'ws/index.js': '' });
     const folder = join(outer, 'ws');
     writeFileSync(
@@ -269,9 +272,9 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
   });
 
   test.each([
-    ['more than 10000 files', () => Array.from({ length: 10_001 }, (_, at) => `import './${at}';`).join('\n')],
+    ['more than 10000 imports', () => Array.from({ length: 10_001 }, (_, at) => `import './${at}';`).join('\n')],
     ['bytes', () => ' '.repeat(17 * 1024 * 1024)],
-  ])('is refused where looking through it would take too long: %s', async (problem, textOf) => {
+  ])('is refused if it exceeds a limit of the import search: %s', async (problem, textOf) => {
     const { folder } = workspace();
     writeFileSync(join(folder, 'plugins/a.mjs'), textOf());
     const { agent, status } = found(folder, gateOf(folder, () => true).gate);
@@ -280,7 +283,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining(problem)] });
   });
 
-  test('is asked about with what a link leads to and imports, in a workspace that is a link itself', async () => {
+  test('needs an approval of the target of a symbolic link and its imports, in a workspace that is a symbolic link', async () => {
     const { folder } = workspace();
     const linked = join(folderWith(), 'linked');
     symlinkSync(folder, linked);
@@ -295,7 +298,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(asked[1]?.files.map(({ path }) => path)).toEqual(['shared/a.mjs', 'shared/part.mjs']);
   });
 
-  test('names no plugin outside of the workspace', async () => {
+  test('cannot name a plugin outside the workspace', async () => {
     const { folder } = workspace();
     const outside = folderWith({ 'x.mjs': "export default { name: 'x' };" });
     writeFileSync(join(folder, 'master-mind.plugins.mjs'), `export default [{ path: '${outside}/x.mjs' }];`);
@@ -309,7 +312,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
   });
 });
 
-test('S3-5.5: of the files of that name the one in TypeScript is taken, and none of another name', async () => {
+test('S3-5.5: the TypeScript file is preferred, and files with other names are ignored', async () => {
   const folder = folderWith({
     'master-mind.plugins.ts': 'interface None {}\nexport default [] as readonly None[];\n',
     'master-mind.plugins.json': '{',
@@ -325,7 +328,7 @@ test('S3-5.5: of the files of that name the one in TypeScript is taken, and none
   expect(status()).toEqual({ config: join(folder, 'master-mind.plugins.ts'), plugins: [], failures: [] });
 });
 
-test('a person may take longer to answer than a plugin may take to load', async () => {
+test('an approval prompt is not bound by the time limit of loading', async () => {
   const { folder, notes } = workspace();
   const gate = {
     async authorize() {
@@ -357,7 +360,7 @@ test.each([[undefined], [{}], [{ allowed: 'yes' }], [{ allowed: false, message: 
   },
 );
 
-test('a file that the host names is its own, also in the workspace', async () => {
+test('a file that the host names is trusted, even in the workspace', async () => {
   const { folder, notes } = workspace();
   const { agent, status } = agentOf(
     { config: 'master-mind.plugins.mjs', workspaceDir: folder },

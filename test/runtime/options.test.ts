@@ -11,7 +11,7 @@ import { raw, readLog } from '../support/mcp/lab.js';
 import { script, write } from '../support/process/scratch.js';
 import { ground } from '../support/runtime/ground.js';
 
-test('a gate of the host takes the place of approve', async () => {
+test('`gate` is used instead of `approve`, and excludes it and `limits`', async () => {
   const { load, cwd, home } = ground();
   const asked: string[] = [];
   const approve = ({ item }: { item: { name: string } }) => asked.push(item.name) > 0;
@@ -27,7 +27,7 @@ test('a gate of the host takes the place of approve', async () => {
   await expect(load({ gate: {} as never })).rejects.toMatchObject({ option: 'gate.authorize' });
 });
 
-test('limits bound what one approval may cover', async () => {
+test('`limits` bounds the files that one approval covers', async () => {
   const { load } = ground();
 
   const runtime = await load({ approve: () => true, limits: { files: 0, bytes: 0 } });
@@ -36,7 +36,7 @@ test('limits bound what one approval may cover', async () => {
   await expect(load({ limits: { files: -1, bytes: 0 } })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
 });
 
-test('compat reads the hook files of other programs, at home and in the workspace', async () => {
+test('`compat` reads the hook files of other programs in the home directory and in the workspace', async () => {
   const { load, cwd, home, trace } = ground();
   const note = (name: string) =>
     script(join(home, `${name}.sh`), `#!/bin/sh\ncat > /dev/null\necho ${name} >> ${trace}\necho '{}'\n`);
@@ -74,7 +74,7 @@ test('compat reads the hook files of other programs, at home and in the workspac
   await agent.close();
 });
 
-test('hooks: false reads, asks about and runs no shell hook', async () => {
+test('with `hooks: false` no shell hook is read, prompted for or run', async () => {
   const { load, asked, trace, home } = ground();
   write(join(home, '.app/hooks.json'), 'not JSON');
   const runtime = await load({
@@ -97,7 +97,7 @@ test('hooks: false reads, asks about and runs no shell hook', async () => {
   await agent.close();
 });
 
-test('servers are told the name and version of the application', async () => {
+test('MCP servers receive the name and version of the application', async () => {
   const { load, cwd } = ground();
   const log = join(cwd, 'log');
 
@@ -110,52 +110,55 @@ test('servers are told the name and version of the application', async () => {
   expect(hello?.received?.params).toMatchObject({ clientInfo: { name: 'my-agent', version: '2.0.0' } });
 });
 
-test.each(['the home folder', 'a folder above it'])('started in %s, only the items of the user load', async (where) => {
-  const { load, home, trace } = ground();
-  const parts = {
-    hooks: [{ name: 'ext', event: 'before_agent', command: './note.sh' }],
-    mcpServers: { ext: raw() },
-    skills: [{ name: 'greet', description: 'Greets.', prompt: 'Say hello.' }],
-  };
-  const folder = join(home, '.app/extensions/mine');
-  write(join(folder, 'manifest.json'), JSON.stringify(manifest('mine', parts)));
-  script(join(folder, 'note.sh'), `#!/bin/sh\necho extension hook in $PWD >> ${trace}\necho '{}'\n`);
-  write(join(home, '.agents/skills/tide/SKILL.md'), '---\nname: tide\ndescription: Tides.\n---\nLook.\n');
-  write(join(home, '.mcp.json'), JSON.stringify({ mcpServers: { tell: raw() } }));
-  write(join(home, 'app.plugins.mjs'), `throw new RangeError('imported');\n`);
-  const logger = keepingLogger();
-  const asked: string[] = [];
-  const cwd = where === 'the home folder' ? home : join(home, '..');
-  mkdirSync(join(home, 'deep'), { recursive: true });
+test.each(['the home directory', 'a parent of the home directory'])(
+  'with cwd in %s, only the items of the user load',
+  async (where) => {
+    const { load, home, trace } = ground();
+    const parts = {
+      hooks: [{ name: 'ext', event: 'before_agent', command: './note.sh' }],
+      mcpServers: { ext: raw() },
+      skills: [{ name: 'greet', description: 'Greets.', prompt: 'Say hello.' }],
+    };
+    const folder = join(home, '.app/extensions/mine');
+    write(join(folder, 'manifest.json'), JSON.stringify(manifest('mine', parts)));
+    script(join(folder, 'note.sh'), `#!/bin/sh\necho extension hook in $PWD >> ${trace}\necho '{}'\n`);
+    write(join(home, '.agents/skills/tide/SKILL.md'), '---\nname: tide\ndescription: Tides.\n---\nLook.\n');
+    write(join(home, '.mcp.json'), JSON.stringify({ mcpServers: { tell: raw() } }));
+    write(join(home, 'app.plugins.mjs'), `throw new RangeError('imported');\n`);
+    const logger = keepingLogger();
+    const asked: string[] = [];
+    const cwd = where === 'the home directory' ? home : join(home, '..');
+    mkdirSync(join(home, 'deep'), { recursive: true });
 
-  const runtime = await load({ cwd, logger, approve: ({ item }) => asked.push(item.name) > 0 });
-  const agent = new Agent({ model: scriptedModel(['done']), ...runtime.agentOptions() });
-  await agent.run('go');
+    const runtime = await load({ cwd, logger, approve: ({ item }) => asked.push(item.name) > 0 });
+    const agent = new Agent({ model: scriptedModel(['done']), ...runtime.agentOptions() });
+    await agent.run('go');
 
-  expect(asked).toEqual([]);
-  expect([...linesOf(trace)].sort()).toEqual([`extension hook in ${folder}`, 'user hook']);
-  expect(runtime.status()).toMatchObject({
-    extensions: { extensions: [{ name: 'mine', scope: 'user', state: 'active' }], skills: ['mine:greet', 'tide'] },
-    hooks: {
-      hooks: [
-        { name: 'note', scope: 'user' },
-        { name: 'ext', scope: 'user' },
-      ],
-    },
-    servers: [{ name: 'ext', state: 'connected' }],
-    plugins: { plugins: [], failures: [] },
-  });
-  expect(logger.lines.filter((line) => line.includes('no workspace'))).toHaveLength(1);
-  expect((await runtime.reload()).servers).toMatchObject({ unchanged: ['ext'] });
-  await agent.close();
-});
+    expect(asked).toEqual([]);
+    expect([...linesOf(trace)].sort()).toEqual([`extension hook in ${folder}`, 'user hook']);
+    expect(runtime.status()).toMatchObject({
+      extensions: { extensions: [{ name: 'mine', scope: 'user', state: 'active' }], skills: ['mine:greet', 'tide'] },
+      hooks: {
+        hooks: [
+          { name: 'note', scope: 'user' },
+          { name: 'ext', scope: 'user' },
+        ],
+      },
+      servers: [{ name: 'ext', state: 'connected' }],
+      plugins: { plugins: [], failures: [] },
+    });
+    expect(logger.lines.filter((line) => line.includes('does not count as a workspace'))).toHaveLength(1);
+    expect((await runtime.reload()).servers).toMatchObject({ unchanged: ['ext'] });
+    await agent.close();
+  },
+);
 
 test.each([
   ['compat', { compat: ['nope'] }],
   ['hooks', { hooks: true }],
   ['limits', { limits: 5 }],
   ['gate', { gate: true }],
-])('refuses an option of the wrong kind by its name: %s', async (option, options) => {
+])('refuses an option with an invalid value: %s', async (option, options) => {
   const { load } = ground();
 
   await expect(load(options as unknown as RuntimeOptions)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });

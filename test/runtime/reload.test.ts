@@ -12,7 +12,7 @@ const NONE = { added: [], removed: [], changed: [] };
 const progress = [{ name: 'progress', inputSchema: { type: 'object' } }];
 const pidsIn = (log: string) => readLog(log).flatMap(({ pid }) => pid ?? []);
 
-test('an unchanged configuration restarts nothing and asks about nothing', async () => {
+test('a reload of an unchanged configuration restarts nothing and prompts for nothing', async () => {
   const { load, asked, cwd, trace } = ground();
   const log = join(cwd, 'log');
   write(
@@ -38,7 +38,7 @@ test('an unchanged configuration restarts nothing and asks about nothing', async
   await agent.close();
 });
 
-test('reads hooks, servers, extensions and plugins again, and reports what changed', async () => {
+test('a reload reads hooks, servers, extensions and plugins again and reports the changes', async () => {
   const { load, cwd, home, trace } = ground();
   const runtime = await load({ approve: () => true });
   const model = scriptedModel(['a', 'b']);
@@ -67,7 +67,7 @@ export default { name: 'note', hooks: { beforeMessage: (message) => { appendFile
   await agent.close();
 });
 
-test('a run that is going on gets the result of its tool call, and the server that went away ends', async () => {
+test('an open tool call of a removed server gets its result before the server ends', async () => {
   const { load, cwd } = ground();
   const log = join(cwd, 'log');
   write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { slow: raw({ log, tools: progress }) } }));
@@ -88,7 +88,7 @@ test('a run that is going on gets the result of its tool call, and the server th
   await agent.close();
 });
 
-test('a run that is going on keeps its plugins, which are shut down after it', async () => {
+test('an open run keeps its replaced plugins, which are shut down after the run', async () => {
   const { load, cwd, trace } = ground();
   const plugin = (word: string) => `import { appendFileSync } from 'node:fs';
 const note = (what) => appendFileSync(${JSON.stringify(trace)}, '${word} ' + what + '\\n');
@@ -121,7 +121,7 @@ export default { name: 'note', hooks: {
   expect(words).toEqual(['one message', 'one response', 'one shutdown', 'two message', 'two response', 'two shutdown']);
 });
 
-test('a configuration of plugins that cannot be read leaves the earlier plugins', async () => {
+test('if the plugin configuration cannot be read, the earlier plugins stay in use', async () => {
   const { load, cwd } = ground();
   const runtime = await load({ approve: () => true, plugins: { config: join(cwd, 'app.plugins.mjs') } });
   const agent = new Agent({ model: scriptedModel(['a']), ...runtime.agentOptions() });
@@ -135,7 +135,7 @@ test('a configuration of plugins that cannot be read leaves the earlier plugins'
   await agent.close();
 });
 
-test('a call during a reload shares one more reload after it', async () => {
+test('all calls during a reload share one further reload after it', async () => {
   const { load, cwd } = ground();
   const runtime = await load({ approve: () => true, plugins: false });
   const first = runtime.reload();
@@ -147,7 +147,7 @@ test('a call during a reload shares one more reload after it', async () => {
   expect(runtime.mcp.status().map(({ name }) => name)).toEqual(['fresh']);
 });
 
-test('rejects with a typed error after the end of the runtime, and when it ends meanwhile', async () => {
+test('reload rejects with a typed error if the runtime is closed before or during the call', async () => {
   const { load, cwd } = ground();
   const runtime = await load({ approve: () => true });
   write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { fresh: raw() } }));
@@ -159,7 +159,7 @@ test('rejects with a typed error after the end of the runtime, and when it ends 
   await expect(runtime.reload()).rejects.toMatchObject({ code: 'ERR_RUNTIME_CLOSED' });
 });
 
-test('tells what is wrong with files, and keeps their hooks and servers', async () => {
+test('a reload reports unreadable files and keeps their earlier hooks and servers', async () => {
   const { load, cwd, home } = ground();
   const runtime = await load({ approve: () => true, plugins: false });
   write(join(home, '.app/hooks.json'), '{');

@@ -10,7 +10,7 @@ import { echoServer, linesOf } from '../support/manifest/place.js';
 import { script, write } from '../support/process/scratch.js';
 import { type Ground, ground } from '../support/runtime/ground.js';
 
-test('extensions, hooks, servers, plugins and sessions are put together by one call, behind one gate', async () => {
+test('one call loads extensions, hooks, servers, plugins and sessions behind one trust gate', async () => {
   const { load, asked, trace, home } = ground();
   const runtime = await load({
     approve: ({ item }) => {
@@ -44,7 +44,7 @@ test('extensions, hooks, servers, plugins and sessions are put together by one c
   await agent.close();
 });
 
-test('without anybody to ask, nothing of the workspace is used, and all of it is listed', async () => {
+test('without `approve`, items of the workspace are listed but not used', async () => {
   const { load, trace } = ground();
   const runtime = await load();
   const model = scriptedModel(['done']);
@@ -62,7 +62,7 @@ test('without anybody to ask, nothing of the workspace is used, and all of it is
   await agent.close();
 });
 
-test('several agents share what was loaded, also what changes later', async () => {
+test('several agents share the loaded items and later changes', async () => {
   const { load } = ground();
   const runtime = await load({ approve: () => true, plugins: false });
   const models = [scriptedModel(['a', 'b']), scriptedModel(['a', 'b'])];
@@ -79,7 +79,7 @@ test('several agents share what was loaded, also what changes later', async () =
   await agents[1]?.close();
 });
 
-test('an agent that is closing does not keep the others from what changes meanwhile', async () => {
+test('a change reaches an open agent while another agent is closing', async () => {
   const { load, home } = ground();
   const runtime = await load();
   const guard = script(join(home, '.app/guard.sh'), `#!/bin/sh\necho '{"continue":false,"reason":"not that"}'\n`);
@@ -96,7 +96,7 @@ test('an agent that is closing does not keep the others from what changes meanwh
   await Promise.all([closed, open.close()]);
 });
 
-test('an agent that outlives the runtime has nothing of it', async () => {
+test('an agent that outlives the runtime loses its hooks, tools and skills', async () => {
   const { load, trace } = ground();
   const runtime = await load({ approve: () => true, plugins: false });
   const model = scriptedModel(['a', 'b']);
@@ -113,7 +113,7 @@ test('an agent that outlives the runtime has nothing of it', async () => {
   await agent.close();
 });
 
-test('S0-14.1: takes hooks and their time, servers and settings from the configuration of the application', async () => {
+test('S0-14.1: takes hooks, their timeout, servers and settings from the configuration of the application', async () => {
   const { load } = ground();
   const runtime = await load({
     config: {
@@ -129,7 +129,7 @@ test('S0-14.1: takes hooks and their time, servers and settings from the configu
   expect(runtime.mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['mine connected', 'tell pending']);
 });
 
-test('of a folder of the user that is named elsewhere, the hooks count as well, and not those at home', async () => {
+test('with `userDir`, hooks load from that directory and not from the default one', async () => {
   const { load, home, trace } = ground();
   const userDir = join(home, 'elsewhere');
   const command = script(join(userDir, 'note.sh'), `#!/bin/sh\necho elsewhere >> ${trace}\necho '{}'\n`);
@@ -144,7 +144,7 @@ test('of a folder of the user that is named elsewhere, the hooks count as well, 
   await agent.close();
 });
 
-test('an option that there is not is refused, and so is a user folder in the workspace', async () => {
+test('refuses an unknown option, a relative `userDir` and a `userDir` in the workspace', async () => {
   const { cwd } = ground();
 
   await expect(loadRuntime({ cwd, apName: 'x' } as RuntimeOptions)).rejects.toMatchObject({
@@ -171,11 +171,11 @@ test.each([
   ['logger', { logger: 'console' }],
   ['approve', { manifests: { approve: () => true } }],
   ['approveTimeoutMs', { manifests: { approveTimeoutMs: 5 } }],
-])('an option of the wrong kind is refused by its name: %s, %j', async (option, options) => {
+])('names the invalid option in the error: %s, %j', async (option, options) => {
   await expect(loadRuntime(options as RuntimeOptions)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', option });
 });
 
-test('a question that is not answered in time is answered with no', async () => {
+test('an approval prompt without an answer in time counts as a denial', async () => {
   const { load } = ground();
 
   const runtime = await load({ approveTimeoutMs: 20, approve: () => new Promise(() => {}) });
@@ -183,7 +183,10 @@ test('a question that is not answered in time is answered with no', async () => 
   expect(runtime.mcp.status()).toMatchObject([{ name: 'tell', state: 'pending' }]);
 });
 
-/** Runs a program that loads a runtime, sends it a signal after its first output, and gives that and how it ended. */
+/**
+ * Starts a program that loads a runtime and sends it a signal after its first output. Returns that output, and its exit
+ * code or signal.
+ */
 async function signalled(signal: NodeJS.Signals, { cwd, home }: Ground, body: string) {
   const from = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
   const main = write(
@@ -209,8 +212,8 @@ setInterval(() => {}, 1000);\n`,
 describe.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('on %s, where the host wants it, a runtime', (signal, code) => {
-  test('closes, and ends as the signal would end it', async () => {
+] as const)('on %s, with `closeOnSignals`, a runtime', (signal, code) => {
+  test('closes, and the process ends with that signal', async () => {
     const { first, ended } = await signalled(
       signal,
       ground(),
@@ -219,11 +222,11 @@ console.log(runtime.mcp.status()[0].state);`,
     );
 
     expect(first).toBe('connected');
-    // tsx passes the signal on, and reports it as a code.
+    // tsx forwards the signal and may report it as an exit code.
     expect([signal, code]).toContain(ended);
   });
 
-  test('S3-4.2: closes its agents first: sessions end, and plugins are shut down from the last to the first', async () => {
+  test('S3-4.2: closes its agents first: sessions end, and plugins shut down in reverse order', async () => {
     const place = ground();
     const { cwd, trace } = place;
     const note = (word: string) => `appendFileSync(${JSON.stringify(trace)}, '${word}\\n');`;
@@ -251,7 +254,7 @@ console.log('ran');`,
   });
 
   test.each(['before', 'after'])(
-    'leaves the end to a handler of the host that is for once, set %s it',
+    "leaves ending the process to a `once` handler of the host that was added %s the runtime's",
     async (when) => {
       const own = `process.once('${signal}', () => setTimeout(() => process.exit(7), 300));`;
       const { ended } = await signalled(
@@ -267,7 +270,7 @@ console.log('ran');`,
     },
   );
 
-  test('ends the process once all runtimes are closed, whatever servers of the host still live', async () => {
+  test('ends the process when all runtimes are closed, even if MCP servers of the host are still connected', async () => {
     const place = ground();
     const { cwd, trace } = place;
     const { ended } = await signalled(

@@ -4,13 +4,13 @@ import type { InstalledHooks } from './installed-hooks.js';
 import type { InstalledServers } from './installed-servers.js';
 import type { PreparedExtension } from './preparation.js';
 
-/** The changes of hooks, by their names, and of servers, by the names that they go by. */
+/** Changes of hooks, by hook name, and of servers, by the name that the agent uses for each. */
 export interface InstalledChanges {
   readonly hooks: Changes;
   readonly servers: Changes;
 }
 
-/** The extensions that take part, with their hooks and servers. Changes of hooks and tools take effect at once. */
+/** The active extension packages with their hooks and servers. Changes of hooks and tools take effect at once. */
 export class ActiveExtensions {
   private readonly byName = new Map<string, PreparedExtension>();
 
@@ -19,7 +19,7 @@ export class ActiveExtensions {
     readonly servers: InstalledServers,
   ) {}
 
-  /** In the order of loading. */
+  /** Returns the active extension packages in the order of loading. */
   list(): readonly PreparedExtension[] {
     return [...this.byName.values()];
   }
@@ -28,21 +28,21 @@ export class ActiveExtensions {
     return this.byName.has(name);
   }
 
-  /** Adds an extension behind the others. Resolves when its servers are connected or have failed. */
+  /** Adds an extension package after the others. Resolves when each of its servers is connected or has failed. */
   async add(prepared: PreparedExtension): Promise<void> {
     this.byName.set(prepared.extension.name, prepared);
     this.hooks.add(prepared.hooks);
     await this.servers.add([prepared]);
   }
 
-  /** Takes an extension out: none of its hooks starts again, and its tools are gone. Resolves when its servers are too. */
+  /** Removes an extension package. Its hooks and tools are removed at once. Resolves when its servers have ended. */
   async remove(name: string): Promise<void> {
     if (!this.byName.delete(name)) return;
     this.hooks.remove(name);
     await this.servers.remove(name);
   }
 
-  /** Puts others in the place of all. Hooks and servers that have not changed stay. */
+  /** Replaces all extension packages. Unchanged hooks stay registered, and unchanged servers stay connected. */
   async replace(all: readonly PreparedExtension[]): Promise<InstalledChanges> {
     this.byName.clear();
     for (const prepared of all) this.byName.set(prepared.extension.name, prepared);

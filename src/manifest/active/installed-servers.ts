@@ -7,11 +7,11 @@ import type { McpServerState } from '../../mcp/server/status.js';
 import { formatOf } from '../formats/list.js';
 import type { PreparedExtension } from './preparation.js';
 
-/** A server of an extension as it stands. */
+/** The current state of an MCP server of an extension package. */
 export interface ExtensionPackageServer {
-  /** Its name in the manifest. */
+  /** The server's name in the manifest. */
   readonly name: string;
-  /** The name that it goes by, another one where that was taken. */
+  /** The name that the agent uses. It differs from `name` if another server already had that name. */
   readonly id: string;
   readonly state: McpServerState;
 }
@@ -22,7 +22,7 @@ interface Added {
   readonly id: string;
 }
 
-/** Keeps a loader of servers in step with the extensions that are active. */
+/** Adds the servers of active extension packages to the MCP loader. */
 export class InstalledServers {
   private added: Added[] = [];
 
@@ -34,7 +34,10 @@ export class InstalledServers {
     },
   ) {}
 
-  /** Lists the servers of extensions at once; resolves when each is connected, waits for an approval or has failed. */
+  /**
+   * Adds the servers of extension packages at once. Resolves when each server is connected, waits for an approval or
+   * has failed.
+   */
   async add(all: readonly PreparedExtension[]): Promise<void> {
     const taken = new Set(this.mcp.status().map(({ name }) => name));
     const connecting = all.flatMap((prepared) =>
@@ -50,8 +53,8 @@ export class InstalledServers {
   }
 
   /**
-   * Lists just the servers of these extensions; resolves as `add` does. A server that has not changed keeps its connection,
-   * and the calls of one that is gone or has changed get their results before it ends.
+   * Replaces the servers with those of the given extension packages, and resolves as `add` does. An unchanged server
+   * keeps its connection. Open calls of a removed or changed server get their results before the server ends.
    */
   async replace(all: readonly PreparedExtension[]): Promise<Changes> {
     const wanted = all.flatMap((prepared) =>
@@ -82,14 +85,17 @@ export class InstalledServers {
     return { added: idsOf('added'), removed: removedIds, changed: idsOf('changed'), unchanged: idsOf('unchanged') };
   }
 
-  /** Takes the servers of an extension out: their tools leave at once. Resolves when no process of them is left. */
+  /**
+   * Removes the servers of an extension package. Their tools are removed at once. Resolves when all their processes
+   * have ended.
+   */
   async remove(extension: string): Promise<void> {
     const gone = this.added.filter((server) => server.extension === extension);
     this.added = this.added.filter((server) => !gone.includes(server));
     await Promise.all(gone.map(({ id }) => this.mcp.remove(id)));
   }
 
-  /** The servers as they stand, by extension. */
+  /** Returns the current servers of each extension package. */
   list(): ReadonlyMap<string, readonly ExtensionPackageServer[]> {
     const states = new Map(this.mcp.status().map(({ name, state }) => [name, state]));
     const listed = new Map<string, ExtensionPackageServer[]>();
@@ -120,7 +126,7 @@ export class InstalledServers {
   }
 }
 
-/** The first to come keeps the plain name: it stands in the names of tools, which are not to change. */
+/** The first server keeps the plain name, because tool names contain it and must not change. */
 function freeName(extension: string, name: string, taken: ReadonlySet<string>): string {
   const own = `${extension}-${name}`;
   for (let id = name, count = 1; ; count += 1) {

@@ -1,15 +1,15 @@
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
 
-/** What active extensions change of a run beside their hooks, servers and skills. */
+/** Effects of active extension packages on a run, besides hooks, servers and skills. */
 export interface ExtensionEffects {
-  /** Texts that join the instructions. */
+  /** Texts that are added to the system instructions. */
   readonly contexts: readonly string[];
-  /** Names of tools that are not offered. */
+  /** Names of tools that are hidden from the model. */
   readonly excludedTools: ReadonlySet<string>;
 }
 
-/** The lifecycle of these effects, with the points that they need; undefined where they need none. */
+/** Returns the lifecycle for these effects, or undefined if there are no effects. */
 export function extensionLifecycle({ contexts, excludedTools }: ExtensionEffects): AgentLifecycle | undefined {
   if (contexts.length === 0 && excludedTools.size === 0) return undefined;
   const text = contexts.join('\n\n');
@@ -24,9 +24,9 @@ export function extensionLifecycle({ contexts, excludedTools }: ExtensionEffects
   };
 }
 
-/** Behind the instructions that are there. */
+/** Inserts a system message after the existing system messages. */
 function withInstructions(messages: readonly Message[], content: string): readonly Message[] {
   const first = messages.findIndex(({ role }) => role !== 'system');
-  const at = first < 0 ? messages.length : first;
-  return [...messages.slice(0, at), { role: 'system', content }, ...messages.slice(at)];
+  const index = first < 0 ? messages.length : first;
+  return [...messages.slice(0, index), { role: 'system', content }, ...messages.slice(index)];
 }

@@ -16,7 +16,7 @@ import { InstalledHooks } from './installed-hooks.js';
 import { InstalledServers } from './installed-servers.js';
 import { extensionLifecycle } from './lifecycle.js';
 
-/** What the extensions of an agent are put together from. */
+/** Creates and connects the gate, hooks, servers, skills and extension packages of one agent. */
 export class ManifestParts {
   readonly redactor = new Redactor();
   readonly skills = new SkillRegistry();
@@ -45,7 +45,7 @@ export class ManifestParts {
     this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
   }
 
-  /** Logs a diagnostic, and keeps it for `status()`. */
+  /** Logs a diagnostic and stores it for `status()`. */
   readonly report = (diagnostic: ManifestDiagnostic): void => {
     this.diagnostics.push(diagnostic);
     this.logger[diagnostic.level === 'error' ? 'error' : 'warn'](diagnostic.message, diagnostic);
@@ -53,9 +53,9 @@ export class ManifestParts {
 
   async load(host: LoaderHost): Promise<void> {
     this.target = this.settings.logger ?? host.logger;
-    const quiet = redactingHost(host, this.redactor, this.logger);
-    await this.shell.load(quiet);
-    await this.mcp.load(quiet);
+    const redacted = redactingHost(host, this.redactor, this.logger);
+    await this.shell.load(redacted);
+    await this.mcp.load(redacted);
     this.host = host;
     if (this.settings.skillTool !== false) host.use(skillLifecycle(this.skills, this.settings.skillTool));
   }
@@ -66,7 +66,7 @@ export class ManifestParts {
     await this.mcp.close();
   }
 
-  /** Brings the skills and the instructions in step with the extensions that are active. */
+  /** Updates skills, instructions and hidden tools from the active extension packages. */
   publish(): void {
     const active = this.active.list();
     this.skills.replace([...active.flatMap(({ texts }) => texts.skills), ...this.standalone.entries]);

@@ -13,33 +13,33 @@ import { dataFolder, makeDataFolder } from './plugin-data.js';
 import { type ExtensionTexts, loadExtensionTexts } from './texts.js';
 import { hookItem, type JudgedExtension, settingsItem } from './trust-items.js';
 
-/** What preparing works with. */
+/** The services and settings that `prepareExtension` needs. */
 export interface PreparationContext {
   readonly settings: ManifestSettings;
   readonly gate: TrustGate;
   readonly redactor: Redactor;
-  /** The host's configuration as it is now. */
+  /** The current configuration of the host application. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** The settings of an extension as variables, as they are when one of its hooks runs. */
+  /** Returns the current settings of an extension package as environment variables. Called when a hook runs. */
   readonly variablesOf: (extension: string) => Readonly<Record<string, string>>;
 }
 
-/** An extension that is ready to be put in its place. */
+/** An extension package that is ready to be activated. */
 export interface PreparedExtension {
   readonly extension: ExtensionPackage;
-  /** As whose the gate judges it. */
+  /** The scope that the trust gate applies. */
   readonly scope: ExtensionPackageScope;
   readonly settings: ResolvedSettings;
-  /** Why nothing of it is active: settings that it cannot do without. */
+  /** Names the required settings that are missing. The extension package is then inactive. */
   readonly blocked: string | undefined;
   readonly hooks: readonly HookRegistration[];
   readonly texts: Pick<ExtensionTexts, 'skills' | 'context'>;
-  /** Parts that are not approved, and why. */
+  /** Reasons for the parts that are not approved. */
   readonly denied: readonly string[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** Asks and reads everything that an extension needs, and changes nothing yet. */
+/** Requests the approvals of an extension package and reads its settings and texts. Activates nothing. */
 export async function prepareExtension(
   extension: ExtensionPackage,
   context: PreparationContext,
@@ -51,7 +51,7 @@ export async function prepareExtension(
   const data = dataFolder(extension, options.userDir);
   const read = await readSettings(judged, context, denied);
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
-  // Until they are approved nothing is wrong with them: nobody has looked.
+  // Settings that are not approved were not read, so there is nothing to report.
   const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
   const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const base = { extension, scope, settings, blocked, denied };
@@ -66,22 +66,25 @@ export async function prepareExtension(
   }
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);
-  // Servers are asked about as they are connected to: they alone are no sign that anybody said yes.
+  // Servers are approved later, when they connect. So a package with only servers is not yet known to be approved.
   const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
   if (isApproved && denied.length === 0) await makeDataFolder(data);
   return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
 }
 
-/** A choice that fails is no reason to ask less. */
-function mustApprove(extension: ExtensionPackage, { mustApprove: choose }: ManifestSettings): boolean {
+/** If the host's `mustApprove` throws, the approval is required. */
+function mustApprove(extension: ExtensionPackage, { mustApprove: isRequired }: ManifestSettings): boolean {
   try {
-    return choose?.(extension) === true;
+    return isRequired?.(extension) === true;
   } catch {
     return true;
   }
 }
 
-/** Until its settings are approved no variable is read, nothing of the configuration is handed on, and no default counts. */
+/**
+ * Reads the settings of an extension package. Without an approval no environment variable, configured value or default
+ * is used.
+ */
 async function readSettings(
   judged: JudgedExtension,
   context: PreparationContext,
@@ -100,7 +103,7 @@ async function readSettings(
   const resolved = resolveSettings(extension, { env, stored, prefix });
   for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
     const { name, envVar } = setting;
-    // What cannot be used is a secret all the same.
+    // An invalid value may be a secret too, so it is redacted as well.
     const values = [resolved.values.get(name), envVar && env[envVar], stored[name]];
     for (const value of values) context.redactor.learn(setting, value);
   }
@@ -132,7 +135,7 @@ function settingDiagnostics(
 ): ManifestDiagnostic[] {
   const tell = (setting: string, message: string): ManifestDiagnostic => ({
     ...{ level: 'warning', extension: name, source, problems: [{ path: `settings.${setting}`, message }] },
-    // No colon after the name: what follows one is taken for the value, and redacted.
+    // Without a colon after the name: the redactor would redact the text after the colon as the setting's value.
     message: `Extension "${name}", setting "${setting}" cannot be used: ${message}`,
   });
   const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
@@ -140,8 +143,11 @@ function settingDiagnostics(
     ...resolved.problems.map(({ setting, message }) => tell(setting, message)),
     ...resolved.missing.map((setting) => {
       const variable = descriptions.get(setting)?.envVar;
-      const how = variable === undefined ? '' : ` or set the variable ${variable}`;
-      return tell(setting, `it is required and has no value: the extension is not active. Configure it${how}.`);
+      const how = variable === undefined ? '' : ` or set the environment variable ${variable}`;
+      return tell(
+        setting,
+        `it is required but has no value, so the extension is inactive. Set it in the configuration${how}.`,
+      );
     }),
   ];
 }
@@ -153,7 +159,7 @@ function registrationsOf(
 ): readonly HookRegistration[] {
   if (settings.hooks === false) return [];
   const { name, source, root } = extension;
-  // A shell looks the variable up by itself.
+  // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
   return extension.hooks.map(({ args, ...hook }) => ({
     ...(hook as HookRegistration),

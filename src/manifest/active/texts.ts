@@ -15,23 +15,23 @@ import { type JudgedExtension, promptItem } from './trust-items.js';
 
 const MAX_CONTEXT_BYTES = 256 * 1024;
 
-/** What of an extension the model may read. */
+/** Texts of an extension package for the model. */
 export interface ExtensionTexts {
   readonly skills: readonly SkillEntry[];
-  /** The text that joins the instructions. */
+  /** The text that is added to the system instructions. */
   readonly context: string;
-  /** Why none of it may be read. */
+  /** Reason for a denial. No text may be read then. */
   readonly denied: string | undefined;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** How texts are read. */
+/** Options of `loadExtensionTexts`. */
 export interface TextReading extends Omit<FolderReading, 'scope'> {
   readonly gate: TrustGate;
   readonly userDir: string;
 }
 
-/** Reads what an extension has for the model, as far as it may be. What is asked about is asked once for all of it. */
+/** Reads the approved texts of an extension package for the model. All texts are approved in one prompt. */
 export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
   const { extension } = judged;
   const source = new TextSource(judged, reading);
@@ -56,7 +56,7 @@ async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
   return found.some((path) => path !== undefined);
 }
 
-/** The texts of one extension, as they were approved. */
+/** Opens the texts of one extension package in their approved version. */
 class TextSource {
   readonly gated: GatedFolder;
   readonly data: string | undefined;
@@ -69,14 +69,17 @@ class TextSource {
     this.data = dataFolder(judged.extension, reading.userDir);
   }
 
-  /** Opens the folder, if it still holds the manifest that was loaded: what was read before it was approved may differ. */
+  /**
+   * Opens the approved directory. Fails if its manifest differs from the loaded manifest, which was read before the
+   * approval.
+   */
   async open(): Promise<{ readonly root: string } | { readonly problem: string }> {
     const { judged, reading } = this;
     const opened = await this.gated.open();
     if ('problem' in opened || opened.root === judged.extension.root) return opened;
     const { extension } = await readExtensionFolder(opened.root, { ...reading, scope: judged.extension.scope });
     const isSame = extension !== undefined && contentText(extension) === contentText(judged.extension);
-    return isSame ? opened : { problem: 'its manifest is not the one that was loaded: reload the extensions' };
+    return isSame ? opened : { problem: 'its manifest has changed since it was loaded: reload the extensions' };
   }
 
   entryOf(skill: ExtensionPackage['skills'][number]): SkillEntry {
@@ -94,7 +97,7 @@ class TextSource {
   }
 }
 
-/** What a manifest says, without where it lies. */
+/** Returns the content of a manifest without its location. */
 function contentText({ root: _root, source: _source, scope: _scope, ...content }: ExtensionPackage): string {
   return JSON.stringify(content);
 }
@@ -111,7 +114,7 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;
-    const message = `the skill in ${source} is left out: another one of it is named "${skill}"`;
+    const message = `the skill in ${source} is ignored: another skill of the extension is named "${skill}". Rename one of them.`;
     if (taken.has(skill)) diagnostics.push(warningOf(name, source, { path: 'name', message }));
     else skills.push(loaded.entry);
     taken.add(skill);
@@ -119,7 +122,7 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
   return { skills, diagnostics };
 }
 
-/** Each once; folders come before commands. */
+/** Lists each skill directory and command file once, directories first. */
 async function findSkills({ skillFolders, commandPaths }: ExtensionPackage, root: string) {
   const folders = await Promise.all(skillFolders.map((path) => findSkillFolders(root, path)));
   const commands = await Promise.all(commandPaths.map((path) => findCommands(root, path)));
@@ -134,7 +137,7 @@ function warningOf(extension: string, source: string, problem: ManifestProblem):
   return { level: 'warning', message, extension, source, problems: [problem] };
 }
 
-/** A file that is not there is no problem: programs name one by default. */
+/** Reads the context files. A missing file causes no diagnostic, because some programs name a file by default. */
 async function readContext({ name, root: folder, contextFiles }: ExtensionPackage, root: string) {
   const texts: string[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
@@ -144,7 +147,7 @@ async function readContext({ name, root: folder, contextFiles }: ExtensionPackag
     const read = await readText(found, MAX_CONTEXT_BYTES);
     if ('text' in read) texts.push(read.text.trim());
     else {
-      const message = `${path} does not join the instructions: ${read.problem}`;
+      const message = `${path} is not added to the instructions: ${read.problem}`;
       diagnostics.push(warningOf(name, join(folder, path), { path: '', message }));
     }
   }

@@ -5,7 +5,10 @@ import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 
-/** An extension as the gate sees it: in the user's folder it may count as one of the workspace. */
+/**
+ * An extension package with the scope that the gate applies. A package in the user's directory may be treated as one of
+ * the workspace.
+ */
 export interface JudgedExtension {
   readonly extension: ExtensionPackage;
   readonly scope: ExtensionPackageScope;
@@ -13,7 +16,10 @@ export interface JudgedExtension {
 
 type RootedItem = TrustItem & { readonly root: string };
 
-/** The settings of an extension: the variables that would be read, and what for. Undefined where it has none. */
+/**
+ * Returns the trust item for the settings of an extension package, with the environment variables that they read.
+ * Undefined if there are no settings.
+ */
 export function settingsItem({ extension, scope }: JudgedExtension): TrustItem | undefined {
   const { settings } = extension;
   if (settings.length === 0) return undefined;
@@ -21,7 +27,7 @@ export function settingsItem({ extension, scope }: JudgedExtension): TrustItem |
   return { ...base(extension, scope), kind: 'settings', reads, details: { settings: plainJson(settings) } };
 }
 
-/** Everything of an extension that the model would read. */
+/** Returns the trust item for all texts of an extension package for the model. */
 export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
   const { skills, skillFolders, commandPaths, contextFiles } = extension;
   return {
@@ -31,7 +37,7 @@ export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
   };
 }
 
-/** A hook as the gate will see it when it is to run. */
+/** Returns the trust item that the gate checks again when the hook runs. */
 export function hookItem(registration: HookRegistration, workspaceDir: string): TrustItem {
   return trustItemOf(resolveHook(registration, 'unregistered'), workspaceDir);
 }

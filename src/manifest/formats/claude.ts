@@ -20,7 +20,7 @@ const UNREAD = ['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'b
 const KNOWN_OF_OPTION = ['title', 'description', 'type', 'sensitive', 'required', 'default'];
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
-/** Plugins of Claude Code. */
+/** The manifest format of Claude Code plugins. */
 export const claude: Format = {
   id: 'claude',
   file: '.claude-plugin/plugin.json',
@@ -32,7 +32,7 @@ export const claude: Format = {
   hasDataFolder: true,
 };
 
-/** Reads a `.claude-plugin/plugin.json` as it is. Entries that cannot be used are left out with a warning. */
+/** Reads a `.claude-plugin/plugin.json`. Invalid entries are left out with a warning. */
 async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
@@ -63,13 +63,13 @@ async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: Co
   };
 }
 
-/** A plugin without a folder of skills may be one skill. */
+/** True if the plugin's own directory is a skill. Applies only without a `skills` directory or key. */
 async function isSkillItself(root: string, { skills }: JsonObject): Promise<boolean> {
   if (skills !== undefined || (await resolveInside(root, 'skills')) !== undefined) return false;
   return (await resolveInside(root, SKILL_FILE)) !== undefined;
 }
 
-/** Values of options stay in the environment: in a text they are looked up there as it is used. */
+/** Option values are replaced by environment variables. Their values are read only when the text is used. */
 function replacementsFor(settings: readonly SettingDefinition[], workspaceDir: string): Replacements {
   const options = settings.map(({ name, envVar }) => [`user_config.${name}`, `\${${envVar}}`] as const);
   const folders = { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, CLAUDE_PROJECT_DIR: workspaceDir };
@@ -84,18 +84,21 @@ function withRoot(server: JsonObject): JsonObject {
 
 function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
   if (value !== undefined && !isObject(value))
-    warnings.push({ path: 'userConfig', message: 'it is no map of options' });
+    warnings.push({ path: 'userConfig', message: 'it must be an object of options, so it is ignored' });
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, entry]): SettingDefinition[] => {
     if (!isObject(entry) || !/^[A-Za-z_]\w{0,63}$/.test(name) || name === '__proto__') {
-      warnings.push({ path: `userConfig.${name}`, message: 'it is no option with a plain name, and is left out' });
+      warnings.push({
+        path: `userConfig.${name}`,
+        message: 'it must be an object under a name of letters, digits and "_", so it is ignored',
+      });
       return [];
     }
     const { title, description, sensitive, required } = entry;
     const type = typeOf(entry.type);
     const hasDefault = typeof entry.default === type;
     if (entry.default !== undefined && !hasDefault) {
-      warnings.push({ path: `userConfig.${name}.default`, message: `it is no ${type}, and does not count` });
+      warnings.push({ path: `userConfig.${name}.default`, message: `it must be a ${type}, so it is ignored` });
     }
     warnUnread(entry, KNOWN_OF_OPTION, (key, message) => warnings.push({ path: `userConfig.${name}.${key}`, message }));
     return [
@@ -121,7 +124,10 @@ interface ServerSources extends Pick<CompatFolder, 'readJson' | 'root'> {
   readonly warnings: ManifestProblem[];
 }
 
-/** Inline, in a file, in several files; and in `.mcp.json`. With or without `mcpServers` around them. */
+/**
+ * Reads servers from the manifest, from files that it names, and from `.mcp.json`, with or without an enclosing
+ * `mcpServers` key.
+ */
 async function serversOf(value: JsonValue | undefined, sources: ServerSources) {
   const { root, readJson, warnings } = sources;
   const { paths, rest } = pathsAndRest(value);
@@ -135,7 +141,8 @@ async function serversOf(value: JsonValue | undefined, sources: ServerSources) {
 
 function pathsOf(value: JsonValue | undefined, check: PathCheck): Promise<readonly string[]> {
   const { paths, rest } = pathsAndRest(value);
-  if (rest.length > 0) check.problems.push({ path: check.key, message: 'what is no path is passed over' });
+  if (rest.length > 0)
+    check.problems.push({ path: check.key, message: 'each path must be a string; other values are ignored' });
   return checkedPaths(paths, check);
 }
 
@@ -153,7 +160,7 @@ interface PathCheck {
   readonly problems: ManifestProblem[];
 }
 
-/** Paths that lead somewhere in the folder. */
+/** Returns the valid relative paths. Reports invalid and missing paths as problems. */
 async function checkedPaths(paths: readonly string[], { root, key, problems }: PathCheck): Promise<readonly string[]> {
   const inside = paths.flatMap((path) => {
     const problem = problemOfRelativePath(path);

@@ -4,7 +4,9 @@ import { EXTENSION_PATH } from '../../trust/item.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
-/** The servers of a map. What is none is told, but for remarks such as `_comment` and `$schema`. */
+/**
+ * Returns the servers of an object. Reports other values, except under comment keys such as `_comment` and `$schema`.
+ */
 export function serversIn(
   map: JsonValue | undefined,
   path: string,
@@ -12,17 +14,18 @@ export function serversIn(
 ): readonly (readonly [string, JsonObject])[] {
   if (map === undefined) return [];
   if (!isObject(map)) {
-    warnings.push({ path, message: 'it is no map of servers, and is passed over' });
+    warnings.push({ path, message: 'it must be an object of servers, so it is ignored' });
     return [];
   }
   return Object.entries(map).flatMap(([name, server]) => {
     if (isObject(server)) return [[name, server as JsonObject] as const];
-    if (!/^[_$/]/.test(name)) warnings.push({ path: `${path}.${name}`, message: 'it is no server, and is left out' });
+    if (!/^[_$/]/.test(name))
+      warnings.push({ path: `${path}.${name}`, message: 'a server must be an object, so it is ignored' });
     return [];
   });
 }
 
-/** A server of another program's map: its folder is relative to the extension, and it need not list arguments. */
+/** Converts a server of another program's manifest: adds missing `args`, and makes `cwd` relative to the extension. */
 export function compatServer(server: JsonObject): JsonObject {
   const { cwd, ...rest } = server;
   const isRemote = rest.url !== undefined || rest.httpUrl !== undefined;
@@ -33,7 +36,7 @@ export function compatServer(server: JsonObject): JsonObject {
   };
 }
 
-/** `${extensionPath}/bin` is `./bin`: whoever reads it knows what it is relative to. */
+/** Converts `${extensionPath}/bin` to `./bin`. */
 export function relativeToExtension(path: string): string {
   return path.startsWith(EXTENSION_PATH) ? `.${path.slice(EXTENSION_PATH.length)}` : path;
 }

@@ -15,37 +15,40 @@ import { type JsonDocument, readJsonFile } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
-/** A manifest of another program, with the folder that it lies in. */
+/** A manifest of another program, and its directory. */
 export interface CompatFolder extends ManifestPlace {
   readonly manifest: JsonObject;
-  /** Reads a JSON file of the folder; undefined if it is missing. */
+  /** Reads a JSON file of the directory. Resolves to undefined if the file is missing. */
   readonly readJson: (path: string) => Promise<JsonValue | undefined>;
 }
 
-/** What was read of another program's manifest, and what of it is passed over. */
+/** The content of another program's manifest, with its problems. */
 export interface CompatManifest {
   readonly content: Omit<ManifestContent, 'name' | 'version' | 'description' | 'hooks'>;
-  /** The files that hooks are looked for in, relative to the extension, and hooks that stand in the manifest itself. */
+  /** Hook files, relative to the extension. `inlineHooks` are the hooks in the manifest itself. */
   readonly hookFiles: readonly string[];
   readonly inlineHooks: readonly JsonValue[];
-  /** Parts that may lie in the folder, and are not read. */
+  /** Files and directories that Keelson does not read. A warning names the existing ones. */
   readonly unread: readonly string[];
-  /** Hooks that are left out: a missing gate looks like an idle one. */
+  /** Ignored hooks. These are errors, because a missing guard looks like a guard that has nothing to block. */
   readonly errors: readonly ManifestProblem[];
   readonly warnings: readonly ManifestProblem[];
 }
 
-/** The rules for the manifests of another program. */
+/** The properties of another program's manifest format. */
 export interface CompatRules {
   readonly place: ManifestPlace;
-  /** The dialect of its hooks. */
+  /** The dialect of the program's hooks. */
   readonly dialect: HookDialect;
-  /** Whether hooks are given a folder for data. */
+  /** True if hooks get a data directory. */
   readonly hasData: boolean;
   readonly read: (folder: CompatFolder) => CompatManifest | Promise<CompatManifest>;
 }
 
-/** Reads a manifest of another program into the content of ours. One bad entry is left out, and does not void the rest. */
+/**
+ * Converts another program's manifest to the content of a native manifest. An invalid entry is left out, and the other
+ * entries are kept.
+ */
 export async function readCompatManifest(document: JsonDocument, rules: CompatRules): Promise<ReadManifest> {
   const { value, lost } = document;
   const named = namedSchema.safeParse(value);
@@ -56,7 +59,7 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
   const compat = await rules.read({ ...rules.place, manifest: value, readJson: (path) => files.read(path) });
   const { hooks, errors, warnings } = await readHooks(compat, { ...rules, extension: name }, files);
   const isVersion = typeof version === 'string' && version !== '';
-  const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
+  const noVersion = { path: 'version', message: 'it is missing, so 0.0.0 is used' };
   return {
     content: {
       ...compat.content,
@@ -79,31 +82,31 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
 
 async function unreadParts({ unread }: CompatManifest, root: string): Promise<readonly ManifestProblem[]> {
   const found = await Promise.all(unread.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
-  return found.flat().map((path) => ({ path, message: 'it is passed over' }));
+  return found.flat().map((path) => ({ path, message: 'it is not supported, so it is ignored' }));
 }
 
-/** Tells the keys of an object that nobody reads. */
+/** Warns about each unknown key of an object. */
 export function warnUnread(
   value: object,
   known: readonly string[],
   warn: (key: string, message: string) => void,
 ): void {
-  for (const key of Object.keys(value)) if (!known.includes(key)) warn(key, 'it is passed over');
+  for (const key of Object.keys(value)) if (!known.includes(key)) warn(key, 'it is not supported, so it is ignored');
 }
 
-/** Other JSON files of an extension. One that is there and cannot be read is a problem. */
+/** Reads further JSON files of an extension package. An existing file that cannot be read is a problem. */
 class JsonFiles {
   readonly problems: ManifestProblem[] = [];
   readonly warnings: ManifestProblem[] = [];
 
   constructor(private readonly root: string) {}
 
-  /** Keys that are lost are warnings, unless said otherwise. */
+  /** Duplicate or forbidden keys are added to `lost`, by default as warnings. */
   async read(path: string, lost = this.warnings): Promise<JsonValue | undefined> {
     const parsed = await readJsonFile(this.root, path);
     if (parsed === undefined) return undefined;
-    const [told, said] = 'value' in parsed ? [lost, parsed.lost] : [this.problems, parsed.problems];
-    told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
+    const [target, found] = 'value' in parsed ? [lost, parsed.lost] : [this.problems, parsed.problems];
+    target.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }
 }
@@ -120,7 +123,7 @@ async function readHooks(
   const take = (value: JsonValue, path: string) => {
     const fail = (message: string) => void errors.push({ path, message });
     if (!isObject(value)) return fail('it must be an object');
-    // Inline they may stand without the key that files have around them.
+    // Inline hooks may omit the `hooks` key that hook files have.
     const document = isObject(value.hooks) ? value : { hooks: value };
     const report = ({ level, message }: HookDiagnostic) => {
       if (level === 'error') fail(message);
@@ -130,7 +133,10 @@ async function readHooks(
     for (const hook of parseHooks(document, { ...source, dialect, hasData, report }).hooks) {
       const refused = settingIn(hook, findSettings);
       if (refused === undefined) hooks.push(manifestHookOf(hook));
-      else fail(`the hook "${hook.name}" is left out: ${refused} would put a setting into its command`);
+      else
+        fail(
+          `the hook "${hook.name}" is ignored: ${refused} would put a setting into its command. Read it from the environment`,
+        );
     }
   };
   for (const path of new Set(hookFiles)) {
@@ -141,13 +147,16 @@ async function readHooks(
   return { hooks, errors, warnings };
 }
 
-/** Where it comes from is said anew when it is registered. */
+/** Drops the origin of a hook, which is set again when the hook is registered. */
 function manifestHookOf(registration: HookRegistration): ManifestHook {
   const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
   return hook;
 }
 
-/** The part of a command that asks for the value of a setting. A shell may look up a variable by itself. */
+/**
+ * Returns the part of a command that refers to a setting. Variables in a shell command are allowed, because the shell
+ * reads them from the environment.
+ */
 function settingIn({ command, args = [], shell }: HookRegistration, findSettings: ReferenceFinder): string | undefined {
   const found = findSettings([command, ...args].join('\n'));
   return found.find(({ isVariable }) => !(shell && isVariable))?.text;

@@ -2,35 +2,35 @@ import type { ManifestProblem } from '../../internal/problem.js';
 import type { ManifestContent, ManifestFormat } from '../extension.js';
 import type { JsonDocument } from './strict-json.js';
 
-/** A manifest that was read: its content, or all that is wrong with it, and what was passed over. */
+/** A parsed manifest: its content or its problems, and its warnings. */
 export type ReadManifest = (
   | { readonly content: ManifestContent }
   | { readonly problems: readonly ManifestProblem[] }
 ) & {
-  /** Parts that are left out. */
+  /** Parts of the manifest that are left out. */
   readonly errors?: readonly ManifestProblem[];
   readonly warnings?: readonly ManifestProblem[];
 };
 
-/** The folder that a manifest lies in. */
+/** The directory of a manifest, and the workspace. */
 export interface ManifestPlace {
   readonly root: string;
   readonly workspaceDir: string;
 }
 
-/** How the manifests of one program are read. A program's format is one object in one file. */
+/** The manifest format of one program. Each format is one object in its own file. */
 export interface Format {
   readonly id: ManifestFormat;
-  /** The file of the manifest, relative to the extension. */
+  /** The path of the manifest file, relative to the extension. */
   readonly file: string;
-  /** Whether the host has to name the format in `compat`. */
+  /** True if the format is read only when `compat` names it. */
   readonly isOptIn: boolean;
-  /** Reads a manifest and the files that it names. */
+  /** Reads a manifest and the files that the manifest names. */
   readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ReadManifest>;
-  /** Whether a server that is a program must list its arguments. */
+  /** True if a server with a `command` must have `args`. */
   readonly argsRequired: boolean;
-  /** The transport of a server that has a `url` alone. */
+  /** The transport of a server with a `url` and no `transport`. */
   readonly urlMeans: 'sse' | 'http';
-  /** Whether an extension is given a folder for data of its own. */
+  /** True if each extension package gets its own data directory. */
   readonly hasDataFolder: boolean;
 }

@@ -11,7 +11,7 @@ import { problemsOfIssues } from './schema-issue.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
-/** Extensions of Gemini CLI. */
+/** The manifest format of Gemini CLI extensions. */
 export const gemini: Format = {
   id: 'gemini',
   file: 'gemini-extension.json',
@@ -29,7 +29,7 @@ export const gemini: Format = {
 const KNOWN = ['name', 'version', 'description', 'mcpServers', 'contextFileName', 'excludeTools', 'settings'];
 const CONTEXT_FILE = 'GEMINI.md';
 
-/** Reads a `gemini-extension.json` as it is. Entries that cannot be used are left out with a warning. */
+/** Reads a `gemini-extension.json`. Invalid entries are left out with a warning. */
 function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
@@ -57,12 +57,12 @@ function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatM
   };
 }
 
-/** Variables go without braces there too: `$TOKEN` is `${TOKEN}`. */
+/** Adds braces to variables: Gemini CLI allows `$TOKEN` for `${TOKEN}`. */
 function withBraces(server: JsonObject): JsonObject {
   return mapTexts(server, (text) => text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}'));
 }
 
-/** A command and its arguments in one text, as they are often written there. No shell reads it. */
+/** Splits a command string with arguments into `command` and `args`. Quotes are removed; no shell is involved. */
 function splitCommand(server: JsonObject): JsonObject {
   const { command, args } = server;
   if (typeof command !== 'string' || args !== undefined) return server;
@@ -78,10 +78,10 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
     const { data, error } = settingEntry.safeParse({ name, description: description || name, envVar, sensitive });
     const isTaken = data !== undefined && settings.has(data.name);
     const problem = isTaken
-      ? `"${data.name}" is there already`
+      ? `the name "${data.name}" is already used by an earlier setting`
       : problemsText(problemsOfIssues(error?.issues ?? [], entry));
     if (data === undefined || isTaken)
-      warnings.push({ path: `settings[${index}]`, message: `it is left out: ${problem}` });
+      warnings.push({ path: `settings[${index}]`, message: `it is ignored: ${problem}` });
     else settings.set(data.name, data);
   }
   return [...settings.values()];
@@ -91,28 +91,35 @@ function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[
   const named = value === '' ? [CONTEXT_FILE] : listOf(value ?? CONTEXT_FILE, 'contextFileName', warnings);
   return named.flatMap((entry) => {
     const file = typeof entry === 'string' ? relativeToExtension(entry) : entry;
-    const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'it is no text';
+    const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'each file must be a string';
     if (problem !== undefined) warnings.push({ path: 'contextFileName', message: problem });
     return typeof file === 'string' && problem === undefined ? [file] : [];
   });
 }
 
-/** `tool(arguments)` excludes part of a tool, which cannot be told here: the whole tool stays out. */
+/**
+ * An entry such as `tool(arguments)` excludes only some calls. Keelson cannot tell them apart, so it excludes the whole
+ * tool.
+ */
 function excludedToolsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
   return listOf(value, 'excludeTools', warnings).flatMap((tool) => {
     if (typeof tool !== 'string') {
-      warnings.push({ path: 'excludeTools', message: `${JSON.stringify(tool)} is no name of a tool` });
+      warnings.push({ path: 'excludeTools', message: `each tool name must be a string, got ${JSON.stringify(tool)}` });
       return [];
     }
     const [, name = tool, part] = /^([^(]+)\((.*)\)$/.exec(tool) ?? [];
-    if (part !== undefined) warnings.push({ path: 'excludeTools', message: `${tool} excludes ${name} as a whole` });
+    if (part !== undefined)
+      warnings.push({
+        path: 'excludeTools',
+        message: `${tool} excludes the whole tool ${name}, because arguments are not supported`,
+      });
     return [name];
   });
 }
 
-/** A text is a list of one. */
+/** Returns an array. A string becomes an array with one string. */
 function listOf(value: JsonValue | undefined, path: string, warnings: ManifestProblem[]): readonly JsonValue[] {
   if (Array.isArray(value) || typeof value === 'string') return [value].flat();
-  if (value !== undefined && value !== null) warnings.push({ path, message: 'it is no list, and is passed over' });
+  if (value !== undefined && value !== null) warnings.push({ path, message: 'it must be an array, so it is ignored' });
   return [];
 }

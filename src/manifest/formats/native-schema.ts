@@ -10,27 +10,29 @@ const textMap = z.record(z.string(), z.string());
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const timeout = z.number().min(1).max(MAX_TIMER_MS);
 
-/** A name that may become a key of an object. */
+/** Schema of a name that may become an object key. */
 function named(max: number, pattern: RegExp, rule: string) {
   return z
     .string()
     .min(1)
     .max(max)
     .regex(pattern, rule)
-    .refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is reserved');
+    .refine(
+      (name) => !['__proto__', 'constructor', 'prototype'].includes(name),
+      'the name is reserved: choose another name',
+    );
 }
 
-/** Letters, digits, `.`, `_` and `-`, 1–64, without `..`. */
 const extensionName = named(
   64,
   /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
-  'a name is made of letters, digits, ".", "_" and "-", without ".."',
+  'a name must consist of letters, digits, ".", "_" and "-", without ".."',
 );
-/** What a manifest of another program has to have. */
+/** The only required key in a manifest of another program. */
 export const namedSchema = z.looseObject({ name: extensionName });
 
-const label = named(128, /^\P{Cc}+$/u, 'a name has no control characters');
-const skillLabel = named(64, SKILL_NAME, 'a name has no control characters and no ":"');
+const label = named(128, /^\P{Cc}+$/u, 'a name must not contain control characters');
+const skillLabel = named(64, SKILL_NAME, 'a name must not contain control characters or ":"');
 
 const hookFields = {
   name: label,
@@ -39,9 +41,9 @@ const hookFields = {
   shell: z
     .union([z.boolean(), z.literal('bash')])
     .optional()
-    .meta({ description: 'Whether `command` is a text for /bin/sh, or for bash.' }),
+    .meta({ description: 'If true, /bin/sh runs `command`; with `bash`, bash runs it.' }),
   matcher: z.string().optional(),
-  timeout: timeout.optional().meta({ description: 'In milliseconds.' }),
+  timeout: timeout.optional().meta({ description: 'Time limit in milliseconds.' }),
   env: textMap.optional(),
   cwd: text.optional(),
   onFailure: z.enum(['continue', 'block']).optional(),
@@ -82,9 +84,14 @@ const serverEntry = z
       return;
     }
     if (url !== undefined)
-      add('url', isRemote ? 'there is a `command` as well' : 'it needs a `transport`: sse or http');
+      add(
+        'url',
+        isRemote
+          ? 'it must not be given with `command`: remove one of the two'
+          : 'it needs a `transport`: "sse" or "http"',
+      );
     if (command === undefined) add('command', 'it is missing');
-    if (args === undefined) add('args', 'it is missing; give [] for none');
+    if (args === undefined) add('args', 'it is missing: use [] for no arguments');
   })
   .meta({
     anyOf: [
@@ -94,16 +101,16 @@ const serverEntry = z
     ],
   });
 
-/** A setting, as every format has it. */
+/** Schema of a setting, shared by all formats. */
 export const settingEntry = z.strictObject({
   name: label,
   description: text,
   envVar: z
     .string()
-    .regex(/^[A-Za-z_]\w*$/, 'a variable is named with letters, digits and "_"')
-    .refine((name) => !isRefusedName(name), 'this variable can make another program run: name one of your own')
+    .regex(/^[A-Za-z_]\w*$/, 'a variable name must consist of letters, digits and "_"')
+    .refine((name) => !isRefusedName(name), 'this variable can make another program run: choose a variable of your own')
     .optional(),
-  sensitive: z.boolean().optional().meta({ description: 'Whether the value is withheld from whatever is logged.' }),
+  sensitive: z.boolean().optional().meta({ description: 'If true, the value is redacted in logs.' }),
   required: z.boolean().optional(),
   type: z.enum(['string', 'number', 'boolean']).optional(),
   default: scalar.optional(),
@@ -115,7 +122,7 @@ const parameterFields = {
   required: z.boolean().optional(),
   default: scalar.optional(),
 };
-const parameterName = named(64, /^[A-Za-z_][\w-]*$/, 'a parameter is named with letters, digits, "_" and "-"');
+const parameterName = named(64, /^[A-Za-z_][\w-]*$/, 'a parameter name must consist of letters, digits, "_" and "-"');
 
 const skillEntry = z.strictObject({
   name: skillLabel,
@@ -131,13 +138,16 @@ const skillEntry = z.strictObject({
     .optional(),
 });
 
-/** `manifest.json`, as it is written. Unknown keys at the top are allowed; whoever reads it warns. */
+/** Schema of a `manifest.json`. Unknown top-level keys are allowed here; the reader warns about them. */
 export const manifestSchema = z.looseObject({
   $schema: z.string().optional(),
   name: extensionName,
   version: z
     .string()
-    .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/, 'a version is such as 1.0.0 or 1.0.0-beta.1'),
+    .regex(
+      /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/,
+      'a version must have a form such as 1.0.0 or 1.0.0-beta.1',
+    ),
   description: text,
   mcpServers: z.record(label, serverEntry).optional(),
   hooks: z
@@ -145,28 +155,30 @@ export const manifestSchema = z.looseObject({
       z.array(hookEntry),
       z
         .object({
-          timeout: timeout.optional().meta({ description: 'Of each hook without one, in milliseconds.' }),
-          hooks: z.array(hookEntry).optional().meta({ description: 'A list of hooks that name their `event`.' }),
+          timeout: timeout.optional().meta({ description: 'Time limit in milliseconds of each hook without its own.' }),
+          hooks: z.array(hookEntry).optional().meta({ description: 'An array of hooks that name their `event`.' }),
         })
         .catchall(z.array(hookUnderEvent)),
     ])
     .optional()
-    .meta({ description: 'A list, or an object with `timeout` and lists by event or one list `hooks`.' }),
+    .meta({
+      description: 'An array of hooks, or an object with `timeout` and either an array per event or one array `hooks`.',
+    }),
   settings: z.array(settingEntry).optional(),
   skills: z
     .array(z.union([skillEntry, text]))
     .optional()
-    .meta({ description: 'Skills, or paths of folders that hold folders with a SKILL.md.' }),
+    .meta({ description: 'Skills, or paths of directories whose subdirectories contain a SKILL.md.' }),
 });
 
-/** What stands in a `manifest.json`. */
+/** The content of a `manifest.json`. */
 export type ManifestFile = z.infer<typeof manifestSchema>;
 
-/** The keys that a manifest has. */
+/** The known top-level keys of a manifest. */
 export const MANIFEST_KEYS: readonly string[] = Object.keys(manifestSchema.shape);
 
 /**
- * The JSON Schema of `manifest.json`, draft 2020-12, for editors and other checks.
+ * Returns the JSON Schema of `manifest.json` (draft 2020-12), for editors and other validators.
  *
  * @example
  * await writeFile('manifest.schema.json', JSON.stringify(manifestJsonSchema(), null, 2));

@@ -15,7 +15,7 @@ import { type JsonDocument, parseJsonObject } from './strict-json.js';
 
 type JsonObject = { readonly [key: string]: JsonValue };
 
-/** The format of this library. */
+/** The manifest format of Keelson. */
 export const native: Format = {
   id: 'native',
   file: 'manifest.json',
@@ -26,7 +26,7 @@ export const native: Format = {
   hasDataFolder: false,
 };
 
-/** Reads a manifest and looks at the folders that it names. */
+/** Reads a manifest and checks the directories that the manifest names. */
 async function readPackage(document: JsonDocument, { root }: ManifestPlace): Promise<ReadManifest> {
   const read = readNativeManifest(document);
   if (!('content' in read)) return read;
@@ -36,14 +36,14 @@ async function readPackage(document: JsonDocument, { root }: ManifestPlace): Pro
   return { ...read, warnings: [...(read.warnings ?? []), ...missing] };
 }
 
-/** Folders of skills that a link leads out of the extension. */
+/** Reports skill directories that a link leads out of the extension. */
 function foldersOutside(root: string, { skillFolders }: ManifestContent): readonly ManifestProblem[] {
   return skillFolders
     .filter((path) => !isInside(realLocation(join(root, path)), realLocation(root)))
-    .map((path) => ({ path: 'skills', message: `${JSON.stringify(path)} leads out of the folder of the extension` }));
+    .map((path) => ({ path: 'skills', message: `${JSON.stringify(path)} leads out of the extension directory` }));
 }
 
-/** Reads what stands in a `manifest.json`. */
+/** Parses the content of a `manifest.json`. */
 export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest {
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) return { problems: [...lost, ...problemsOfIssues(parsed.error.issues, value)] };
@@ -81,7 +81,7 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestCo
 
 interface PlacedHook extends ManifestHook {
   readonly at: string;
-  /** The event that it stands under. */
+  /** The event key that contains the hook in the file. */
   readonly key: string;
 }
 
@@ -98,21 +98,22 @@ function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
 }
 
 function eventProblems({ at, event, key }: PlacedHook): ManifestProblem[] {
-  const message = `it is ${JSON.stringify(event)}, and stands under ${JSON.stringify(key)}`;
+  const message = `it must be ${JSON.stringify(key)}, the event that lists it, got ${JSON.stringify(event)}`;
   return event === key ? [] : [{ path: `${at}.event`, message }];
 }
 
-/** A hook at an event that there is not is left out; the others stay. */
+/** Reports a hook with an unknown event. That hook is left out, and the other hooks stay. */
 function unknownEvent({ event, at, name }: PlacedHook): ManifestProblem[] {
   if (isHookEvent(event)) return [];
   const near = nearestName(event, HOOK_EVENTS);
-  const hint = near === undefined ? `there are ${HOOK_EVENTS.join(', ')}` : `did you mean "${near}"?`;
-  return [{ path: at, message: `the hook "${name}" is left out: there is no event ${JSON.stringify(event)}; ${hint}` }];
+  const hint = near === undefined ? `known events are ${HOOK_EVENTS.join(', ')}` : `did you mean "${near}"?`;
+  return [{ path: at, message: `the hook "${name}" is ignored: unknown event ${JSON.stringify(event)}; ${hint}` }];
 }
 
 function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, findSettings: ReferenceFinder) {
   const texts = [command, ...args, ...Object.values(env)];
-  // What a shell would read as a program is no place for a value; elsewhere it would be shown and hashed.
+  // A value in a shell command could run as code, and in arguments it would be shown and hashed. So settings are
+  // allowed only as variables of a shell command.
   return texts.flatMap((text) =>
     findSettings(text)
       .filter(({ isVariable }) => !(shell && isVariable))
@@ -123,7 +124,7 @@ function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, f
   );
 }
 
-/** Entries with a name that one before them has. */
+/** Reports entries whose name is used by an earlier entry. */
 function repeatedNames<T>(
   entries: readonly T[],
   list: string,
@@ -134,7 +135,9 @@ function repeatedNames<T>(
     const name = nameOf(entry);
     const isTaken = name !== undefined && seen.has(name);
     if (name !== undefined) seen.add(name);
-    return isTaken ? [{ path: `${list}[${index}].name`, message: `"${name}" is there already` }] : [];
+    return isTaken
+      ? [{ path: `${list}[${index}].name`, message: `the name "${name}" is already used by an earlier entry` }]
+      : [];
   });
 }
 
@@ -142,11 +145,11 @@ function settingProblems(setting: SettingDefinition, index: number) {
   const at = `settings[${index}]`;
   const problems: ManifestProblem[] = [];
   if (setting.default !== undefined && !fitsSetting(setting, setting.default)) {
-    problems.push({ path: `${at}.default`, message: `it is no ${expectedOf(setting)}` });
+    problems.push({ path: `${at}.default`, message: `it must be ${expectedOf(setting)}` });
   }
-  setting.enum?.forEach((choice, at_) => {
+  setting.enum?.forEach((choice, position) => {
     if (!fitsSetting(setting, choice))
-      problems.push({ path: `${at}.enum[${at_}]`, message: `it is no ${expectedOf(setting)}` });
+      problems.push({ path: `${at}.enum[${position}]`, message: `it must be ${expectedOf(setting)}` });
   });
   return problems;
 }
@@ -166,12 +169,14 @@ function skillProblems({ skills = [] }: ManifestFile, findSettings: ReferenceFin
   ];
 }
 
-/** What a prompt may not ask for: whatever stands in it reaches the model. */
+/** Reports references to settings in a prompt, because the model reads the prompt. */
 function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings: ReferenceFinder): string[] {
   const own = new Set(parameters.map(({ name }) => `{{${name}}}`));
   return findSettings(prompt)
     .filter(({ text }) => !own.has(text.replace(/\s/g, '')))
-    .map(({ text, setting }) => `${text} would put the setting "${setting.name}" before the model, which no value is`);
+    .map(
+      ({ text, setting }) => `${text} would show the setting "${setting.name}" to the model: remove it from the prompt`,
+    );
 }
 
 function unknownKeys(value: JsonObject): ManifestProblem[] {
@@ -179,13 +184,13 @@ function unknownKeys(value: JsonObject): ManifestProblem[] {
     .filter((key) => !MANIFEST_KEYS.includes(key))
     .map((key) => {
       const near = nearestName(key, MANIFEST_KEYS);
-      return { path: key, message: `there is no such key${near === undefined ? '' : `; did you mean "${near}"?`}` };
+      return { path: key, message: `the key is unknown${near === undefined ? '' : `; did you mean "${near}"?`}` };
     });
 }
 
 /**
- * Reads the text of a `manifest.json` as an extension's would be read, for a check before it is published: its content,
- * or all that is wrong with it. Never throws. Files that it names are not looked at.
+ * Parses the text of a `manifest.json`, to check it before publishing. Returns its content or every problem. Never
+ * throws. Does not check the files that the manifest names.
  *
  * @example
  * const read = parseManifest('{ "name": "notes", "version": "1.0.0" }');

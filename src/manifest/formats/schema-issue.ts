@@ -3,7 +3,10 @@ import { type ManifestProblem, pathText } from '../../internal/problem.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** The issues of a schema as problems with paths. Of a choice it tells what is wrong with the branch that was meant. */
+/**
+ * Converts schema issues to problems with paths. For a union it reports only the issues of the branch that matches the
+ * value's type.
+ */
 export function problemsOfIssues(issues: readonly Issue[], value: unknown): readonly ManifestProblem[] {
   return issues.flatMap((issue) => flatten(issue)).map((issue) => problemOf(issue, value));
 }
@@ -11,16 +14,16 @@ export function problemsOfIssues(issues: readonly Issue[], value: unknown): read
 function flatten(issue: Issue, above: readonly PropertyKey[] = []): readonly Issue[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ ...issue, path: [...path, key], message: 'there is no such setting' }));
+    return issue.keys.map((key) => ({ ...issue, path: [...path, key], message: 'the key is unknown' }));
   }
   if (issue.code !== 'invalid_union') return [{ ...issue, path }];
-  const meant = issue.errors.find((branch) => !branch.some(isOtherKind));
-  if (meant) return meant.flatMap((inner) => flatten(inner, path));
+  const branch = issue.errors.find((issues) => !issues.some(isOtherKind));
+  if (branch) return branch.flatMap((inner) => flatten(inner, path));
   const kinds = issue.errors.flat().flatMap((inner) => (inner.code === 'invalid_type' ? [inner.expected] : []));
-  return [{ ...issue, path, message: `it has to be ${[...new Set(kinds)].join(' or ')}` }];
+  return [{ ...issue, path, message: `it must be ${[...new Set(kinds)].join(' or ')}` }];
 }
 
-/** Whether the value is nothing of what this branch takes. */
+/** True if the value has another type than this branch of the union. */
 function isOtherKind(issue: Issue): boolean {
   return issue.path.length === 0 && issue.code === 'invalid_type';
 }

@@ -7,27 +7,27 @@ import { resolveInside } from '../../process/files/relative-path.js';
 
 const MAX_JSON_BYTES = 1_048_576;
 
-/** A JSON object, or the problems of the text. */
+/** A JSON object, or the problems of its source. */
 export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
 
-/** A JSON object as it was read. */
+/** A parsed JSON object. */
 export interface JsonDocument {
   readonly value: { readonly [key: string]: JsonValue };
-  /** The keys that are lost: `__proto__`, and all but the last of a key that an object has twice. */
+  /** Keys that are dropped: `__proto__`, and every earlier duplicate of a key. */
   readonly lost: readonly ManifestProblem[];
 }
 
-/** Reads a JSON file in the folder of an extension; undefined if it is missing. */
+/** Reads a JSON file in the directory of an extension package. Resolves to undefined if the file is missing. */
 export async function readJsonFile(root: string, path: string): Promise<ParsedJson | undefined> {
   const read = await readBytes(join(root, path), MAX_JSON_BYTES);
   if ('problem' in read) return read.isAbsent ? undefined : wrong(read.problem);
-  if ((await resolveInside(root, path)) === undefined) return wrong('it leads out of the folder of the extension');
+  if ((await resolveInside(root, path)) === undefined) return wrong('it leads out of the extension directory');
   return parseJsonObject(read.bytes);
 }
 
-/** Reads bytes as one JSON object in UTF-8, without a byte order mark and comments, at most 1 MiB long. */
+/** Parses bytes as one JSON object in UTF-8 of at most 1 MiB. A byte order mark and comments are invalid. */
 export function parseJsonObject(bytes: Uint8Array): ParsedJson {
-  if (bytes.length > MAX_JSON_BYTES) return wrong(`it has ${bytes.length} bytes, more than ${MAX_JSON_BYTES}`);
+  if (bytes.length > MAX_JSON_BYTES) return wrong(`it must have at most ${MAX_JSON_BYTES} bytes, got ${bytes.length}`);
   const text = decode(bytes);
   if (typeof text !== 'string') return wrong(text.problem);
   const read = readJson(text);
@@ -44,12 +44,12 @@ function wrong(message: string): ParsedJson {
 function decode(bytes: Uint8Array): string | { problem: string } {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    return { problem: 'it is UTF-16: save it as UTF-8' };
+    return { problem: 'it must be UTF-8, got UTF-16: save it as UTF-8' };
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.startsWith('\uFEFF') ? { problem: 'it begins with a byte order mark: save it without one' } : text;
   } catch {
-    return { problem: 'it is not UTF-8' };
+    return { problem: 'it must be UTF-8: save it as UTF-8' };
   }
 }

@@ -3,7 +3,10 @@ import type { LiveToolSet, Tool, ToolContext, ToolSource } from '../../tools/too
 import { toolsOf } from '../../tools/tool-set.js';
 import type { Redactor } from './redactor.js';
 
-/** A host for the loaders of what extensions bring: nothing sensitive leaves their tools, or reaches their logger. */
+/**
+ * Wraps a loader host: redacts sensitive settings in log messages, and in the descriptions, progress, results and
+ * errors of tools.
+ */
 export function redactingHost(host: LoaderHost, redactor: Redactor, logger: LoaderHost['logger']): LoaderHost {
   const use: LoaderHost['use'] = (lifecycle, before) =>
     host.use(
@@ -15,7 +18,7 @@ export function redactingHost(host: LoaderHost, redactor: Redactor, logger: Load
   return Object.create(host, { logger: { value: logger }, use: { value: use } }) as LoaderHost;
 }
 
-/** The same tools under the same names. They are wrapped within, so that no record ever holds what they really gave. */
+/** Wraps each tool so that its results are redacted before any event or log can contain them. */
 class RedactedTools implements LiveToolSet {
   private readonly wrapped = new WeakMap<Tool, Tool>();
 
@@ -43,9 +46,9 @@ class RedactedTools implements LiveToolSet {
       description: redactor.values(tool.description),
       async execute(input, context) {
         try {
-          return redactor.copyValues(await tool.execute(input, quiet(context, redactor)));
+          return redactor.copyValues(await tool.execute(input, redactedContext(context, redactor)));
         } catch (error) {
-          // An abort is told by its very reason.
+          // The abort reason must stay the same object, so it is not copied.
           throw context.signal.aborted ? error : redactor.copyValues(error);
         }
       },
@@ -53,7 +56,7 @@ class RedactedTools implements LiveToolSet {
   }
 }
 
-function quiet(context: ToolContext, redactor: Redactor): ToolContext {
+function redactedContext(context: ToolContext, redactor: Redactor): ToolContext {
   const progress = (data: unknown) => context.progress(redactor.copyValues(data));
   return Object.create(context, { progress: { value: progress } }) as ToolContext;
 }

@@ -6,16 +6,16 @@ import { secretForms } from './secret-forms.js';
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 32;
-/** Shorter values would be found everywhere; they are withheld by the names of their settings alone. */
+/** Shorter values would match almost everywhere, so they are redacted only by the name of their setting. */
 const MIN_LENGTH = 4;
 
-/** Takes sensitive values out of whatever is shown or logged: by the value, and by its setting's name as a key. */
+/** Redacts sensitive settings: their values, and any value under a key with the setting's name. */
 export class Redactor {
-  /** The strings to take out, longest first, since one may hold another. */
+  /** Strings to redact, longest first, because one may contain another. */
   private forms: readonly string[] = [];
   private readonly keys = new Map<string, RegExp>();
 
-  /** Remembers a sensitive setting and its value. What was learnt once is never shown again. */
+  /** Adds a sensitive setting and its value. A value stays redacted even after the setting has changed. */
   learn(setting: SettingDefinition, value: unknown): void {
     for (const name of [setting.name, setting.envVar]) {
       const key = fold(name ?? '');
@@ -26,7 +26,7 @@ export class Redactor {
     this.forms = [...new Set([...this.forms, ...secretForms(secret)])].sort((a, b) => b.length - a.length);
   }
 
-  /** A string without sensitive values, also without those that follow the name of their setting. */
+  /** Returns a string without sensitive values, and without any value that follows the name of a sensitive setting. */
   text(text: string): string {
     let shown = this.values(text);
     const folded = this.keys.size === 0 ? '' : fold(shown);
@@ -36,22 +36,22 @@ export class Redactor {
     return shown;
   }
 
-  /** A string without sensitive values. Keys are not looked at. */
+  /** Returns a string without sensitive values. Names of settings are ignored. */
   values(text: string): string {
     return this.forms.reduce((shown, form) => shown.replaceAll(form, REDACTED), text);
   }
 
-  /** A copy of anything without sensitive values, by value and by key. Getters are not called, and bytes stay. */
+  /** Returns a copy without sensitive values, by value and by key. Does not call getters, and keeps bytes. */
   copy<T>(value: T): T {
     return this.keys.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: true }) as T);
   }
 
-  /** The same by value alone. */
+  /** Same as `copy`, but by value only. */
   copyValues<T>(value: T): T {
     return this.forms.length === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
-  /** A logger that tells the current one nothing sensitive. */
+  /** Returns a logger that redacts each message and its details before `current()` logs them. */
   logger(current: () => Logger): Logger {
     const tell = (level: keyof Logger) => (message: string, details?: unknown) =>
       details === undefined
@@ -98,14 +98,16 @@ interface Walk {
   readonly byKey: boolean;
 }
 
-/** `name: value`, `name=value` and `"name": "value"`. */
+/** Matches `name: value`, `name=value` and `"name": "value"`. */
 function keyPattern(key: string): RegExp {
   const letters = [...key].join('[^\\p{L}\\p{N}\\n]{0,3}');
   const text = String.raw`(?<![\p{L}\p{N}])(${letters}["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}"']+)`;
   return new RegExp(text, 'giu');
 }
 
-/** Undefined for an object that is more than its properties, such as a URL. */
+/**
+ * Returns an empty object of the same kind. Undefined for an object that is more than its properties, such as a URL.
+ */
 function emptyLike(value: object): object | undefined {
   if (Array.isArray(value)) return [];
   if (value instanceof DOMException) return undefined;

@@ -4,22 +4,22 @@ import type { SettingDefinition } from '../extension.js';
 const REFERENCE = /\$\{([^{}]{1,200})\}|\{\{([^{}]{1,200})\}\}/g;
 const PREFIX = /^\s*(?:settings?|user_config|config|env)\s*[.:]/;
 
-/** A place in a text that asks for the value of a setting. */
+/** A reference to a setting in a string. */
 interface SettingReference {
   readonly text: string;
   readonly setting: SettingDefinition;
-  /** Whether it may be no more than a variable of the environment, which a shell looks up by itself. */
+  /** True if the reference has the form of an environment variable, which a shell expands itself. */
   readonly isVariable: boolean;
 }
 
 /**
- * Finds the settings that a text names as `${name}`, `{{name}}`, `${settings.name}`, `${user_config.name}` or their like,
- * by name or by variable, whatever the case and the separators. Values are never put into a text, so whoever finds one of
- * these refuses it.
+ * Finds references to settings in a string, such as `${name}`, `{{name}}`, `${settings.name}` and
+ * `${user_config.name}`. A setting is found by its name or its variable, ignoring case and separators. Callers refuse
+ * references, because values are never inserted into strings.
  */
 export type ReferenceFinder = (text: string) => readonly SettingReference[];
 
-/** A finder of references to these settings. */
+/** Creates a finder for references to the given settings. */
 export function createReferenceFinder(settings: readonly SettingDefinition[]): ReferenceFinder {
   const known = new Map(
     settings.flatMap((setting) =>

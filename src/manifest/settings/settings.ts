@@ -3,27 +3,27 @@ import type { SettingValue } from '../../skills/skill.js';
 import type { ExtensionPackage, SettingDefinition } from '../extension.js';
 import { expectedOf, fitsSetting, valueOfText } from './type.js';
 
-/** From where values come: the variable first, then what is stored, then the default. */
+/** Sources of setting values, in order: the environment variable, the stored value, the default. */
 export interface SettingSources {
   readonly env: NodeJS.ProcessEnv;
-  /** What the host's configuration has for the extension. */
+  /** The values in the host configuration. */
   readonly stored: Readonly<Record<string, unknown>>;
-  /** Begins the names of the variables that values are handed on in, such as `KEELSON`. */
+  /** Prefix of the environment variables that pass settings to programs, such as `KEELSON`. */
   readonly prefix: string;
 }
 
-/** What the settings of one extension are now. */
+/** The current setting values of one extension package. */
 export interface ResolvedSettings {
   readonly values: ReadonlyMap<string, SettingValue>;
-  /** The same as variables for the programs of the extension. */
+  /** The same values as environment variables for the extension's programs. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Required ones without a value, by name. */
+  /** Names of required settings without a value. */
   readonly missing: readonly string[];
-  /** What could not be used; no value is shown. */
+  /** Problems with settings. Messages contain no values. */
   readonly problems: readonly SettingProblem[];
 }
 
-/** A value, or a setting, that cannot be used. */
+/** A problem with a setting or its value. */
 interface SettingProblem {
   readonly setting: string;
   readonly message: string;
@@ -31,7 +31,10 @@ interface SettingProblem {
 
 export const NO_SETTINGS: ResolvedSettings = { values: new Map(), variables: {}, missing: [], problems: [] };
 
-/** Finds and checks the value of each setting. One that is wrong counts as none: nothing else stands in for it. */
+/**
+ * Resolves and validates the value of each setting. An invalid value counts as missing, and no other source replaces
+ * it.
+ */
 export function resolveSettings(
   extension: Pick<ExtensionPackage, 'settings'>,
   sources: SettingSources,
@@ -49,7 +52,7 @@ export function resolveSettings(
     missing: settings.filter(({ name, required }) => required === true && !values.has(name)).map(({ name }) => name),
     problems: [
       ...found.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
-      ...unknown.map((setting) => ({ setting, message: 'there is no such setting' })),
+      ...unknown.map((setting) => ({ setting, message: 'the setting is unknown' })),
     ],
   };
 }
@@ -60,16 +63,17 @@ function find(
 ): { value?: SettingValue; problem?: SettingProblem } {
   const { name, envVar } = setting;
   const text = envVar !== undefined && Object.hasOwn(env, envVar) ? env[envVar] : undefined;
-  if (text !== undefined) return checked(setting, valueOfText(setting, text), `the variable ${envVar}`);
+  if (text !== undefined) return validated(setting, valueOfText(setting, text), `the variable ${envVar}`);
   const value: unknown = Object.hasOwn(stored, name) ? stored[name] : undefined;
-  if (value !== undefined) return checked(setting, fitsSetting(setting, value) ? value : undefined, 'its stored value');
+  if (value !== undefined)
+    return validated(setting, fitsSetting(setting, value) ? value : undefined, 'its stored value');
   return setting.default === undefined ? {} : { value: setting.default };
 }
 
-/** The message does not say what the value is: it may be a secret in the wrong place. */
-function checked(setting: SettingDefinition, value: SettingValue | undefined, source: string) {
+/** The message omits the value, which may be a secret in the wrong place. */
+function validated(setting: SettingDefinition, value: SettingValue | undefined, source: string) {
   if (value !== undefined) return { value };
-  return { problem: { setting: setting.name, message: `${source} is no ${expectedOf(setting)}` } };
+  return { problem: { setting: setting.name, message: `${source} must be ${expectedOf(setting)}` } };
 }
 
 function variablesOf(
@@ -83,14 +87,16 @@ function variablesOf(
     if (value !== undefined) {
       return [settingVariable(name, prefix), ...variables].map((variable) => [variable, String(value)] as const);
     }
-    // A program of the user's inherits the environment: a variable that is wrong is emptied.
+    // The user's programs inherit the environment, so a variable with an invalid value is set to an empty string.
     return variables.filter((variable) => Object.hasOwn(env, variable)).map((variable) => [variable, ''] as const);
   });
-  // Of two names that come out alike, the first keeps the variable.
+  // If two settings have the same variable name, the first setting wins.
   return Object.fromEntries(entries.reverse());
 }
 
-/** The variable that programs find a setting in: `apiToken` is `KEELSON_SETTING_API_TOKEN`. */
+/**
+ * Returns the environment variable that programs read a setting from: `apiToken` becomes `KEELSON_SETTING_API_TOKEN`.
+ */
 function settingVariable(name: string, prefix: string): string {
   const snake = name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1_$2')
@@ -99,7 +105,10 @@ function settingVariable(name: string, prefix: string): string {
   return `${prefix}_SETTING_${snake.toUpperCase()}`;
 }
 
-/** The host's configuration with the values of every extension in `extensions`, sensitive ones included. */
+/**
+ * Returns the host configuration with the setting values of every extension package in `extensions`, including
+ * sensitive values.
+ */
 export function mergeConfiguration(
   host: Readonly<Record<string, unknown>>,
   resolved: ReadonlyMap<string, { readonly settings: ResolvedSettings }>,
@@ -110,12 +119,12 @@ export function mergeConfiguration(
   return { ...host, extensions: Object.fromEntries([...others, ...merged]) };
 }
 
-/** What a configuration has for extensions: `extensions.<name>.<setting>`. */
+/** Returns the `extensions` object of a configuration. */
 function storedSettings(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return isObject(config.extensions) ? config.extensions : {};
 }
 
-/** What a configuration has for one extension. */
+/** Returns the stored settings of one extension package. */
 export function storedFor(config: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
   const all = storedSettings(config);
   const stored = Object.hasOwn(all, name) ? all[name] : undefined;

@@ -1,28 +1,28 @@
 import type { SettingValue } from '../../skills/skill.js';
 import type { SettingDefinition } from '../extension.js';
 
-/** The kind of value that a setting takes. */
+/** Returns the type of a setting's value. */
 function typeOfSetting({ type, default: fallback, enum: choices }: SettingDefinition): string {
   return type ?? typeof (fallback ?? choices?.[0] ?? '');
 }
 
-/** What a setting takes, in words. */
+/** Describes the expected value of a setting for error messages. */
 export function expectedOf(setting: SettingDefinition): string {
-  const kind = typeOfSetting(setting);
+  const kind = `a ${typeOfSetting(setting)}`;
   const choices = setting.enum?.map((choice) => JSON.stringify(choice)).join(', ');
   return choices === undefined ? kind : `${kind}, one of ${choices}`;
 }
 
-/** Whether a setting may have a value. */
+/** True if the value is valid for the setting. */
 export function fitsSetting(setting: SettingDefinition, value: unknown): value is SettingValue {
   if (typeof value !== typeOfSetting(setting)) return false;
   if (typeof value === 'number' && !Number.isFinite(value)) return false;
-  // A NUL cannot be handed to a program.
+  // An environment variable cannot contain a NUL character.
   if (typeof value === 'string' && value.includes('\0')) return false;
   return setting.enum?.includes(value as SettingValue) ?? true;
 }
 
-/** The value that a text from the environment stands for, or undefined where it is none of this setting's. */
+/** Parses the value of an environment variable. Undefined if the value is invalid for the setting. */
 export function valueOfText(setting: SettingDefinition, text: string): SettingValue | undefined {
   const value = convert(typeOfSetting(setting), text);
   return fitsSetting(setting, value) ? value : undefined;

@@ -11,11 +11,11 @@ import { shownTool, toTool } from './tool.js';
 interface RegisteredTool {
   readonly tool: Tool;
   readonly owner: PluginPart;
-  /** Takes the tool from the agent again. */
+  /** Removes the tool from the agent. */
   readonly remove: () => void;
 }
 
-/** The tools of an agent as its plugins see them, with those that the plugins register. */
+/** The tool registry of an agent's plugins. It holds the agent's tools and the tools that plugins register. */
 export class AgentTools {
   private registered: readonly RegisteredTool[] = [];
 
@@ -26,7 +26,7 @@ export class AgentTools {
     host.signal.addEventListener('abort', () => this.clear(), { once: true });
   }
 
-  /** The registry for one plugin. */
+  /** Returns the registry for one plugin. */
   registryOf(owner: PluginPart): PluginToolRegistry {
     return {
       list: () => [...new Set(this.all().map(({ name }) => name))],
@@ -37,11 +37,11 @@ export class AgentTools {
     };
   }
 
-  /** Removes the tools that a plugin has registered; without one, those of all. */
+  /** Removes the tools that the given plugin has registered, or all registered tools without an argument. */
   clear(plugin?: PluginPart): void {
-    const isMeant = ({ owner }: RegisteredTool) => plugin === undefined || owner === plugin;
-    for (const each of this.registered) if (isMeant(each)) each.remove();
-    this.registered = this.registered.filter((each) => !isMeant(each));
+    const matches = ({ owner }: RegisteredTool) => plugin === undefined || owner === plugin;
+    for (const each of this.registered) if (matches(each)) each.remove();
+    this.registered = this.registered.filter((each) => !matches(each));
   }
 
   private all(): readonly Tool[] {

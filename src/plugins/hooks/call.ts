@@ -9,24 +9,27 @@ import type { ToolExecutionResult } from '../plugin.js';
 import type { PluginCall, PluginPart } from './part.js';
 import { executionResultOf } from './tool.js';
 
-/** How plugins are called. */
+/** Time limit, clock, logger and abort signal for calls of plugin hooks. */
 export interface PluginCalling {
-  /** Time for one hook. */
+  /** Time limit for one hook call, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends the wait for a hook. */
+  /** Stops waiting for a hook when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is done about a call: it goes on, or the model gets this text. */
+/** The decision on a tool call: the call to run, or the reason for the model if it is blocked. */
 export type ToolVerdict =
   | { readonly name: string; readonly input: Record<string, unknown>; readonly blocked?: undefined }
   | { readonly blocked: string };
 
 const LONGEST_REASON = 2_000;
 
-/** What a hook gives, or a TimeoutExceededError where it takes too long. What it does later has no effect. */
+/**
+ * Runs a hook. Rejects with a TimeoutExceededError if the hook takes longer than `timeoutMs`. A later result of the
+ * hook is ignored.
+ */
 export async function callInTime<T>(
   what: string,
   work: () => Awaitable<T>,
@@ -39,35 +42,38 @@ export async function callInTime<T>(
   return await pTimeout(returned, options);
 }
 
-/** What takes as long as it does, such as a person's answer. Rejects only with what it rejects with, and where the signal fires. */
+/** Runs work without a time limit, such as an approval prompt. Rejects if the work rejects or the signal aborts. */
 export function withoutLimit<T>(work: () => Promise<T>, calling: PluginCalling): Promise<T> {
   return callInTime('', work, { ...calling, timeoutMs: Number.POSITIVE_INFINITY });
 }
 
-/** Whether a run has a message: one that goes on from its conversation, such as a resumed one, has none. */
+/** False if the run continues a conversation without a new message, such as a resumed run. */
 export function hasMessage(input: string, { messages }: RunContext): boolean {
   return input !== '' || messages.length === 0;
 }
 
-/** The message as one plugin wants it. Rejects where it gives none. */
+/** Returns the message that one plugin returns. Rejects if the plugin returns anything but a string. */
 export async function askMessage(part: PluginPart, message: string): Promise<string> {
   if (part.beforeMessage === undefined) return message;
   const answer = await part.beforeMessage(message);
   if (typeof answer === 'string') return answer;
-  throw new HookResultInvalidError('beforeMessage returns the message', answer);
+  throw new HookResultInvalidError('beforeMessage must return a string', answer);
 }
 
-/** Asks one plugin about a call. Never rejects but for the signal: what a plugin does wrong blocks the call. */
+/**
+ * Asks one plugin for its decision on a tool call. An error of the plugin blocks the call. Rejects only if the signal
+ * aborts.
+ */
 export async function askBefore(part: PluginPart, call: PluginCall, calling: PluginCalling): Promise<ToolVerdict> {
   const blocked = `Tool "${call.name}" was blocked by plugin "${part.name}"`;
   try {
-    const given = { ...call, input: cloneData(call.input) };
+    const copy = { ...call, input: cloneData(call.input) };
     const what = `beforeToolExecute of plugin "${part.name}"`;
-    const answer: unknown = await callInTime(what, () => part.beforeTool?.(given), calling);
+    const answer: unknown = await callInTime(what, () => part.beforeTool?.(copy), calling);
     if (answer === null) return { blocked: `${blocked}.` };
     const changed = callOf(answer, call.input);
     if (changed !== undefined) return changed;
-    throw new HookResultInvalidError('beforeToolExecute returns { name, input }, or null to block', answer);
+    throw new HookResultInvalidError('beforeToolExecute must return { name, input }, or null to block', answer);
   } catch (error) {
     calling.signal?.throwIfAborted();
     logFailure(calling, `Plugin "${part.name}" failed before tool "${call.name}", so the call is blocked.`, error);
@@ -75,22 +81,26 @@ export async function askBefore(part: PluginPart, call: PluginCall, calling: Plu
   }
 }
 
-/** A copy of the call in an answer, since the plugin may still hold it. `given` is the input that it was asked about. */
-function callOf(value: unknown, given: unknown): { name: string; input: Record<string, unknown> } | undefined {
+/**
+ * Returns a copy of the call that a plugin returned, because the plugin may change its object later. Undefined if the
+ * returned value is invalid.
+ */
+function callOf(value: unknown, original: unknown): { name: string; input: Record<string, unknown> } | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, input } = value as { name?: unknown; input?: unknown };
-  // A model may write a list or a text in the place of properties: who hands that on blocks nothing.
+  // A model may send an array or a string as the input. A plugin that returns such an input unchanged does not block
+  // the call.
   const kind = kindOf(input);
-  if (typeof name !== 'string' || (kind !== 'object' && kind !== kindOf(given))) return undefined;
+  if (typeof name !== 'string' || (kind !== 'object' && kind !== kindOf(original))) return undefined;
   return { name, input: cloneData(input) as Record<string, unknown> };
 }
 
 function kindOf(input: unknown): string {
-  if (Array.isArray(input)) return 'list';
+  if (Array.isArray(input)) return 'array';
   return input === null ? 'null' : typeof input;
 }
 
-/** Shows one plugin a result. Never rejects but for the signal: gives nothing where the plugin fails. */
+/** Passes a tool result to one plugin. Resolves to undefined if the plugin fails. Rejects only if the signal aborts. */
 export async function askAfter(
   part: PluginPart,
   shown: { readonly call: PluginCall; readonly result: ToolExecutionResult },
@@ -98,12 +108,12 @@ export async function askAfter(
 ): Promise<ToolExecutionResult | undefined> {
   const { call, result } = shown;
   try {
-    const given = { ...call, input: cloneData(call.input) };
+    const copy = { ...call, input: cloneData(call.input) };
     const what = `afterToolExecute of plugin "${part.name}"`;
-    const answer: unknown = await callInTime(what, () => part.afterTool?.(given, { ...result }), calling);
+    const answer: unknown = await callInTime(what, () => part.afterTool?.(copy, { ...result }), calling);
     const changed = executionResultOf(answer);
     if (changed !== undefined) return changed;
-    throw new HookResultInvalidError('afterToolExecute returns { content: string, isError?: boolean }', answer);
+    throw new HookResultInvalidError('afterToolExecute must return { content: string, isError?: boolean }', answer);
   } catch (error) {
     calling.signal?.throwIfAborted();
     logFailure(calling, `Plugin "${part.name}" failed after tool "${call.name}": the result is withheld.`, error);

@@ -7,11 +7,11 @@ import type { ToolExecutionResult } from '../plugin.js';
 import type { HookManager } from './hook-manager.js';
 import { resultText } from './tool.js';
 
-/** What a tool is executed with. */
+/** The tools, hooks and agent for the execution of a tool. */
 export interface ToolExecution {
   readonly tools: () => readonly Tool[];
   readonly hooks?: Pick<HookManager, 'judgeToolCall' | 'afterToolExecute'> | undefined;
-  /** The agent whose tools these are. */
+  /** The agent that owns the tools. */
   readonly agent?: { readonly agent: string; readonly signal: AbortSignal; readonly logger: Logger } | undefined;
 }
 
@@ -20,7 +20,10 @@ interface Call {
   readonly input: Record<string, unknown>;
 }
 
-/** Runs a tool outside of any run: past the hooks, with checked arguments. Whatever goes wrong is an error result. */
+/**
+ * Runs a tool outside of any run, with its hooks and input validation. Every failure becomes a result with `isError:
+ * true`.
+ */
 export async function executeTool({ name, input }: Call, execution: ToolExecution): Promise<ToolExecutionResult> {
   const { hooks } = execution;
   const verdict = (await hooks?.judgeToolCall(name, input)) ?? { name, input };
@@ -50,7 +53,7 @@ async function runTool({ name, input }: Call, execution: ToolExecution): Promise
 
 let calls = 0;
 
-/** What a tool is given where no run is going on: it can add nothing to one, and end none. */
+/** Creates the tool context for a call outside of a run. `run.add` and `run.end` throw a RunEndedError. */
 function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
   calls += 1;
   const id = `registry-${calls}`;

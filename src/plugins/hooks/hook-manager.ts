@@ -12,61 +12,68 @@ import { pluginLifecycles } from './lifecycles.js';
 import { type PluginPart, partOf } from './part.js';
 import { passAfter, passBefore } from './pipeline.js';
 
-/** How a hook manager calls its plugins. */
+/** Options of `createHookManager`. */
 export interface HookManagerOptions {
-  /** Time for one hook; default 30,000. Shutdown has 5,000 at most. */
+  /** Time limit for one hook, in milliseconds. Default 30,000. For `onShutdown` at most 5,000. */
   readonly timeoutMs?: number | undefined;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** What a tool call is, for plugins that want to know. */
+/** The ids of a tool call, for plugins that use them. */
 export interface HookCallIds {
   readonly callId: string;
   readonly sessionId: string;
 }
 
 /**
- * Plugins and their hooks as pipelines. Each hook runs in the order of registration, with what the one before it gave.
- * A hook that throws, hangs or returns something else never comes through: it is logged with the name of its plugin.
+ * Runs the hooks of plugins. Each hook runs in the order of registration and gets the value that the previous plugin
+ * returned. If a hook throws, times out or returns an invalid value, the failure is logged with the plugin's name and
+ * never thrown.
  */
 export interface HookManager {
-  /** Adds a plugin. Throws where it is none, and where its name is taken. */
+  /**
+   * Adds a plugin. Throws a PluginInvalidError if the plugin is invalid, and a PluginConflictError if its name is
+   * taken.
+   */
   register(plugin: Plugin): void;
-  /** In the order of registration. */
+  /** The plugins in the order of registration. */
   readonly plugins: readonly Plugin[];
-  /** Initialises each plugin. One that fails is taken out, and is in what is returned with its error. */
+  /** Calls `onInit` of each plugin. A plugin that fails is removed. Returns the removed plugins with their errors. */
   onInit(context: PluginContext): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]>;
-  /** Returns the message as the plugins left it. */
+  /** Returns the message after every plugin's `beforeMessage`. */
   beforeMessage(message: string): Promise<string>;
-  /** Tells every plugin. */
+  /** Calls `afterResponse` of every plugin. */
   afterResponse(response: { content: string; stopReason: string }): Promise<void>;
-  /** Returns the call as the plugins left it, or null where one of them blocked it. */
+  /** Returns the tool call after every plugin's `beforeToolExecute`, or null if a plugin blocked it. */
   beforeToolExecute(
     name: string,
     input: Record<string, unknown>,
   ): Promise<{ name: string; input: Record<string, unknown> } | null>;
-  /** As `beforeToolExecute`, with the words for the model where the call is blocked. */
+  /** Same as `beforeToolExecute`, but returns the reason for the model if the call is blocked. */
   judgeToolCall(name: string, input: Record<string, unknown>, ids?: HookCallIds): Promise<ToolVerdict>;
-  /** Returns the result as the plugins left it; without the original where one of them failed. */
+  /**
+   * Returns the tool result after every plugin's `afterToolExecute`. If a plugin fails, an error replaces the original
+   * result.
+   */
   afterToolExecute(
     name: string,
     input: Record<string, unknown>,
     result: ToolExecutionResult,
   ): Promise<ToolExecutionResult>;
-  /** Ends each plugin, the last first. */
+  /** Calls `onShutdown` of each plugin, in reverse order. */
   onShutdown(): Promise<void>;
-  /** The plugins as lifecycles for an agent, with their tools and every hook but `onInit`: call that first. */
+  /** Returns one lifecycle per plugin, with its tools and every hook except `onInit`. Call `onInit` first. */
   lifecycles(): readonly AgentLifecycle[];
 }
 
 const SHUTDOWN_MS = 5_000;
 
-/** The rules of how plugins are called. */
+/** Validation rules for the options of `createHookManager`. */
 export const callingRules = { timeoutMs: timerMs, logger, clock } satisfies OptionTable<HookManagerOptions>;
 
 /**
- * Makes a hook manager without plugins.
+ * Creates a hook manager without plugins.
  *
  * @example
  * const hooks = createHookManager();
@@ -78,7 +85,6 @@ export function createHookManager(options: HookManagerOptions = {}): HookManager
   return new PluginHookManager(resolveCalling(options));
 }
 
-/** Fills the defaults. */
 export function resolveCalling({
   timeoutMs = 30_000,
   logger = consoleLogger,
@@ -89,13 +95,13 @@ export function resolveCalling({
 
 const NO_CALL: HookCallIds = { callId: '', sessionId: '' };
 
-/** A plugin, and how it is called. */
+/** A plugin and its callable form. */
 export interface Member {
   readonly plugin: Plugin;
   readonly part: PluginPart;
 }
 
-/** The hook manager, for plugins that were checked elsewhere as well. */
+/** The hook manager. The plugins passed to the constructor must be validated already. */
 export class PluginHookManager implements HookManager {
   constructor(
     private readonly calling: PluginCalling,
@@ -109,7 +115,7 @@ export class PluginHookManager implements HookManager {
   register(plugin: Plugin): void {
     validatePlugin(plugin);
     if (this.members.some((member) => member.plugin.name === plugin.name)) {
-      throw new PluginConflictError(`A plugin named "${plugin.name}" is registered already.`);
+      throw new PluginConflictError(`A plugin named "${plugin.name}" is already registered. Choose another name.`);
     }
     this.members = [...this.members, { plugin, part: partOf(plugin) }];
   }
@@ -118,7 +124,7 @@ export class PluginHookManager implements HookManager {
     return this.initialiseEach(() => context);
   }
 
-  /** As `onInit`, with a context for each plugin. */
+  /** Same as `onInit`, but with a separate context for each plugin. */
   async initialiseEach(
     contextOf: (part: PluginPart) => PluginContext,
   ): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]> {
@@ -183,7 +189,7 @@ export class PluginHookManager implements HookManager {
     try {
       await this.inTime('onInit', part, () => begun);
     } catch (error) {
-      // What was given up may be done all the same, later on.
+      // An `onInit` that exceeded its time limit may still finish later, and is shut down then.
       if (isPromise(begun))
         begun.then(
           () => this.end(part),
@@ -209,7 +215,7 @@ export class PluginHookManager implements HookManager {
     try {
       return await this.inTime(hook, part, work);
     } catch (error) {
-      logFailure(this.calling, `${hook} of plugin "${part.name}" failed, and is passed over.`, error);
+      logFailure(this.calling, `${hook} of plugin "${part.name}" failed; continuing without it.`, error);
       return undefined;
     }
   }

@@ -9,16 +9,16 @@ import type { PluginCall, PluginPart } from './part.js';
 import { passAfter } from './pipeline.js';
 import { resultText } from './tool.js';
 
-/** How the plugins of one agent are called. */
+/** Settings for all plugins of one agent. */
 export interface PluginGroup {
   readonly timeoutMs: number;
-  /** Tools that take the place of one of the same name. */
+  /** Names of plugin tools that replace a tool of the agent. */
   readonly replaced: ReadonlySet<string>;
 }
 
 /**
- * Plugins as lifecycles, one each, in their order. The result of a call has to pass them in that order too, where wraps
- * would unwind from the last to the first: so the innermost shows it to all of them.
+ * Creates one lifecycle for each plugin, in their order. Wraps would pass a tool result from the last plugin to the
+ * first. So the innermost lifecycle passes the result to every plugin, from the first to the last.
  */
 export function pluginLifecycles(parts: readonly PluginPart[], group: PluginGroup): AgentLifecycle[] {
   const last = parts.findLast((part) => part.beforeTool !== undefined || part.afterTool !== undefined);
@@ -33,7 +33,7 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
   const replacing = tools.filter((tool) => replaced.has(tool.name));
   return {
     name,
-    // Whatever a plugin throws where it only looks on, or rewrites a message, is logged and passed over.
+    // An error in a hook that only observes or changes a message is logged, and the run continues.
     onFailure: 'continue',
     tools: tools.filter((tool) => !replaced.has(tool.name)),
     beforeToolSelection:
@@ -51,7 +51,7 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
       afterResponse &&
       (async (content, run) => {
         const response = { content, stopReason: stops.get(run) ?? 'stop' };
-        // What it returns is no answer: a plugin is only told.
+        // The return value is ignored: the hook can only observe the response.
         await callInTime(`afterResponse of plugin "${name}"`, () => afterResponse(response), callingOf(run));
       }),
     wrapToolCall:
@@ -87,12 +87,12 @@ function pluginCallOf({ id, name, input, run }: ToolCallRequest): PluginCall {
   return { name, input: recordOf(input), callId: id, sessionId: run.session?.id ?? run.id };
 }
 
-/** Plugins expect properties: of arguments that are no JSON they see none. */
+/** Plugins expect an object as input. Arguments that are invalid JSON become an empty object. */
 function recordOf(input: unknown): Record<string, unknown> {
   return (input ?? {}) as Record<string, unknown>;
 }
 
-/** The call as a plugin wants it: the very same where it changed nothing. */
+/** Returns the call as the plugin changed it, or the same object if nothing changed. */
 function withVerdict(call: ToolCallRequest, verdict: ToolVerdict & { readonly blocked?: undefined }): ToolCallRequest {
   const { name, input } = verdict;
   if (name === call.name && isSame(input, recordOf(call.input))) return call;
@@ -103,12 +103,15 @@ function isSame(a: unknown, b: unknown): boolean {
   try {
     return isDeepStrictEqual(a, b);
   } catch {
-    // Nested too deeply to be compared.
+    // The input is nested too deeply to compare.
     return false;
   }
 }
 
-/** The result as the plugins left it. The data beside a text that was changed would still say what was taken out. */
+/**
+ * Returns the tool result as the plugins changed it. If the text changed, structured data is dropped, because it could
+ * still contain what a plugin removed.
+ */
 function withAnswer(result: ToolResult, answer: { content: string; isError?: boolean | undefined }): ToolResult {
   const isError = answer.isError === true;
   if (answer.content === resultText(result))

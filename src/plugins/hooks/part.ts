@@ -4,18 +4,18 @@ import type { Tool } from '../../tools/tool.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from '../plugin.js';
 import { toTool } from './tool.js';
 
-/** A tool call on its way past a plugin. */
+/** A tool call that is passed to a plugin. */
 export interface PluginCall {
   readonly name: string;
-  /** The plugin's own copy. */
+  /** A copy that the plugin may change. */
   readonly input: Record<string, unknown>;
   readonly callId: string;
   readonly sessionId: string;
 }
 
 /**
- * A plugin as it is called, whatever form it was written in. The functions of a Plugin are looked up at each call; what
- * they return is unchecked.
+ * A plugin in the form that Keelson calls, independent of the plugin's format. Each call looks up the hook function
+ * again. Return values are not validated.
  */
 export interface PluginPart {
   readonly name: string;
@@ -26,22 +26,22 @@ export interface PluginPart {
   readonly afterResponse?: ((response: { content: string; stopReason: string }) => Awaitable<void>) | undefined;
   readonly beforeTool?: ((call: PluginCall) => unknown) | undefined;
   readonly afterTool?: ((call: PluginCall, result: ToolExecutionResult) => unknown) | undefined;
-  /** What else it does in a run of an agent, with the time that each hook has. */
+  /** Returns further hooks for a run. `timeoutMs` is the time limit of each hook. */
   readonly runHooks?: ((timeoutMs: number) => Partial<AgentLifecycle>) | undefined;
 }
 
-/** What stands behind plugins that were made from another form. */
+/** The callable form of each plugin that was converted from another format. */
 const adapted = new WeakMap<Plugin, PluginPart>();
 
-/** Has a plugin called as `part` says. */
+/** Makes calls of `plugin` use the functions of `part`. */
 export function adaptPlugin(plugin: Plugin, part: PluginPart): Plugin {
   adapted.set(plugin, part);
   return plugin;
 }
 
 /**
- * A plugin as it is called, with the name of its package if it has one. Throws ToolInvalidError where one of its tools
- * cannot be used.
+ * Returns the callable form of a plugin. Its name is the package name if the plugin has one. Throws a ToolInvalidError
+ * if a tool of the plugin is invalid.
  */
 export function partOf(plugin: Plugin, packageName?: string): PluginPart {
   const known = adapted.get(plugin);

@@ -2,7 +2,10 @@ import type { ToolExecutionResult } from '../plugin.js';
 import { askAfter, askBefore, type PluginCalling, type ToolVerdict } from './call.js';
 import type { PluginCall, PluginPart } from './part.js';
 
-/** Asks plugins about a call, each with what the one before it gave. The first that blocks has the last word. */
+/**
+ * Passes a tool call through the plugins in order. Each plugin gets the call that the previous plugin returned. The
+ * first plugin that blocks the call ends the pass.
+ */
 export async function passBefore(
   parts: readonly PluginPart[],
   call: PluginCall,
@@ -18,16 +21,17 @@ export async function passBefore(
   return { name: current.name, input: current.input };
 }
 
-/** What plugins made of a result. */
+/** A tool result after all plugins. */
 export interface PassedResult {
   readonly result: ToolExecutionResult;
-  /** One of them failed: nothing of the original may be shown. */
+  /** True if a plugin failed. The original result must then stay hidden. */
   readonly isWithheld: boolean;
 }
 
 /**
- * Shows plugins a result, each what the one before it gave. In the place of a result that one of them failed on comes an
- * error that says nothing of it: what the plugin threw may quote the very text that it was to remove.
+ * Passes a tool result through the plugins in order. Each plugin gets the result that the previous plugin returned. If
+ * a plugin fails, a fixed error replaces the result. The plugin's own error message is left out, because it may quote
+ * text that the plugin was to remove.
  */
 export async function passAfter(
   parts: readonly PluginPart[],

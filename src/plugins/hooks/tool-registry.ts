@@ -6,8 +6,8 @@ import type { HookManager } from './hook-manager.js';
 import { shownTool, toTool } from './tool.js';
 
 /**
- * Makes a registry for use without an agent. With a hook manager each execution passes its `beforeToolExecute` and
- * `afterToolExecute`.
+ * Creates a tool registry for use without an agent. With a hook manager, each execution passes its `beforeToolExecute`
+ * and `afterToolExecute` hooks.
  *
  * @example
  * const registry = createToolRegistry(hookManager);
@@ -21,7 +21,8 @@ export function createToolRegistry(hookManager?: HookManager): PluginToolRegistr
     get: (name) => shownTool(tools.get(name)),
     register(tool) {
       const added = toTool(tool, 'registry');
-      if (tools.has(added.name)) throw new PluginConflictError(`A tool named "${added.name}" is registered already.`);
+      if (tools.has(added.name))
+        throw new PluginConflictError(`A tool named "${added.name}" is already registered. Choose another name.`);
       tools.set(added.name, added);
     },
     execute: (name, input) => executeTool({ name, input }, { tools: () => [...tools.values()], hooks: hookManager }),

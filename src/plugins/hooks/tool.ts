@@ -1,4 +1,4 @@
-import { HookResultInvalidError, ToolInvalidError } from '../../errors.js';
+import { describeValue, HookResultInvalidError, ToolInvalidError } from '../../errors.js';
 import { cloneData } from '../../internal/plain-data.js';
 import type { ToolSpec } from '../../model/model.js';
 import { defineTool } from '../../tools/define-tool.js';
@@ -6,35 +6,36 @@ import type { Tool, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import type { AgentTool, ToolExecutionResult } from '../plugin.js';
 
-/** A plugin's tool as the loop takes it. Throws ToolInvalidError where it cannot be used. */
+/** Converts a plugin's tool to a tool of the agent. Throws a ToolInvalidError if the tool is invalid. */
 export function toTool(tool: AgentTool, origin: string): Tool {
   const { name, description, inputSchema, execute }: Partial<AgentTool> = tool ?? {};
-  if (typeof execute !== 'function') throw new ToolInvalidError(String(name), '`execute` is no function');
+  if (typeof execute !== 'function')
+    throw new ToolInvalidError(String(name), `\`execute\` must be a function, got ${describeValue(execute)}`);
   return defineTool({
     ...{ name, description, origin, input: inputSchema },
     async execute(input) {
       const output: unknown = await tool.execute(input as Record<string, unknown>);
       const result = executionResultOf(output);
       if (result !== undefined) return toolResult(result);
-      throw new HookResultInvalidError('a tool of a plugin returns { content: string, isError?: boolean }', output);
+      throw new HookResultInvalidError('a tool of a plugin must return { content: string, isError?: boolean }', output);
     },
   });
 }
 
-/** What the model is told of a tool, for whoever is not to change it. */
+/** Returns a copy of a tool's name, description and input schema. */
 export function shownTool(tool: Tool | undefined): ToolSpec | undefined {
   if (tool === undefined) return undefined;
   const { name, description, inputSchema } = tool;
   return { name, description, inputSchema: cloneData(inputSchema) };
 }
 
-/** The text of a result; pictures and files are no business of plugins. */
+/** Returns the text of a tool result. Plugins do not see images and files. */
 export function resultText({ content }: ToolResult): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** A copy of the result in what a plugin gave, or nothing where there is none. */
+/** Copies the tool result that a plugin returned. Undefined if the returned value is not a valid result. */
 export function executionResultOf(value: unknown): { content: string; isError?: boolean } | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { content, isError } = value as Partial<Record<keyof ToolExecutionResult, unknown>>;

@@ -8,26 +8,32 @@ import { PluginLoadError } from '../error.js';
 import type { PluginEntry } from '../plugin.js';
 import { exportedPath } from './package-exports.js';
 
-/** The module of an entry. */
+/** The module that an entry resolves to. */
 export interface PluginPlace {
-  /** The file that is imported. */
+  /** The path of the module file. */
   readonly path: string;
-  /** The directory of the package, or the one that the entry names. Undefined if the entry names a file. */
+  /**
+   * The directory that the entry names, or the directory of the installed package. Undefined if the entry names a file.
+   */
   readonly folder?: string | undefined;
-  /** The name in the package.json of that directory, with the subpath of the entry. */
+  /** The `name` in the package.json of that directory, with the subpath of the entry. */
   readonly packageName?: string | undefined;
-  /** True if the package was found by its name. */
+  /** True if the entry is a package name and not a path. */
   readonly isInstalled?: boolean | undefined;
 }
 
-/** A package name, with a scope or not, and a subpath that does not lead upwards. Neither a URL nor a relative path. */
+/**
+ * Matches a package name, with an optional scope and an optional subpath without `..`. URLs and relative paths do not
+ * match.
+ */
 const SPECIFIER = /^((?:@[^/\\%:@\p{Cc}]+\/)?[^./\\%:@\p{Cc}][^/\\%:\p{Cc}]*)(?:\/((?!(?:.*\/)?\.{1,2}(?:\/|$)).+))?$/u;
 const MOST_BYTES = 1024 * 1024;
 const INDEXES = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'].map((end) => `index${end}`);
 
 /**
- * Finds the module of an entry, without running anything: the file or directory at its path, relative to `folder`; else
- * the package of that name in the `node_modules` of `folder` and of the directories above it. Throws PluginLoadError.
+ * Resolves the module of an entry without running code: the file or directory at its path, relative to `folder`. If the
+ * path does not exist, it searches for a package of that name in the `node_modules` of `folder` and its parent
+ * directories. Throws a PluginLoadError if nothing is found.
  */
 export async function locatePlugin(entry: PluginEntry, folder: string): Promise<PluginPlace> {
   const path = pathOf(entry, folder);
@@ -35,11 +41,11 @@ export async function locatePlugin(entry: PluginEntry, folder: string): Promise<
   if (kind === 'file') return { path };
   const [, name, subpath] = SPECIFIER.exec(entry.path) ?? [];
   if (kind === 'folder') return locateInFolder(path, { wanted: '.' });
-  if (name === undefined) throw new PluginLoadError(path, 'there is no such file');
+  if (name === undefined) throw new PluginLoadError(path, 'the file does not exist. Correct the `path` of the entry');
   const installed = (await ownPackage(name, folder)) ?? (await installedPackage(name, folder));
   if (installed === undefined) {
     const searched = `\`node_modules\` of ${folder} or a directory above it`;
-    const problem = `there is no such file, and no package "${name}" in ${searched}. Install it, or correct the path`;
+    const problem = `the file does not exist, and no package "${name}" is in ${searched}. Install the package, or correct the path`;
     throw new PluginLoadError({ path, packageName: entry.path }, problem);
   }
   const wanted = subpath === undefined ? '.' : `./${subpath}`;
@@ -60,27 +66,31 @@ async function locateInFolder(folder: string, { wanted }: Wanted): Promise<Plugi
   if (manifest?.exports !== undefined && manifest.exports !== null) {
     const target = exportedPath(manifest.exports, wanted);
     if (typeof target !== 'string')
-      throw fail(`the \`exports\` of its package.json give no module for \`import\` of "${wanted}"`);
+      throw fail(
+        `the \`exports\` of its package.json have no module for \`import\` of "${wanted}". Correct the path of the entry or the package`,
+      );
     return { path: await builtFile(join(folder, target), fail), ...place };
   }
   if (wanted !== '.') return { path: await builtFile(join(folder, wanted), fail), ...place };
   const main = typeof manifest?.main === 'string' ? mainsOf(manifest.main) : [];
   const path = await firstFile([...main, ...INDEXES].map((name) => resolve(folder, name)));
   if (path !== undefined) return { path, ...place };
-  throw fail(`it is a directory without \`exports\`, a \`main\` that exists, or an index file (${INDEXES.join(', ')})`);
+  throw fail(`the directory must have \`exports\`, a \`main\` that exists, or an index file (${INDEXES.join(', ')})`);
 }
 
-/** The files that a `main` may mean, in the order of Node. */
+/** Lists the paths that Node tries for a `main`, in the order of Node. */
 function mainsOf(main: string): string[] {
   return ['', '.js', '.json', '.node', '/index.js', '/index.json', '/index.node'].map((end) => main + end);
 }
 
 async function builtFile(path: string, fail: (problem: string) => PluginLoadError): Promise<string> {
   if ((await kindOf(path)) === 'file') return path;
-  throw fail(`there is no file ${path}, which its package.json or the entry names. Build or reinstall the package`);
+  throw fail(
+    `the file ${path}, which its package.json or the entry names, does not exist. Build or reinstall the package`,
+  );
 }
 
-/** The package that `folder` is part of, if it has this name and `exports`. */
+/** Returns the directory of the package that contains `folder`, if its name is `name` and it has `exports`. */
 async function ownPackage(name: string, folder: string): Promise<string | undefined> {
   for (const above of upwards(folder)) {
     const manifest = await manifestOf(above);
@@ -113,7 +123,7 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   return found?.isDirectory() ? 'folder' : undefined;
 }
 
-/** The package.json of a directory. Undefined if there is none. */
+/** Reads the package.json of a directory. Undefined if the file does not exist. */
 async function manifestOf(folder: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const path = join(folder, 'package.json');
   if ((await kindOf(path)) === undefined) return undefined;

@@ -3,7 +3,10 @@ import { isObject } from '../../internal/json.js';
 /** The `exports` of a package.json as an object of subpaths, such as `.` and `./guard`. */
 type Subpaths = Readonly<Record<string, unknown>>;
 
-/** The conditions that an `import` meets in this runtime. Node has `module-sync` if `require` takes ES modules. */
+/**
+ * The `exports` conditions that apply to `import` in this runtime. Node applies `module-sync` if `require` supports ES
+ * modules.
+ */
 const CONDITIONS: ReadonlySet<string> = new Set([
   ...('bun' in process.versions ? ['bun'] : []),
   ...('deno' in process.versions ? ['deno'] : []),
@@ -12,8 +15,8 @@ const CONDITIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the relative path that the `exports` of a package give for a subpath, by the rules of Node: exact names first,
- * then the pattern with the longest beginning. Null or undefined if the subpath is not exported.
+ * Returns the relative path that a package's `exports` map a subpath to. Follows the rules of Node: exact names first,
+ * then the pattern with the longest prefix. Null or undefined if the subpath is not exported.
  */
 export function exportedPath(exports: unknown, subpath: string): Target {
   const subpaths = subpathsOf(exports);
@@ -27,7 +30,7 @@ export function exportedPath(exports: unknown, subpath: string): Target {
   return undefined;
 }
 
-/** `exports` without subpaths describe the package itself. */
+/** `exports` without subpaths apply to the package itself. */
 function subpathsOf(exports: unknown): Subpaths {
   const isMap = isObject(exports) && Object.keys(exports).some((key) => key.startsWith('.'));
   return isMap ? exports : { '.': exports };
@@ -41,7 +44,7 @@ function bySpecificity(a: string, b: string): number {
   return b.indexOf('*') - a.indexOf('*') || b.length - a.length;
 }
 
-/** Null ends the search: the package excludes the module there, or names a file outside of itself. */
+/** Null ends the search: the package excludes the subpath, or the target lies outside the package. */
 type Target = string | null | undefined;
 
 function targetPath(target: unknown, match: string): Target {
@@ -55,7 +58,7 @@ function targetPath(target: unknown, match: string): Target {
   return undefined;
 }
 
-/** A target stays in its package: it begins with `./`, and neither leads upwards nor into `node_modules`. */
+/** True if a target stays in its package: it begins with `./` and contains no `.`, `..` or `node_modules` segment. */
 function isTarget(target: string, match: string): boolean {
   const segments = [...target.slice(2).split(/[\\/]/), ...match.split(/[\\/]/)];
   return target.startsWith('./') && !segments.some((segment) => /^(?:\.{1,2}|node_modules)$/i.test(decoded(segment)));

@@ -1,7 +1,7 @@
 import type { Logger } from '../../internal/logger.js';
 import { OpencodeUnavailableError } from '../error.js';
 
-/** What a plugin for opencode is told of where it runs. */
+/** The workspace, logger and client that a plugin for opencode receives. */
 export interface OpencodeHost {
   readonly workspaceDir: string;
   readonly logger: Logger;
@@ -15,7 +15,10 @@ interface LogBody {
   readonly extra?: unknown;
 }
 
-/** What a plugin for opencode is made with. Of the client only `app.log` works; anything else of it rejects. */
+/**
+ * Creates the argument of a factory of an opencode plugin. The default client supports only `app.log`; every other call
+ * rejects.
+ */
 export function opencodeContext({ workspaceDir, logger, client }: OpencodeHost): object {
   const bun = (globalThis as { Bun?: { readonly $?: unknown } }).Bun;
   return {
@@ -30,7 +33,7 @@ export function opencodeContext({ workspaceDir, logger, client }: OpencodeHost):
 }
 
 function logInto(logger: Logger) {
-  // Older releases of opencode took the line itself.
+  // Older releases of opencode pass the log line itself, without `body`.
   return async (line: LogBody & { readonly body?: LogBody } = {}) => {
     const { service = 'opencode', level = 'info', message = '', extra } = line.body ?? line;
     const known = level === 'debug' || level === 'warn' || level === 'error' ? level : 'info';
@@ -39,18 +42,20 @@ function logInto(logger: Logger) {
   };
 }
 
-/** Something that is not there: every call of it, or of what is in it, rejects with its name. */
+/** Stands for a feature that exists only in opencode. Every call rejects with an error that names the feature. */
 function absent(name: string, known: Readonly<Record<string, unknown>> = {}): unknown {
   return new Proxy(() => unavailable(name), {
     get(_target, key) {
-      // Whoever awaits it, or prints it, does not call it.
+      // Awaiting or printing the feature is not a call.
       if (typeof key === 'symbol' || key === 'then') return undefined;
       return Object.hasOwn(known, key) ? known[key] : absent(`${name}.${key}`);
     },
   });
 }
 
-/** A rejection that nobody has to catch, and that goes on rejecting in a chain such as `.quiet().text()`. */
+/**
+ * Returns a rejected promise that causes no unhandled rejection. A chained call such as `.quiet().text()` rejects too.
+ */
 function unavailable(name: string): unknown {
   const rejection = Promise.reject(new OpencodeUnavailableError(name));
   rejection.catch(() => {});

@@ -14,7 +14,7 @@ interface OpencodeCall {
   readonly callID: string;
 }
 
-/** The hooks of a plugin for opencode that are called here. */
+/** The hooks of an opencode plugin that Keelson calls. */
 export interface OpencodeHooks extends OpencodeRunHooks {
   readonly 'tool.execute.before'?: (input: OpencodeCall, output: { args: unknown }) => unknown;
   readonly 'tool.execute.after'?: (
@@ -30,10 +30,13 @@ const CALLED = [
   ...['event', 'chat.message', 'experimental.chat.system.transform'],
 ];
 
-/** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
+/**
+ * Hooks and events that only opencode calls, including future names. Names that begin with `tool.` are excluded (except
+ * `tool.definition`), because a misspelt guard must be refused.
+ */
 const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 
-/** What other libraries, and other places of opencode, call the hooks. */
+/** Hook names, with patterns for the names of such hooks in other libraries. */
 const NAMES = {
   hooks: CALLED,
   foreign: [
@@ -42,30 +45,31 @@ const NAMES = {
   ],
 } as const;
 
-/** What is wrong with what a function gave as hooks. */
+/** Returns the problem of the hooks that a factory returned. Undefined if the hooks are valid. */
 export function problemOfHooks(hooks: unknown): string | undefined {
-  if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
+  if (typeof hooks !== 'object' || hooks === null)
+    return `must return hooks, got ${hooks === null ? 'null' : typeof hooks}`;
   const members = hooks as ModuleExports;
   const misspelt = isPlainObject(hooks) ? [] : misspeltHooks(hooks, NAMES);
-  if (misspelt.length > 0) return `gives hooks with an ${misspelt.join('; ')}`;
+  if (misspelt.length > 0) return `returns hooks with an ${misspelt.join('; ')}`;
   const unknown = isPlainObject(hooks) ? Object.keys(hooks).filter((key) => !isKnown(key)) : [];
-  // Beside hooks, a string or a number, such as the plugin's name, guards nothing.
+  // Next to known hooks, an unknown string or number, such as the plugin's name, cannot be a misspelt guard.
   const hasHooks = Object.keys(hooks).some(isKnown);
   const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof members[key]));
-  if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
+  if (strange.length > 0) return `returns \`${strange.join('`, `')}\`, which opencode does not know`;
   const wrong = CALLED.filter((key) => key !== 'tool' && !['function', 'undefined'].includes(typeof members[key]));
-  return wrong.length > 0 ? `gives \`${wrong.join('`, `')}\`, which must be a function` : undefined;
+  return wrong.length > 0 ? `returns \`${wrong.join('`, `')}\`, which must be a function` : undefined;
 }
 
 function isKnown(key: string): boolean {
   return CALLED.includes(key) || IDLE.test(key);
 }
 
-/** Has the hooks called as those of a plugin. */
+/** Converts the hooks of an opencode plugin to a plugin. */
 export async function adaptHooks(name: string, hooks: OpencodeHooks, host: OpencodeHost): Promise<Plugin> {
   const idle = Object.keys(hooks).filter((key) => isKnown(key) && !CALLED.includes(key));
   if (idle.length > 0)
-    host.logger.warn(`Plugin "${name}" has opencode hooks that are never called here: ${idle.join(', ')}.`);
+    host.logger.warn(`Plugin "${name}" has opencode hooks that Keelson never calls: ${idle.join(', ')}.`);
   const tools = await opencodeTools(hooks.tool ?? {}, { plugin: name, workspaceDir: host.workspaceDir });
   const part: PluginPart = {
     name,
@@ -78,7 +82,7 @@ export async function adaptHooks(name: string, hooks: OpencodeHooks, host: Openc
         const output = { args: input as unknown };
         await hooks['tool.execute.before']?.({ tool, sessionID, callID }, output);
         if (output.args !== null && typeof output.args === typeof input) return { name: tool, input: output.args };
-        throw new HookResultInvalidError('tool.execute.before leaves the arguments in `output.args`', output.args);
+        throw new HookResultInvalidError('tool.execute.before must leave the arguments in `output.args`', output.args);
       }),
     afterTool:
       hooks['tool.execute.after'] &&
@@ -86,7 +90,7 @@ export async function adaptHooks(name: string, hooks: OpencodeHooks, host: Openc
         const output = { title: tool, output: result.content, metadata: {} };
         await hooks['tool.execute.after']?.({ tool, sessionID, callID, args }, output);
         if (typeof output.output === 'string') return { ...result, content: output.output };
-        throw new HookResultInvalidError('tool.execute.after leaves a text in `output.output`', output.output);
+        throw new HookResultInvalidError('tool.execute.after must leave a string in `output.output`', output.output);
       }),
   };
   return adaptPlugin({ name, description: 'A plugin for opencode.' }, part);

@@ -9,28 +9,31 @@ import { adaptHooks, type OpencodeHooks, problemOfHooks } from './hooks.js';
 
 type OpencodeFactory = (context: object, options?: Record<string, unknown>) => unknown;
 
-/** What a module for opencode exports under a name, or as its server. */
+/** One plugin factory that an opencode module exports. */
 interface OpencodeExport {
   readonly name: string;
   readonly factory: OpencodeFactory;
 }
 
-/** Where a module for opencode comes from. */
+/** An opencode module with its entry and host. */
 export interface OpencodeSource {
   readonly path: string;
   readonly packageName?: string | undefined;
   readonly host: OpencodeHost;
   readonly entry: PluginEntry;
-  /** The files of the plugins that there are, by name. */
+  /** The file paths of the plugins loaded so far, by plugin name. */
   readonly owners: ReadonlyMap<string, string>;
 }
 
-/** Whether a module exports its plugin as `{ server }`. */
+/** True if a module exports its plugin as `{ server }`. */
 export function isServerModule(exported: unknown): exported is { server: OpencodeFactory; id?: unknown } {
   return typeof exported === 'object' && typeof (exported as { server?: unknown } | null)?.server === 'function';
 }
 
-/** The functions that opencode would call: its server, where the default names one, else all, each once. */
+/**
+ * Lists the factories that opencode would call: the `server` of the default export if it has one, else each exported
+ * function once.
+ */
 export function factoriesOf(exports: ModuleExports): readonly OpencodeExport[] {
   const exported = defaultOf(exports);
   if (isServerModule(exported)) {
@@ -46,8 +49,9 @@ export function factoriesOf(exports: ModuleExports): readonly OpencodeExport[] {
 }
 
 /**
- * Makes each plugin of the module. An export that gives no object is passed over, as opencode does. Throws if there is no
- * plugin at all, and if one has hooks that opencode does not know: those that were made by then are disposed of.
+ * Creates each plugin of the module. An export that returns a primitive value is skipped, as in opencode. Throws a
+ * PluginInvalidError if there is no plugin, or if a plugin has hooks that opencode does not know. The plugins created
+ * before the error are disposed of.
  */
 export async function opencodePlugins(exports: readonly OpencodeExport[], from: OpencodeSource): Promise<Plugin[]> {
   const { path, host, entry } = from;
@@ -69,22 +73,24 @@ export async function opencodePlugins(exports: readonly OpencodeExport[], from: 
   }
   if (plugins.length === 0) throw new PluginInvalidError(others.length === 0 ? ['it exports no function'] : others);
   if (others.length > 0)
-    host.logger.warn(`What is no plugin for opencode in ${path} is passed over: ${others.join('; ')}.`);
+    host.logger.warn(`Exports of ${path} that are not plugins for opencode are skipped: ${others.join('; ')}.`);
   return plugins;
 }
 
-/** Ends what plugins that are not taken have begun, the last first. */
+/** Calls `dispose` of plugins that are not used, in reverse order. */
 async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Promise<void> {
   for (const hooks of made.toReversed()) {
     try {
       await (hooks as OpencodeHooks | undefined | null)?.dispose?.();
     } catch (error) {
-      logFailure({ logger }, 'A plugin for opencode that was refused failed to end.', error);
+      logFailure({ logger }, '`dispose` of a refused plugin for opencode failed.', error);
     }
   }
 }
 
-/** Many modules are called `index`, or as another is: the path tells those apart. */
+/**
+ * Returns a unique plugin name. The directory is added for a file called `index` and for a name that is already taken.
+ */
 function nameOf(name: string, { path, packageName, host, owners }: OpencodeSource): string {
   if (packageName !== undefined) return `${packageName}/${name}`.slice(-128);
   const { dir, name: base } = parse(path);

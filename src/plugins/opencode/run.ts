@@ -15,14 +15,14 @@ interface MessagePart {
   readonly ignored?: unknown;
 }
 
-/** The hooks of a plugin for opencode that are called outside of tools. */
+/** The hooks of an opencode plugin that are not about tools. */
 export interface OpencodeRunHooks {
   readonly event?: (input: { event: { type: string; properties: object } }) => unknown;
   readonly 'chat.message'?: (input: object, output: { message: object; parts: readonly MessagePart[] }) => unknown;
   readonly 'experimental.chat.system.transform'?: (input: object, output: { system: readonly unknown[] }) => unknown;
 }
 
-/** Who is called, and how. */
+/** An opencode plugin with its host and time limit. */
 export interface OpencodeRun {
   readonly name: string;
   readonly hooks: OpencodeRunHooks;
@@ -30,7 +30,7 @@ export interface OpencodeRun {
   readonly timeoutMs: number;
 }
 
-/** The hooks of a plugin for opencode outside of tools, as those of a lifecycle. */
+/** Converts the hooks of an opencode plugin that are not about tools to lifecycle hooks. */
 export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
   const { hooks } = from;
   return {
@@ -42,7 +42,7 @@ export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
   };
 }
 
-/** The events of opencode that there are here. Nobody waits for what a plugin does about them. */
+/** Emits the opencode events that Keelson supports. The run does not wait for the plugin's event handler. */
 function eventHooks({ name, hooks, host }: OpencodeRun): Partial<AgentLifecycle> {
   const { logger, workspaceDir: directory } = host;
   const tell = async (type: string, properties: object): Promise<void> => {
@@ -66,7 +66,7 @@ function eventHooks({ name, hooks, host }: OpencodeRun): Partial<AgentLifecycle>
   };
 }
 
-/** Calls a hook. Resolves with its failure, which is logged; rejects only if the run is aborted. */
+/** Calls a hook. If the hook fails, logs the error and resolves with it. Rejects only if the run is aborted. */
 async function failureOf(
   hook: 'chat.message' | 'experimental.chat.system.transform',
   work: () => unknown,
@@ -84,7 +84,10 @@ async function failureOf(
   }
 }
 
-/** A throw ends the run: in opencode the message is not sent then. A call of what is only in opencode is no verdict. */
+/**
+ * Passes the user's message to the plugin. A thrown error ends the run, because opencode does not send the message
+ * then. An OpencodeUnavailableError leaves the message unchanged.
+ */
 async function passMessage(input: string, run: RunContext, from: OpencodeRun) {
   if (!hasMessage(input, run)) return undefined;
   const [sessionID, messageID] = [sessionOf(run), `${run.id}/0`];
@@ -103,7 +106,10 @@ function textOf(parts: readonly MessagePart[]): string {
   return parts.flatMap(({ type, text, ignored }) => (type === 'text' && !ignored ? [String(text)] : [])).join('\n');
 }
 
-/** The request with the instructions as the plugin wants them. If it fails or leaves none, they stay as they were. */
+/**
+ * Returns the request with the system instructions that the plugin returns. If the plugin fails or leaves none, the
+ * instructions stay unchanged.
+ */
 async function passSystem(request: ModelCallRequest, from: OpencodeRun) {
   const { run, messages } = request;
   const [before, rest] = divide(messages);
@@ -116,7 +122,7 @@ async function passSystem(request: ModelCallRequest, from: OpencodeRun) {
   return { ...request, messages: [{ role: 'system', content } as const, ...rest] };
 }
 
-/** The instructions, which come first, and the conversation. */
+/** Splits messages into the leading system instructions and the conversation. */
 function divide(messages: readonly Message[]): [string[], readonly Message[]] {
   const end = messages.findIndex(({ role }) => role !== 'system');
   const count = end < 0 ? messages.length : end;

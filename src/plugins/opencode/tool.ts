@@ -1,4 +1,4 @@
-import { describeError, ToolInvalidError } from '../../errors.js';
+import { describeError, describeValue, ToolInvalidError } from '../../errors.js';
 import type { JsonSchema } from '../../internal/json.js';
 import { isPlainObject } from '../../internal/plain-data.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
@@ -7,16 +7,15 @@ import type { StandardSchema } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import { OpencodeUnavailableError } from '../error.js';
 
-/** A tool as a plugin for opencode defines it. */
+/** A tool of an opencode plugin. */
 export interface OpencodeTool {
   readonly description: string;
-  /** A schema for each argument: of zod 4, or a JSON Schema. */
+  /** The schema of each argument, in zod 4 or JSON Schema. */
   readonly args?: Readonly<Record<string, unknown>>;
-  /** Does the work. */
   execute(args: unknown, context: object): unknown;
 }
 
-/** The tools of a plugin for opencode. Throws ToolInvalidError where one of them cannot be used. */
+/** Converts the tools of an opencode plugin. Throws a ToolInvalidError if a tool is invalid. */
 export function opencodeTools(
   tools: Readonly<Record<string, OpencodeTool>>,
   from: { readonly plugin: string; readonly workspaceDir: string },
@@ -39,22 +38,26 @@ interface Schemas {
   readonly inputSchema?: JsonSchema;
 }
 
-/** The arguments as one schema. Those of JSON Schema are all required, as in opencode. */
+/** Combines the schemas of all arguments. Arguments in JSON Schema are all required, as in opencode. */
 async function schemasOf(name: string, { args, execute }: Partial<OpencodeTool>): Promise<Schemas> {
-  if (typeof execute !== 'function') throw new ToolInvalidError(name, '`execute` is no function');
+  if (typeof execute !== 'function')
+    throw new ToolInvalidError(name, `\`execute\` must be a function, got ${describeValue(execute)}`);
   const properties = args ?? {};
   const schemas = Object.entries(properties);
   const isOfZod = schemas.some(([, schema]) => isZod(schema));
-  const stranger = schemas.find(([, schema]) => !(isOfZod ? isZod(schema) : isJsonSchema(schema)));
-  if (stranger !== undefined) {
-    const also = isOfZod ? ' as the others are' : ', and no JSON Schema';
-    throw new ToolInvalidError(name, `its argument \`${stranger[0]}\` is no schema of zod 4${also}`);
+  const invalid = schemas.find(([, schema]) => !(isOfZod ? isZod(schema) : isJsonSchema(schema)));
+  if (invalid !== undefined) {
+    const expected = isOfZod ? 'a schema of zod 4, like the other arguments' : 'a schema of zod 4 or a JSON Schema';
+    throw new ToolInvalidError(name, `its argument \`${invalid[0]}\` must be ${expected}`);
   }
   if (isOfZod) return zodSchemasOf(name, properties);
   return { input: { type: 'object', properties, required: Object.keys(properties) } as JsonSchema };
 }
 
-/** A plugin brings a zod of its own, and a schema's own way to JSON Schema knows no other release than its own. */
+/**
+ * Keelson's zod makes the JSON Schema, because a plugin may bring another zod release whose `toJSONSchema` does not
+ * know these schemas.
+ */
 async function zodSchemasOf(name: string, properties: Readonly<Record<string, unknown>>): Promise<Schemas> {
   const { z } = await import('zod');
   const input = z.object(properties as Record<string, never>);
@@ -66,7 +69,7 @@ async function zodSchemasOf(name: string, properties: Readonly<Record<string, un
   }
 }
 
-/** What a schema says of itself is noted in its own zod alone. */
+/** Adds the metadata of a schema, which only the plugin's own zod can read. */
 function addNotes({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: object }): void {
   const { id, ...notes } = (zodSchema as { meta?: () => { id?: unknown } | undefined }).meta?.() ?? {};
   Object.assign(jsonSchema, notes);
@@ -76,7 +79,7 @@ function isZod(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && '_zod' in schema;
 }
 
-/** Schemas of other libraries, such as zod 3, have functions. */
+/** Schema objects of other libraries, such as zod 3, contain functions. JSON Schemas do not. */
 function isJsonSchema(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || !isPlainObject(schema)) return false;
   return Object.values(schema).every((value) => typeof value !== 'function');
@@ -87,7 +90,10 @@ interface OpencodeResult {
   readonly attachments?: readonly { readonly mime?: string; readonly url: string }[];
 }
 
-/** A text, or an object with one; pictures and files that it has are data URLs. */
+/**
+ * Converts the result of an opencode tool: a string, or an object with `output` and `attachments`. Attachments are data
+ * URLs.
+ */
 function outputOf(result: unknown): ToolOutput {
   const { output, attachments = [] } = (result ?? {}) as OpencodeResult;
   if (typeof output !== 'string') return result as ToolOutput;

@@ -11,7 +11,7 @@ import { script } from '../../support/process/scratch.js';
 
 const tell = { command: 'node', args: [echoServer] };
 
-test('an extension whose servers have the names of others takes only its own along', async () => {
+test('disabling an extension removes only its own servers, even if other servers have the same names', async () => {
   const place = makePlace();
   const { workspaceDir, userDir, logger } = place;
   place.user('a', manifest('a', { mcpServers: { x: tell } }));
@@ -30,7 +30,7 @@ test('an extension whose servers have the names of others takes only its own alo
   expect(mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['x connected', 'a-x connected']);
 });
 
-test('the PATH of a server of the workspace does not lead back into the workspace', async () => {
+test('the PATH of a workspace server contains no directory of the workspace', async () => {
   const place = makePlace();
   place.workspace('a', manifest('a', { mcpServers: { x: tell } }));
   const bin = join(place.workspaceDir, 'bin');
@@ -45,7 +45,7 @@ test('the PATH of a server of the workspace does not lead back into the workspac
   expect(JSON.stringify(messages)).not.toContain(bin);
 });
 
-test('a second agent is refused, and the first keeps what it has', async () => {
+test('the loader refuses a second agent, and the first agent keeps its extensions', async () => {
   const place = makePlace();
   place.user('a', manifest('a', { mcpServers: { x: tell } }));
   const { loader, agent } = await place.load();
@@ -58,7 +58,7 @@ test('a second agent is refused, and the first keeps what it has', async () => {
   expect(loader.mcp.status()).toMatchObject([{ name: 'x', state: 'connected' }]);
 });
 
-test('before its settings are approved no default of an extension is in the configuration, and nobody is told to set any', async () => {
+test('before settings are approved, their defaults are not in the configuration and missing values are not reported', async () => {
   const place = makePlace();
   const settings = [
     { name: 'theme', description: 'The colours.', default: 'theirs' },
@@ -79,7 +79,7 @@ test('before its settings are approved no default of an extension is in the conf
   });
 });
 
-test('S0-12.3: what a server says of its tools holds no sensitive value either', async () => {
+test('S0-12.3: sensitive values are redacted in tool descriptions of a server', async () => {
   const place = makePlace();
   const settings = [{ name: 'note', description: 'A note.', envVar: 'ECHO_NOTE', sensitive: true }];
   place.user('a', manifest('a', { mcpServers: { x: tell }, settings }));
@@ -93,12 +93,12 @@ test('S0-12.3: what a server says of its tools holds no sensitive value either',
   ]);
 });
 
-test('S0-12.3: what a hook writes in any JSON of its own holds no sensitive value', async () => {
+test('S0-12.3: sensitive values are redacted in the output of a hook in every JSON encoding', async () => {
   const place = makePlace();
   const settings = [{ name: 'key', description: 'A key.', envVar: 'THE_KEY', sensitive: true }];
   const hooks = [{ name: 'h', event: 'before_agent', command: './h.sh' }];
   const root = place.user('a', manifest('a', { settings, hooks }));
-  // PHP escapes slashes, and Python what is not ASCII.
+  // PHP escapes slashes, and Python escapes non-ASCII characters.
   const text = String.raw`{"systemMessage": "k\u00e9y\/42 and k\u00E9y/42"}`;
   script(join(root, 'h.sh'), `#!/bin/sh\ncat <<'END'\n${text}\nEND\n`);
   const model = scriptedModel(['done']);

@@ -6,7 +6,7 @@ import { toolOf } from '../../support/agent/sample-tools.js';
 import { echoServer, hooksOf, linesOf, makePlace, manifest, type Place } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
 
-/** Writes the files of an extension of the user; those that begin with `#!` may be executed. */
+/** Writes the files of an extension of the user. Files that begin with `#!` become executable. */
 function files(place: Place, folder: string, contents: Readonly<Record<string, unknown>>): string {
   const root = join(place.userDir, 'extensions', folder);
   for (const [path, content] of Object.entries(contents)) {
@@ -21,8 +21,8 @@ const server = `await import(${JSON.stringify(echoServer)});\n`;
 const skill =
   '---\nname: code-review\ndescription: Use when asked: reviews code.\nallowed-tools: Read, Grep\n---\nReview it.\n';
 
-// biome-ignore-start lint/suspicious/noTemplateCurlyInString: that is how these programs write their variables
-test('a Claude Code plugin works as it is: hooks, skills, options, and servers in .mcp.json', async () => {
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: these programs use this syntax for variables
+test('loads a Claude Code plugin: hooks, skills, options, and servers in .mcp.json', async () => {
   const place = makePlace();
   const trace = join(place.root, 'trace');
   files(place, 'enterprise-plugin', {
@@ -112,7 +112,7 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
   });
 });
 
-test('a Gemini extension works as it is: context, excluded tools, settings, hooks, servers and skills', async () => {
+test('loads a Gemini CLI extension: context, excluded tools, settings, hooks, servers and skills', async () => {
   const place = makePlace();
   const trace = join(place.root, 'trace');
   files(place, 'my-extension', {
@@ -164,7 +164,7 @@ test('a Gemini extension works as it is: context, excluded tools, settings, hook
   ).toEqual([...['warning themes', 'warning excludeTools', 'warning allowed-tools']]);
 });
 
-test('formats of other programs are read only where the host wants them', async () => {
+test('formats of other programs are read only if `compat` names them', async () => {
   const place = makePlace();
   files(place, 'g', { 'gemini-extension.json': { name: 'g', version: '1.0.0' } });
   files(place, 'c', { '.claude-plugin/plugin.json': { name: 'c' } });
@@ -177,7 +177,7 @@ test('formats of other programs are read only where the host wants them', async 
   expect(await names(['gemini', 'claude'])).toEqual(['c 0.0.0', 'g 1.0.0']);
 });
 
-test('of several manifests in one folder the first valid one counts, and the others are told', async () => {
+test('of several manifests in one directory the first valid one is used, and the others are reported', async () => {
   const place = makePlace();
   const other = {
     'gemini-extension.json': { name: 'g', version: '1.0.0' },
@@ -197,7 +197,7 @@ test('of several manifests in one folder the first valid one counts, and the oth
   );
 });
 
-test('one bad entry of another program does not void its file', async () => {
+test('an invalid entry in another program’s manifest is ignored, and the other entries load', async () => {
   const place = makePlace();
   files(place, 'c', {
     '.claude-plugin/plugin.json': {
@@ -223,4 +223,4 @@ test('one bad entry of another program does not void its file', async () => {
     ...['warning mcpServers.bad', 'warning skills', 'warning userConfig.bad name', 'warning version'],
   ]);
 });
-// biome-ignore-end lint/suspicious/noTemplateCurlyInString: that is how these programs write their variables
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: these programs use this syntax for variables

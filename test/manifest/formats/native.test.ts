@@ -10,7 +10,7 @@ import { hooksOf, makePlace, manifest } from '../../support/manifest/place.js';
 
 type Json = Record<string, unknown>;
 
-/** A manifest with one of everything. */
+/** A manifest with one entry of every kind. */
 const full = (): Json =>
   manifest('x', {
     mcpServers: { db: { command: 'db', args: [] } },
@@ -33,7 +33,7 @@ function without(path: readonly (string | number)[]): Json {
   return value;
 }
 
-describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to have', () => {
+describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: the required keys of a manifest', () => {
   const required: readonly (readonly (string | number)[])[] = [
     ...[['name'], ['version'], ['description']],
     ...[
@@ -56,30 +56,33 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     ],
   ];
 
-  test.each(required.map((path) => [path]))('without %j it is refused, with the path', async (path) => {
-    const place = makePlace();
-    place.user('x', without(path));
+  test.each(required.map((path) => [path]))(
+    'a manifest without %j is refused, and the problem names the path',
+    async (path) => {
+      const place = makePlace();
+      place.user('x', without(path));
 
-    const { loader } = await place.load();
+      const { loader } = await place.load();
 
-    const text = path
-      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
-      .join('')
-      .slice(1);
-    expect(loader.extensions()).toEqual([]);
-    expect(hooksOf(loader)).toEqual([]);
-    expect(loader.mcp.status()).toEqual([]);
-    expect(loader.skills.list()).toEqual([]);
-    expect(loader.status().diagnostics).toMatchObject([{ level: 'error', problems: [{ path: text }] }]);
-    expect(place.logger.lines.filter((line) => line.startsWith('error') && line.includes(text))).toHaveLength(1);
-  });
+      const text = path
+        .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+        .join('')
+        .slice(1);
+      expect(loader.extensions()).toEqual([]);
+      expect(hooksOf(loader)).toEqual([]);
+      expect(loader.mcp.status()).toEqual([]);
+      expect(loader.skills.list()).toEqual([]);
+      expect(loader.status().diagnostics).toMatchObject([{ level: 'error', problems: [{ path: text }] }]);
+      expect(place.logger.lines.filter((line) => line.startsWith('error') && line.includes(text))).toHaveLength(1);
+    },
+  );
 
-  test('D2: all that is missing is told at once', () => {
+  test('D2: all missing keys are reported at once', () => {
     const bare = { mcpServers: { db: {} }, hooks: [{}], settings: [{}], skills: [{}] };
 
     expect(problemsOf(bare)).toEqual([
       ...['name', 'version', 'description'].map((path) => `${path}: it is missing`),
-      ...['mcpServers.db.command: it is missing', 'mcpServers.db.args: it is missing; give [] for none'],
+      ...['mcpServers.db.command: it is missing', 'mcpServers.db.args: it is missing: use [] for no arguments'],
       ...['hooks[0].name', 'hooks[0].command', 'hooks[0].event'].map((path) => `${path}: it is missing`),
       ...['settings[0].name', 'settings[0].description'].map((path) => `${path}: it is missing`),
       ...['skills[0].name', 'skills[0].description', 'skills[0].prompt'].map((path) => `${path}: it is missing`),
@@ -110,14 +113,14 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     expect(found).toEqual(paths.map((path) => `mcpServers.db.${path}`));
   });
 
-  test('S0-6.3: the event of a hook may come from its key, and may not contradict it', () => {
+  test('S0-6.3: the event of a hook defaults to the key that lists it, and must not differ from it', () => {
     const hook = { name: 'h', command: 'true' };
 
     expect(problemsOf(manifest('x', { hooks: { before_tool: [hook, { ...hook, event: 'before_tool' }] } }))).toEqual(
       [],
     );
     expect(problemsOf(manifest('x', { hooks: { before_tool: [{ ...hook, event: 'after_tool' }] } }))).toEqual([
-      'hooks.before_tool[0].event: it is "after_tool", and stands under "before_tool"',
+      'hooks.before_tool[0].event: it must be "before_tool", the event that lists it, got "after_tool"',
     ]);
     expect(problemsOf(manifest('x', { hooks: { before_tool: [{ command: 'true' }] } }))).toEqual([
       'hooks.before_tool[0].name: it is missing',
@@ -128,9 +131,9 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
   const { event: _event, ...underEvent } = slow;
 
   test.each<[string, Json]>([
-    ['a list', { timeout: 150, hooks: [slow] }],
-    ['lists by event', { timeout: 150, before_tool: [underEvent] }],
-  ])('S0-14.1: `hooks.timeout` is the time of the hooks of the extension, with %s', async (_form, hooks) => {
+    ['an array', { timeout: 150, hooks: [slow] }],
+    ['arrays by event', { timeout: 150, before_tool: [underEvent] }],
+  ])('S0-14.1: `hooks.timeout` is the time limit of the hooks of the extension, with %s', async (_form, hooks) => {
     const place = makePlace();
     place.user('x', manifest('x', { hooks }));
     place.user('y', manifest('y', { hooks: [{ ...slow, name: 'other' }] }));
@@ -140,7 +143,7 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     expect([mine?.timeout, other?.timeout]).toEqual([150, undefined]);
   });
 
-  test('S0-14.5: a hook of an extension may have another time than `hooks.timeout`', () => {
+  test('S0-14.5: a hook may override `hooks.timeout`', () => {
     const hooks = { timeout: 150, hooks: [{ ...slow, timeout: 20 }] };
     const read = parseManifest(JSON.stringify(manifest('x', { hooks })));
 
@@ -152,7 +155,7 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     [{ timeout: 0 }, 'hooks.timeout'],
     [{ timeout: 150, hooks: [{ name: 'x', command: 'true' }] }, 'hooks.hooks[0].event'],
     [{ timeout: 150, hooks: {} }, 'hooks.hooks'],
-  ])('hooks with %j are refused at %s', (hooks, path) => {
+  ])('hooks with %j are refused with the path %s', (hooks, path) => {
     expect(problemsOf(manifest('x', { hooks })).map((problem) => problem.split(':')[0])).toEqual([path]);
   });
 
@@ -161,7 +164,7 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     ['a name with dots', { name: 'a..b' }, 'name'],
     ['a long name', { name: 'a'.repeat(65) }, 'name'],
     ['an inherited name', { name: 'constructor' }, 'name'],
-    ['no semantic version', { version: '1' }, 'version'],
+    ['an invalid semantic version', { version: '1' }, 'version'],
     [
       'a misspelt key of a hook',
       { hooks: [{ name: 'h', event: 'before_tool', command: 'x', onfailure: 'block' }] },
@@ -170,15 +173,15 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     ...[0, -1, 1e12, '30', null].map(
       (timeout) =>
         [
-          `the time ${JSON.stringify(timeout)}`,
+          `the timeout ${JSON.stringify(timeout)}`,
           { hooks: [{ name: 'h', event: 'before_tool', command: 'x', timeout }] },
           'hooks[0].timeout',
         ] as const,
     ),
-    ['hooks of no kind', { hooks: 'x' }, 'hooks'],
-    ['a skill of no kind', { skills: [1] }, 'skills[0]'],
+    ['a string as hooks', { hooks: 'x' }, 'hooks'],
+    ['a number as a skill', { skills: [1] }, 'skills[0]'],
     [
-      'two settings of one name',
+      'two settings with the same name',
       {
         settings: [
           { name: 'a', description: 'x' },
@@ -193,37 +196,37 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
       'settings[0].default',
     ],
     [
-      'a default that is no choice',
+      'a default that is not in `enum`',
       { settings: [{ name: 'a', description: 'x', enum: ['b'], default: 'c' }] },
       'settings[0].default',
     ],
     [
-      'two skills of one name',
+      'two skills with the same name',
       { skills: [1, 2].map(() => ({ name: 'a', description: 'x', prompt: 'x' })) },
       'skills[1].name',
     ],
   ];
 
-  test.each(wrong)('it is refused with %s', (_what, more, path) => {
+  test.each(wrong)('a manifest with %s is refused', (_what, more, path) => {
     expect(problemsOf(manifest('x', more)).map((problem) => problem.split(': ')[0])).toEqual([path]);
   });
 
   test.each(['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'node_options', 'BASH_ENV', 'GIT_SSH'])(
-    'E8: the variable %s cannot be that of a setting',
+    'E8: a setting cannot use the variable %s',
     (envVar) => {
       const problems = problemsOf(manifest('x', { settings: [{ name: 'a', description: 'x', envVar }] }));
 
       expect(problems).toEqual([
-        'settings[0].envVar: this variable can make another program run: name one of your own',
+        'settings[0].envVar: this variable can make another program run: choose a variable of your own',
       ]);
     },
   );
 
   const secret = [{ name: 'apiToken', description: 'x', envVar: 'API_TOKEN', sensitive: true }];
 
-  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: that is what such texts look like
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references to settings use this syntax
   test.each(['{{apiToken}}', '{{ settings.api-token }}', '${apiToken}', '${user_config.apiToken}', '${API_TOKEN}'])(
-    'E4: a skill that asks for a setting by %s is refused',
+    'E4: a skill that refers to a setting as %s is refused',
     (reference) => {
       const skills = [{ name: 's', description: 'x', prompt: `Use ${reference}.` }];
 
@@ -247,15 +250,15 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     ]);
   });
 
-  test('E6: a shell may look a variable up by itself', () => {
+  test('E6: a shell command may use the variable of a setting', () => {
     const hooks = [{ name: 'h', event: 'before_tool', command: 'curl -H "$API_TOKEN" ${API_TOKEN}', shell: true }];
 
     expect(problemsOf(manifest('x', { settings: secret, hooks }))).toEqual([]);
   });
-  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: that is what such texts look like
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references to settings use this syntax
 });
 
-test('the schema for editors is the one that is published', () => {
+test('`manifestJsonSchema` equals docs/manifest.schema.json', () => {
   const published = readFileSync(new URL('../../../docs/manifest.schema.json', import.meta.url), 'utf8');
 
   expect(JSON.parse(published)).toEqual(manifestJsonSchema());
@@ -298,10 +301,10 @@ describe('any JSON', () => {
     ),
   }));
 
-  test('gives a valid extension or a list of problems with paths, and never a throw', () => {
+  test('is parsed to a valid extension or a list of problems with paths, without throwing', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(key, value), { maxLength: 8 }), (entries) => {
-        // As text, so that `__proto__` is a key like any other.
+        // As a string, so that `__proto__` is an ordinary key.
         const text = `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${JSON.stringify(inner)}`).join(',')}}`;
         const parsed = parseJsonObject(Buffer.from(text));
         if ('problems' in parsed) {
@@ -317,7 +320,7 @@ describe('any JSON', () => {
     );
   });
 
-  test('is judged as the published schema judges it, where the schema can tell', () => {
+  test('is valid exactly if the published schema accepts it, for all rules in the schema', () => {
     const validator = new Validator(manifestJsonSchema() as object, '2020-12');
     const pick = (...items: unknown[]) => fc.constantFrom(...items);
     const some = (model: Record<string, fc.Arbitrary<unknown>>) => fc.record(model, { requiredKeys: [] });
@@ -349,7 +352,7 @@ describe('any JSON', () => {
       fc.property(file, (json) => {
         const schemaSays = validator.validate(json).valid;
         const weSay = problemsOf(json).length === 0;
-        // A schema cannot say that a command and a url exclude each other.
+        // The schema cannot express that `command` and `url` exclude each other.
         expect(weSay && !schemaSays).toBe(false);
         if (!Object.values(json.mcpServers ?? {}).some((entry) => 'url' in (entry as object)))
           expect(weSay).toBe(schemaSays);
@@ -359,7 +362,7 @@ describe('any JSON', () => {
   });
 });
 
-test('a key that an object has twice is refused by its name, however deep and however it is written', () => {
+test('a duplicate key is refused with its path, at any depth and in any spelling', () => {
   const text = JSON.stringify(full()).replace(
     '"command":"true"',
     '"command":"true","args":[{}],"comm\\u0061nd":"./gate"',
@@ -379,8 +382,8 @@ test('a key that an object has twice is refused by its name, however deep and ho
   });
 });
 
-test('a manifest that is too long for an extension is told to be, however long it is', () => {
+test('a manifest over the size limit is refused, for any size', () => {
   expect(parseManifest(JSON.stringify({ ...full(), description: 'a'.repeat(12_000_000) }))).toEqual({
-    problems: [{ path: '', message: expect.stringContaining('more than 1048576') }],
+    problems: [{ path: '', message: expect.stringContaining('at most 1048576') }],
   });
 });

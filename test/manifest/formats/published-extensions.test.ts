@@ -18,8 +18,8 @@ function files(place: Place, folder: string, contents: Readonly<Record<string, u
 const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo ${name}.\n`;
 const both = { compat: ['gemini', 'claude'] } as const;
 
-describe('a Gemini extension as it is published', () => {
-  test('names variables without braces in what its servers get', async () => {
+describe('a published Gemini CLI extension', () => {
+  test('may use variables without braces in its servers', async () => {
     const place = makePlace();
     const headers = { Authorization: 'Bearer $FORGE_TOKEN', Cost: '5$' };
     files(place, 'forge', {
@@ -45,7 +45,7 @@ describe('a Gemini extension as it is published', () => {
     ]);
   });
 
-  test('writes separators and its own folder as variables, wherever there is a path', async () => {
+  test('may use variables for path separators and its own directory in every path', async () => {
     const place = makePlace();
     files(place, 'office', {
       'gemini-extension.json': {
@@ -69,7 +69,7 @@ describe('a Gemini extension as it is published', () => {
     expect(loader.status().diagnostics).toEqual([]);
   });
 
-  test('with a context that cannot be read tells so, and gives the rest', async () => {
+  test('with an unreadable context file causes a warning, and its other context files are used', async () => {
     const place = makePlace();
     files(place, 'long', {
       'gemini-extension.json': { name: 'long', version: '1.0.0', contextFileName: ['LONG.md', 'SHORT.md', 'NONE.md'] },
@@ -90,20 +90,20 @@ describe('a Gemini extension as it is published', () => {
   });
 });
 
-describe('a Claude Code plugin as it is published', () => {
+describe('a published Claude Code plugin', () => {
   const cases = [
     {
-      what: 'one skill by itself',
+      what: 'a single skill in its own directory',
       contents: { 'SKILL.md': skill('alone'), 'examples/SKILL.md': skill('sample') },
       skills: ['alone:alone'],
     },
     {
-      what: 'a folder of skills beside a SKILL.md',
+      what: 'a skills directory next to a SKILL.md',
       contents: { 'SKILL.md': skill('alone'), 'skills/a/SKILL.md': skill('a') },
       skills: ['alone:a'],
     },
     {
-      what: 'its own folder as the one of skills',
+      what: 'its own directory as the skills path',
       contents: { 'SKILL.md': skill('alone') },
       manifest: { skills: './' },
       skills: ['alone:alone'],
@@ -127,7 +127,7 @@ describe('a Claude Code plugin as it is published', () => {
     expect(loader.status().diagnostics).toEqual([]);
   });
 
-  test('whose option has a default of another type has none', async () => {
+  test('ignores the default of an option if its type is wrong', async () => {
     const place = makePlace();
     const userConfig = { port: { type: 'number', default: '80' }, dir: { type: 'directory', default: '/tmp' } };
     files(place, 'p', { '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', userConfig } });
@@ -138,7 +138,7 @@ describe('a Claude Code plugin as it is published', () => {
     expect(loader.status().diagnostics).toMatchObject([{ problems: [{ path: 'userConfig.port.default' }] }]);
   });
 
-  test('has its commands as skills, by the names of their files', async () => {
+  test('provides its commands as skills, named after their files', async () => {
     const place = makePlace();
     const root = join(place.userDir, 'extensions/p');
     files(place, 'p', {
@@ -174,7 +174,7 @@ describe('a Claude Code plugin as it is published', () => {
     ]);
   });
 
-  test('of a workspace is looked at once for all of its skills', async () => {
+  test('of a workspace needs one approval for all of its skills', async () => {
     const { workspaceDir, userDir, yes, load } = makePlace();
     const root = join(workspaceDir, '.app/extensions/q');
     write(join(root, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
@@ -191,7 +191,7 @@ describe('a Claude Code plugin as it is published', () => {
     expect(judged).toEqual(['skill']);
   });
 
-  test('finds a folder for what it keeps, wherever it names it, and the one of a workspace finds its own', async () => {
+  test('gets a data directory in every place that names it, separate for each workspace', async () => {
     const place = makePlace();
     const data = '$' + '{CLAUDE_PLUGIN_DATA}';
     const contents = {
@@ -225,7 +225,7 @@ describe('a Claude Code plugin as it is published', () => {
     expect(readdirSync(ours)).toEqual(['exec', 'shell']);
   });
 
-  test('of a workspace has no folder made before it is approved', async () => {
+  test('of a workspace gets no data directory before it is approved', async () => {
     const place = makePlace();
     const root = join(place.workspaceDir, '.app/extensions/q');
     write(join(root, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
@@ -239,7 +239,7 @@ describe('a Claude Code plugin as it is published', () => {
     expect(existsSync(join(place.userDir, 'extension-data'))).toBe(false);
   });
 
-  test('tells a path that leads out of it from one that is not there', async () => {
+  test('causes different problems for a path that leads out of it and for a missing path', async () => {
     const place = makePlace();
     const manifest = { name: 'p', version: '1.0.0', skills: ['./out', './none'] };
     files(place, 'p', { '.claude-plugin/plugin.json': manifest });
@@ -257,7 +257,7 @@ describe('a Claude Code plugin as it is published', () => {
     ]);
   });
 
-  test('tells of each part that is passed over, also where its manifest does not name it', async () => {
+  test('causes a warning for each ignored part, even if its manifest does not name the part', async () => {
     const place = makePlace();
     files(place, 'p', {
       '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', author: { name: 'Ada' } },
@@ -272,15 +272,15 @@ describe('a Claude Code plugin as it is published', () => {
       {
         level: 'warning',
         problems: [
-          { path: 'agents', message: 'it is passed over' },
-          { path: 'workflows', message: 'it is passed over' },
+          { path: 'agents', message: 'it is not supported, so it is ignored' },
+          { path: 'workflows', message: 'it is not supported, so it is ignored' },
         ],
       },
     ]);
   });
 });
 
-test('a skill that asks for a setting is told that it has none, and the model sees no value', async () => {
+test('a reference to a setting in a skill is reported and not replaced', async () => {
   const place = makePlace();
   const texts = ['$' + '{MY_KEY}', '$' + '{user_config.token}'];
   const settings = [{ name: 'Key', envVar: 'MY_KEY' }];
@@ -298,7 +298,7 @@ test('a skill that asks for a setting is told that it has none, and the model se
   );
 });
 
-describe('what another program writes in another way than it should', () => {
+describe('a mistake in another program’s manifest', () => {
   const told = (contents: Readonly<Record<string, unknown>>) => async () => {
     const place = makePlace();
     files(place, 'x', contents);
@@ -314,56 +314,84 @@ describe('what another program writes in another way than it should', () => {
 
   test.each([
     [
-      'servers in a list',
+      'an array as servers',
       gemini({ mcpServers: [{}] }),
-      'warning mcpServers: it is no map of servers, and is passed over',
+      'warning mcpServers: it must be an object of servers, so it is ignored',
     ],
     [
-      'a server in a text',
+      'a server as a string',
       gemini({ mcpServers: { a: 'x' } }),
-      'warning mcpServers.a: it is no server, and is left out',
+      'warning mcpServers.a: a server must be an object, so it is ignored',
     ],
-    ['settings in a map', gemini({ settings: { A: {} } }), 'warning settings: it is no list, and is passed over'],
-    ['a tool that is none', gemini({ excludeTools: [5] }), 'warning excludeTools: 5 is no name of a tool'],
-    ['tools in a map', gemini({ excludeTools: { a: 1 } }), 'warning excludeTools: it is no list, and is passed over'],
+    [
+      'an object as settings',
+      gemini({ settings: { A: {} } }),
+      'warning settings: it must be an array, so it is ignored',
+    ],
+    [
+      'an invalid tool name',
+      gemini({ excludeTools: [5] }),
+      'warning excludeTools: each tool name must be a string, got 5',
+    ],
+    [
+      'an object as excluded tools',
+      gemini({ excludeTools: { a: 1 } }),
+      'warning excludeTools: it must be an array, so it is ignored',
+    ],
     [
       'a number for a file',
       gemini({ contextFileName: 5 }),
-      'warning contextFileName: it is no list, and is passed over',
+      'warning contextFileName: it must be an array, so it is ignored',
     ],
     [
-      'a setting twice',
+      'a duplicate setting name',
       gemini({ settings: [{ name: 'A' }, { name: 'A' }] }),
-      'warning settings[1]: it is left out: "A" is there already',
+      'warning settings[1]: it is ignored: the name "A" is already used by an earlier setting',
     ],
-    ['hooks in a file that is missing', claude({ hooks: './gate.json' }), 'error hooks: "gate.json" is missing'],
+    ['a missing hook file', claude({ hooks: './gate.json' }), 'error hooks: "gate.json" is missing'],
     [
       'servers in a file that is missing',
       claude({ mcpServers: './m.json' }),
       'warning mcpServers: "m.json" is missing',
     ],
-    ['skills in a folder that is missing', claude({ skills: ['./s'] }), 'warning skills: "s" is missing'],
-    ['skills that are no path', claude({ skills: 5 }), 'warning skills: what is no path is passed over'],
+    ['a missing skill directory', claude({ skills: ['./s'] }), 'warning skills: "s" is missing'],
+    [
+      'a number as skills',
+      claude({ skills: 5 }),
+      'warning skills: each path must be a string; other values are ignored',
+    ],
     [
       'servers in a number',
       claude({ mcpServers: 5 }),
-      'warning mcpServers: it is no map of servers, and is passed over',
+      'warning mcpServers: it must be an object of servers, so it is ignored',
     ],
-    ['options in a list', claude({ userConfig: [] }), 'warning userConfig: it is no map of options'],
-    ['a limit of an option', claude({ userConfig: { n: { max: 3 } } }), 'warning userConfig.n.max: it is passed over'],
-    ['programs', claude({}, { 'bin/x': '' }), 'warning bin: it is passed over'],
-    ['settings of its own', claude({}, { 'settings.json': {} }), 'warning settings.json: it is passed over'],
+    [
+      'an array as options',
+      claude({ userConfig: [] }),
+      'warning userConfig: it must be an object of options, so it is ignored',
+    ],
+    [
+      'an unsupported key of an option',
+      claude({ userConfig: { n: { max: 3 } } }),
+      'warning userConfig.n.max: it is not supported, so it is ignored',
+    ],
+    ['programs', claude({}, { 'bin/x': '' }), 'warning bin: it is not supported, so it is ignored'],
+    [
+      'a settings.json',
+      claude({}, { 'settings.json': {} }),
+      'warning settings.json: it is not supported, so it is ignored',
+    ],
     [
       'hooks of one event twice',
       claude({}, { 'hooks/hooks.json': '{"hooks":{"Stop":[],"St\\u006fp":[]}}' }),
       'error hooks/hooks.json hooks.Stop: the key at line 1, column 21 is repeated in its object: only the last value is used',
     ],
     ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
-  ])('is told: %s', async (_what, run, line) => {
+  ])('is reported: %s', async (_what, run, line) => {
     expect((await run()).lines).toEqual([line]);
   });
 
-  test('is taken where it can only mean one thing', async () => {
+  test('is accepted without a warning if its meaning is clear', async () => {
     const remarks = {
       _comment: 'ours',
       $schema: 'https://example.com',

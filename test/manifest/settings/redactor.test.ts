@@ -14,9 +14,9 @@ const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 const ascii = (text: string) =>
   quoted(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** How programs write a string into something else. */
+/** Encodings that programs use for a string. */
 const writers: readonly (readonly [string, (text: string) => string])[] = [
-  ['as it is', (text) => text],
+  ['plain', (text) => text],
   ['JSON', quoted],
   ['JSON in ASCII', ascii],
   [
@@ -41,7 +41,7 @@ const writers: readonly (readonly [string, (text: string) => string])[] = [
 describe('a secret', () => {
   const secret = fc.string({ unit: 'grapheme', minLength: 4, maxLength: 60 }).filter((text) => text.trim().length >= 4);
 
-  test.each(writers)('is found however it is written: %s', (_how, write) => {
+  test.each(writers)('is redacted in every encoding: %s', (_how, write) => {
     const samples = ['wJalr/XUtn+FEMI=', 'pä"ss\\wö/rd', "a&b<c>d'e", 'a b\nc\td', '🚢🚢🚢🚢', 'C:\\\\x\\y"'];
     const any = fc.oneof(fc.constantFrom(...samples), secret);
     fc.assert(
@@ -52,14 +52,14 @@ describe('a secret', () => {
     );
   });
 
-  test('that holds another goes as a whole', () => {
+  test('that contains another secret is redacted as a whole', () => {
     expect(redactorOf('horse', 'horse-battery').values('a horse-battery and a horse')).toBe(
       'a [redacted] and a [redacted]',
     );
   });
 });
 
-test('E3: the name of a setting is found as a key in any case style', () => {
+test('E3: a key with the name of a setting is redacted in any case style', () => {
   const redactor = new Redactor();
   redactor.learn({ ...setting, name: 'apiToken', envVar: 'MY_VARIABLE' }, undefined);
 

@@ -9,7 +9,7 @@ import { script } from '../../support/process/scratch.js';
 const SECRET = 'correct horse $(battery) "staple"';
 const setting = (more: Record<string, unknown>) => ({ name: 'level', description: 'How much.', ...more });
 
-/** What an extension `x` with one setting makes of its sources. */
+/** Loads an extension `x` with one setting from the given sources. */
 async function valueFrom(
   definition: Record<string, unknown>,
   sources: { env?: Record<string, string>; stored?: unknown } = {},
@@ -24,7 +24,7 @@ async function valueFrom(
 
 const merged = (values: Record<string, unknown>) => ({ theme: 'dark', extensions: { x: values } });
 
-describe('S0-12.1, S0-12.2: a setting has its value', () => {
+describe('S0-12.1, S0-12.2: the value of a setting', () => {
   test.each([
     [{ envVar: 'LEVEL', default: 'd' }, { env: { LEVEL: 'e' }, stored: 's' }, 'e'],
     [{ envVar: 'LEVEL', default: 'd' }, { stored: 's' }, 's'],
@@ -36,11 +36,11 @@ describe('S0-12.1, S0-12.2: a setting has its value', () => {
     [{ enum: [1, 2], envVar: 'LEVEL' }, { env: { LEVEL: '2' } }, 2],
     [{ enum: ['a', 'b'] }, { stored: 'b' }, 'b'],
     [{ envVar: 'LEVEL', default: 'd' }, { env: { LEVEL: '' } }, ''],
-  ])('%j with %j is %j', async (definition, sources, expected) => {
+  ])('of a definition %j with sources %j is %j', async (definition, sources, expected) => {
     expect(await valueFrom(definition, sources)).toMatchObject({ config: merged({ level: expected }), told: [] });
   });
 
-  test('and another one after the variable has changed and a reload', async () => {
+  test('changes with its variable after a reload', async () => {
     const env = { LEVEL: 'one' };
     const { loader } = await valueFrom({ envVar: 'LEVEL' }, { env });
 
@@ -50,7 +50,7 @@ describe('S0-12.1, S0-12.2: a setting has its value', () => {
     expect(loader.config).toEqual(merged({ level: 'two' }));
   });
 
-  test('without touching the prototype of anything, whatever the configuration holds', async () => {
+  test('never changes a prototype, for any configuration', async () => {
     const place = makePlace();
     place.user('x', manifest('x', { settings: [setting({})] }));
     const config = JSON.parse(
@@ -64,7 +64,7 @@ describe('S0-12.1, S0-12.2: a setting has its value', () => {
   });
 });
 
-describe('S0-12.4: a wrong value is told, and reaches nobody', () => {
+describe('S0-12.4: an invalid value is reported and not used', () => {
   test.each([
     [{ type: 'number' }, { stored: '5' }, 'number'],
     [{ type: 'number', envVar: 'LEVEL' }, { env: { LEVEL: 'five' } }, 'number'],
@@ -78,17 +78,17 @@ describe('S0-12.4: a wrong value is told, and reaches nobody', () => {
     [{ enum: ['a', 'b'] }, { stored: 'c' }, 'string, one of "a", "b"'],
     [{ enum: [1, 2], envVar: 'LEVEL' }, { env: { LEVEL: '3' } }, 'number, one of 1, 2'],
     [{ type: 'number', default: 1, envVar: 'LEVEL' }, { env: { LEVEL: 'x' }, stored: 2 }, 'number'],
-  ])('%j with %j', async (definition, sources, expected) => {
+  ])('with a definition %j and sources %j', async (definition, sources, expected) => {
     const { config, told, loader } = await valueFrom(definition, sources);
 
     expect(config).toEqual(merged({}));
     expect(told).toEqual([
-      expect.stringMatching(new RegExp(`Extension "x", setting "level" cannot be used: .* is no ${expected}$`)),
+      expect.stringMatching(new RegExp(`Extension "x", setting "level" cannot be used: .* must be a ${expected}$`)),
     ]);
     expect(loader.isEnabled('x')).toBe(true);
   });
 
-  test('not even a hook of the user, which inherits the environment', async () => {
+  test('even by a hook of the user, which inherits the environment', async () => {
     const place = makePlace();
     const trace = join(place.root, 'trace');
     const root = place.user(
@@ -110,7 +110,7 @@ describe('S0-12.4: a wrong value is told, and reaches nobody', () => {
     expect(linesOf(trace)).toEqual(['[]']);
   });
 
-  test('a value for a setting that there is not is told', async () => {
+  test('a value for an unknown setting is reported', async () => {
     const place = makePlace();
     place.user('x', manifest('x', { settings: [setting({})] }));
 
@@ -118,7 +118,7 @@ describe('S0-12.4: a wrong value is told, and reaches nobody', () => {
 
     expect(loader.config).toEqual({ extensions: { x: {} } });
     expect(loader.status().diagnostics).toMatchObject([
-      { problems: [{ path: 'settings.levle', message: 'there is no such setting' }] },
+      { problems: [{ path: 'settings.levle', message: 'the setting is unknown' }] },
     ]);
   });
 });
@@ -131,7 +131,7 @@ describe('S0-12.5, E9: a required setting', () => {
     skills: [{ name: 's', description: 'x', prompt: 'x' }],
   };
 
-  test('that is missing keeps the extension from being active, and leaves the choice of the user alone', async () => {
+  test('without a value keeps the extension inactive, and keeps the choice of the user', async () => {
     const place = makePlace();
     place.user('x', manifest('x', parts));
     const { loader } = await place.load({ env: {} });
@@ -159,18 +159,18 @@ describe('S0-12.5, E9: a required setting', () => {
     expect(loader.skills.list()).toHaveLength(1);
   });
 
-  test('is named in words, also where its value would be a secret', async () => {
+  test('is named in the message, even if it is sensitive', async () => {
     const place = makePlace();
     const secret = setting({ name: 'apiToken', required: true, sensitive: true });
     place.user('x', manifest('x', { settings: [secret] }));
     await place.load();
 
     expect(place.logger.lines).toEqual([
-      expect.stringMatching(/"x", setting "apiToken" cannot be used: it is required and has no value: [^[]*\.$/),
+      expect.stringMatching(/"x", setting "apiToken" cannot be used: it is required but has no value, [^[]*\.$/),
     ]);
   });
 
-  test('is there when it has a default, and is not when its value is wrong', async () => {
+  test('is satisfied by a default, and not by an invalid value', async () => {
     const place = makePlace();
     place.user('x', manifest('x', { settings: [setting({ required: true, default: 'low', type: 'string' })] }));
     const { loader } = await place.load();
@@ -183,7 +183,7 @@ describe('S0-12.5, E9: a required setting', () => {
   });
 });
 
-/** An extension with a secret whose hook and server show what they have. */
+/** Creates an extension with a secret. Its hook and its server print the secret. */
 function makeSecretive(place: Place, name = 'apiToken'): string {
   const trace = join(place.root, 'trace');
   const root = place.user(
@@ -203,7 +203,7 @@ function makeSecretive(place: Place, name = 'apiToken'): string {
 
 describe('S0-12.3: a sensitive value', () => {
   test.each(['apiToken', 'api-token', 'API_TOKEN', 'Api Token'])(
-    'E3, E5: named %s reaches the hook as it is, and no sink',
+    'E3, E5: named %s reaches the hook unchanged, and no log or event',
     async (name) => {
       const place = makePlace();
       const trace = makeSecretive(place, name);
@@ -237,7 +237,7 @@ describe('S0-12.3: a sensitive value', () => {
     },
   );
 
-  test('that is of the wrong kind is not shown either', async () => {
+  test('of the wrong type is redacted too', async () => {
     const place = makePlace();
     place.user('x', manifest('x', { settings: [setting({ type: 'number', sensitive: true, envVar: 'LEVEL' })] }));
 
@@ -247,7 +247,7 @@ describe('S0-12.3: a sensitive value', () => {
     expect(loader.redact(`it is ${SECRET}`)).toBe('it is [redacted]');
   });
 
-  test('is taken out of whatever a host wants to show', async () => {
+  test('is redacted in any value that a host passes to `redact`', async () => {
     const place = makePlace();
     makeSecretive(place);
     const { loader } = await place.load({ config: { extensions: { x: { apiToken: SECRET } } } });
@@ -289,7 +289,7 @@ describe('S0-12.3: a sensitive value', () => {
   });
 });
 
-test('E12: a hook of the workspace gets its settings, and no key of a provider', async () => {
+test('E12: a workspace hook gets its settings, and no API key of a provider', async () => {
   const place = makePlace();
   const trace = join(place.root, 'trace');
   const root = place.workspace(
@@ -312,7 +312,7 @@ test('E12: a hook of the workspace gets its settings, and no key of a provider',
   expect(linesOf(trace).join('\n')).not.toContain('sk-test');
 });
 
-test('E1: the variables of a workspace’s settings are listed to whoever approves, and not read before', async () => {
+test('E1: the approval lists the variables of workspace settings, which are not read before', async () => {
   const place = makePlace();
   const settings = [setting({ envVar: 'ANTHROPIC_API_KEY', required: true })];
   place.workspace('x', manifest('x', { settings }));
@@ -329,7 +329,7 @@ test('E1: the variables of a workspace’s settings are listed to whoever approv
   expect(allowed.loader.config).toEqual({ extensions: { x: { level: 'sk-test' } } });
 });
 
-test('S0-12.3: what a hook prints of a sensitive value reaches neither the model nor an event', async () => {
+test('S0-12.3: a sensitive value that a hook prints reaches neither the model nor an event', async () => {
   const place = makePlace();
   const root = place.user(
     'x',
@@ -352,7 +352,7 @@ test('S0-12.3: what a hook prints of a sensitive value reaches neither the model
   expect(shown).not.toContain('plain-secret');
 });
 
-test('S0-12.2: a hook and a server that are there already get a value that changes', async () => {
+test('S0-12.2: an active hook and server get a changed value', async () => {
   const place = makePlace();
   const trace = join(place.root, 'trace');
   const root = place.user(

@@ -17,7 +17,7 @@ const own = defineTool({
   execute: (_input, { toolName, run, signal }) => ({ toolName, turn: run.turn, aborted: signal.aborted }),
 });
 
-/** Modules of plugins that keep the context which their `onInit` is given. */
+/** Plugin modules that store the context of their `onInit`. */
 function keeping(...plugins: readonly (Omit<Plugin, 'hooks'> & { readonly hooks?: PluginHooks })[]) {
   const contexts: Record<string, PluginContext> = {};
   const files = plugins.map(({ hooks, ...plugin }): [string, string] => {
@@ -31,7 +31,7 @@ function keeping(...plugins: readonly (Omit<Plugin, 'hooks'> & { readonly hooks?
 }
 
 describe('S3-4.1: the context of a plugin', () => {
-  test('has the configuration, the options of its own entry, and what the host gives', async () => {
+  test('has the configuration, the options of its entry and the `hostConfig`', async () => {
     const { files, contexts } = keeping({ name: 'a' }, { name: 'b' });
     const hostConfig = { tenant: 'acme', open: () => 'opened' };
     const options = { n: 1, deep: { list: [1] } };
@@ -71,7 +71,7 @@ describe('the tool registry of a plugin in an agent', () => {
     expect(await contexts.a?.toolRegistry.execute('late', { n: 2 })).toEqual({ content: 'late 2' });
   });
 
-  test('passes the hooks of the plugins, and hands no run to the tool', async () => {
+  test('applies the hooks of the plugins, and gives the tool no run', async () => {
     const ending = defineTool({
       ...{ name: 'ending', description: '', input: { type: 'object' } },
       execute(_input, { run }) {
@@ -98,7 +98,7 @@ describe('the tool registry of a plugin in an agent', () => {
     });
   });
 
-  test('registers tools that the model is offered: those of onInit at once, later ones from the next run on', async () => {
+  test('registers tools for the model: in `onInit` for the first run, later for the next run', async () => {
     const { files, contexts } = keeping({
       name: 'a',
       hooks: { onInit: ({ toolRegistry }) => toolRegistry.register(toolOf('early')) },
@@ -118,7 +118,7 @@ describe('the tool registry of a plugin in an agent', () => {
     ['the agent', 'own', 'the agent has a tool of this name'],
     ['another plugin', 'late', 'plugin "b" has a tool of this name'],
     ['a plugin that registered it', 'early', 'plugin "b" has a tool of this name'],
-  ])('refuses a name of %s with an error that names both', async (_title, name, problem) => {
+  ])('refuses a tool name of %s with an error that names both owners', async (_title, name, problem) => {
     const { files, contexts } = keeping(
       { name: 'a' },
       {
@@ -144,7 +144,7 @@ describe('the tool registry of a plugin in an agent', () => {
     );
   });
 
-  test('takes back the tools of a plugin that is refused', async () => {
+  test('removes the tools of a plugin whose `onInit` fails', async () => {
     const { files } = keeping({
       name: 'a',
       hooks: {
@@ -161,7 +161,7 @@ describe('the tool registry of a plugin in an agent', () => {
     expect(agent.status().tools).toEqual([]);
   });
 
-  test('takes back all tools when the agent is closed, and takes none after that', async () => {
+  test('removes all tools when the agent is closed, and refuses new tools after that', async () => {
     const { files, contexts } = keeping({
       name: 'a',
       hooks: { onInit: ({ toolRegistry }) => toolRegistry.register(toolOf('early')) },

@@ -10,23 +10,20 @@ const withHooks = (hooks: PluginHooks) => ({ 'a.mjs': moduleOf({ name: 'a', hook
 
 // covers: S3-4.4
 test.each([
-  ['a text', () => 'another answer'],
-  ['a promise of a text', async () => 'another answer'],
+  ['a string', () => 'another answer'],
+  ['a promise of a string', async () => 'another answer'],
   ['a number', () => 1],
-])(
-  'an afterResponse that gives %s is only told: the answer stays, and nothing failed',
-  async (_title, afterResponse) => {
-    const { agent, log } = agentWith(withHooks({ afterResponse: afterResponse as never }), { script: [says('mine')] });
-    const { text } = await agent.run('go');
+])('an afterResponse that returns %s does not change the answer and logs no failure', async (_title, afterResponse) => {
+  const { agent, log } = agentWith(withHooks({ afterResponse: afterResponse as never }), { script: [says('mine')] });
+  const { text } = await agent.run('go');
 
-    expect(text).toBe('mine');
-    expect(log).toEqual([]);
-  },
-);
+  expect(text).toBe('mine');
+  expect(log).toEqual([]);
+});
 
 describe('a plugin fails closed', () => {
-  /** A result that says something else each time that it is read. */
-  const shifty = () => {
+  /** Returns a result whose `content` is invalid from the second read on. */
+  const changingResult = () => {
     let reads = 0;
     return {
       get content() {
@@ -36,58 +33,64 @@ describe('a plugin fails closed', () => {
     };
   };
 
-  test('where what it gives changes between two looks', async () => {
-    const { agent, model } = agentWith(withHooks({ afterToolExecute: shifty }), { tools: [work] });
+  test('if its result changes between two reads', async () => {
+    const { agent, model } = agentWith(withHooks({ afterToolExecute: changingResult }), { tools: [work] });
     await agent.run('go');
 
     expect(lastResult(model)).toEqual([{ content: 'redacted', isError: false }]);
   });
 
-  // Such a log is one that makes JSON of an error which refers to itself.
-  test.each(['beforeToolExecute', 'afterToolExecute'] as const)('where the log takes no error of %s', async (hook) => {
-    const throws = () => {
-      throw Object.assign(new Error('broken'), { isOdd: true });
-    };
-    const error = (_message: string, details?: unknown) => {
-      if ((details as { isOdd?: boolean }).isOdd) throw new TypeError('circular structure');
-    };
-    const ran: unknown[] = [];
-    const model = scriptedModel([calls('work'), says('end')]);
-    const agent = new Agent({
-      model,
-      tools: [toolOf('work', () => ran.push('work') && 'the secret')],
-      loaders: [plugins({ config: [{ path: 'a.mjs' }], workspaceDir: folderWith(withHooks({ [hook]: throws })) })],
-      logger: { debug() {}, info() {}, warn() {}, error },
-    });
-    await agent.run('go');
+  // An example is a logger that converts a circular error to JSON.
+  test.each(['beforeToolExecute', 'afterToolExecute'] as const)(
+    'if the logger throws on an error of %s',
+    async (hook) => {
+      const throws = () => {
+        throw Object.assign(new Error('broken'), { isOdd: true });
+      };
+      const error = (_message: string, details?: unknown) => {
+        if ((details as { isOdd?: boolean }).isOdd) throw new TypeError('circular structure');
+      };
+      const ran: unknown[] = [];
+      const model = scriptedModel([calls('work'), says('end')]);
+      const agent = new Agent({
+        model,
+        tools: [toolOf('work', () => ran.push('work') && 'the secret')],
+        loaders: [plugins({ config: [{ path: 'a.mjs' }], workspaceDir: folderWith(withHooks({ [hook]: throws })) })],
+        logger: { debug() {}, info() {}, warn() {}, error },
+      });
+      await agent.run('go');
 
-    expect(JSON.stringify(model.requests)).not.toContain('the secret');
-    expect(lastResult(model)).toMatchObject([{ isError: true }]);
-    expect(ran).toEqual(hook === 'beforeToolExecute' ? [] : ['work']);
-  });
+      expect(JSON.stringify(model.requests)).not.toContain('the secret');
+      expect(lastResult(model)).toMatchObject([{ isError: true }]);
+      expect(ran).toEqual(hook === 'beforeToolExecute' ? [] : ['work']);
+    },
+  );
 });
 
-// A model may write them, though hardly any tool takes them.
+// A model may send such arguments, though hardly any tool accepts them.
 describe.each([
-  ['a list', ['ls', '-l']],
-  ['a text', 'ls'],
+  ['an array', ['ls', '-l']],
+  ['a string', 'ls'],
   ['a number', 7],
 ])('arguments that are %s', (_title, input) => {
   const script = [calls('work', input), says('end')];
   const modules = {
     'a plugin': moduleOf({ name: 'a', hooks: { beforeToolExecute: (name, given) => ({ name, input: given }) } }),
-    'one for opencode': "export const Watch = async () => ({ 'tool.execute.before': async () => {} });\n",
+    'a plugin for opencode': "export const Watch = async () => ({ 'tool.execute.before': async () => {} });\n",
   };
 
-  test.each(Object.entries(modules))('pass %s that changes nothing as if it were not there', async (_kind, module) => {
-    const { agent, log } = agentWith({ 'a.mjs': module }, { script, tools: [work] });
-    const { messages } = await agent.run('go');
+  test.each(Object.entries(modules))(
+    'pass %s that changes nothing with the same result as without it',
+    async (_kind, module) => {
+      const { agent, log } = agentWith({ 'a.mjs': module }, { script, tools: [work] });
+      const { messages } = await agent.run('go');
 
-    expect(messages).toEqual((await agentWith({}, { script, tools: [work] }).agent.run('go')).messages);
-    expect(log).toEqual([]);
-  });
+      expect(messages).toEqual((await agentWith({}, { script, tools: [work] }).agent.run('go')).messages);
+      expect(log).toEqual([]);
+    },
+  );
 
-  test('do not become a list by a plugin that was given properties', async () => {
+  test('cannot replace an object: the call is blocked', async () => {
     const swaps: PluginHooks = { beforeToolExecute: (name) => ({ name, input: input as never }) };
     const { agent, model } = agentWith(withHooks(swaps), { tools: [work] });
     await agent.run('go');
@@ -102,7 +105,7 @@ test.each([
     'chat.message',
     "export const A = async () => ({ 'chat.message': (_i, { parts }) => { parts[0].text += ' (signed)'; } });",
   ],
-])('%s is not asked where a run goes on without a message', async (_hook, module) => {
+])('%s is not called if a run continues without a new message', async (_hook, module) => {
   const asking: AgentLifecycle = { wrapToolCall: () => HookAction.suspend('May I?') };
   const { agent } = agentWith({ 'a.mjs': module }, { tools: [work], lifecycle: [asking] });
   const { status, history } = await agent.run('go');

@@ -27,7 +27,7 @@ const marking = (mark: string): PluginHooks => ({
 });
 
 // covers: S3-7.2, S3-7.4
-test('S3-3.1: each hook gets what the one before it gave, in the order of registration', async () => {
+test('S3-3.1: each hook gets the value of the previous plugin, in the order of registration', async () => {
   const { manager } = managerOf({ a: marking('a'), b: marking('b'), c: marking('c') });
 
   expect(await manager.beforeMessage('>')).toBe('>abc');
@@ -35,7 +35,7 @@ test('S3-3.1: each hook gets what the one before it gave, in the order of regist
   expect(await manager.afterToolExecute('t', {}, { content: '>' })).toEqual({ content: '>abc' });
 });
 
-test('without plugins everything passes', async () => {
+test('without plugins every value passes unchanged', async () => {
   const manager = createHookManager();
   const input = { a: 1 };
 
@@ -49,7 +49,7 @@ test('without plugins everything passes', async () => {
 });
 
 // covers: S3-3.6
-test('the first that gives null has the last word', async () => {
+test('the first plugin that returns null blocks the call, and no later plugin runs', async () => {
   const asked: string[] = [];
   const { manager } = managerOf({
     first: {
@@ -79,30 +79,33 @@ describe('a hook that fails', () => {
     throws: throws,
     rejects: () => Promise.reject(new Error('broken')) as never,
     hangs: () => never() as never,
-    'gives nothing': () => undefined as never,
-    'gives a number': () => 42 as never,
-    'gives an empty object': () => ({}) as never,
+    'returns undefined': () => undefined as never,
+    'returns a number': () => 42 as never,
+    'returns an empty object': () => ({}) as never,
   };
 
-  test.each(Object.entries(faults))('%s: the pipelines go on, and the log names the plugin', async (_title, fault) => {
-    const unhandled = await unhandledDuring(async () => {
-      const hooks: PluginHooks = { beforeMessage: fault, beforeToolExecute: fault, afterToolExecute: fault };
-      const { manager, log } = managerOf({ bad: hooks, good: { beforeMessage: (message) => `${message}!` } });
+  test.each(Object.entries(faults))(
+    'that %s does not stop the other plugins, and the log names its plugin',
+    async (_title, fault) => {
+      const unhandled = await unhandledDuring(async () => {
+        const hooks: PluginHooks = { beforeMessage: fault, beforeToolExecute: fault, afterToolExecute: fault };
+        const { manager, log } = managerOf({ bad: hooks, good: { beforeMessage: (message) => `${message}!` } });
 
-      expect(await manager.beforeMessage('m')).toBe('m!');
-      expect(await manager.beforeToolExecute('t', {})).toBeNull();
-      const result = await manager.afterToolExecute('t', {}, { content: 'the secret' });
-      expect(result).toEqual({
-        content: 'Plugin "bad" failed after tool "t", so the result is withheld.',
-        isError: true,
+        expect(await manager.beforeMessage('m')).toBe('m!');
+        expect(await manager.beforeToolExecute('t', {})).toBeNull();
+        const result = await manager.afterToolExecute('t', {}, { content: 'the secret' });
+        expect(result).toEqual({
+          content: 'Plugin "bad" failed after tool "t", so the result is withheld.',
+          isError: true,
+        });
+        expect(log).toHaveLength(3);
+        expect(log.every(({ level, message }) => level === 'error' && message.includes('"bad"'))).toBe(true);
       });
-      expect(log).toHaveLength(3);
-      expect(log.every(({ level, message }) => level === 'error' && message.includes('"bad"'))).toBe(true);
-    });
-    expect(unhandled).toEqual([]);
-  });
+      expect(unhandled).toEqual([]);
+    },
+  );
 
-  test('at onInit takes its plugin out, and the others are initialised', async () => {
+  test('at onInit removes its plugin, and the other plugins are initialized', async () => {
     const order: string[] = [];
     const { manager } = managerOf({
       a: { onInit: async () => void order.push('a') },
@@ -117,7 +120,7 @@ describe('a hook that fails', () => {
     expect(order).toEqual(['a', 'b']);
   });
 
-  test('at afterResponse and onShutdown is passed over, the last plugin first', async () => {
+  test('at afterResponse and onShutdown does not stop the other plugins; onShutdown runs in reverse order', async () => {
     const order: string[] = [];
     const hooksOf = (name: string): PluginHooks => ({
       afterResponse: ({ content, stopReason }) => void order.push(`${name} ${content} ${stopReason}`),
@@ -135,7 +138,7 @@ describe('a hook that fails', () => {
   });
 });
 
-test('a plugin that changes what it was given changes nothing', async () => {
+test('a plugin that mutates its arguments changes nothing for the caller', async () => {
   const input = { deep: { list: [1] } };
   const result = { content: 'c' };
   const { manager } = managerOf({
@@ -158,7 +161,7 @@ test('a plugin that changes what it was given changes nothing', async () => {
   expect([input, result]).toEqual([{ deep: { list: [1] } }, { content: 'c' }]);
 });
 
-test('arguments that contain themselves, are very deep, or name `__proto__` pass', async () => {
+test('arguments that are circular, deeply nested or have a `__proto__` key pass', async () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   let deep: Record<string, unknown> = {};
@@ -196,13 +199,13 @@ test.each([
   [{ name: 'a', tools: {} }, '`tools`'],
   [{ name: 'a', version: 1 }, '`version`'],
   [null, 'null'],
-])('%j is refused', (plugin, message) => {
+])('register refuses the invalid plugin %j', (plugin, message) => {
   expect(() => createHookManager().register(plugin as Plugin)).toThrow(
     expect.objectContaining({ code: 'ERR_PLUGIN_INVALID', message: expect.stringContaining(message) }),
   );
 });
 
-test('hooks may be of a class that has members of its own', async () => {
+test('hooks may be a class instance with other members', async () => {
   class Counting implements PluginHooks {
     count = 0;
     readonly seen = new Set<string>();
@@ -219,7 +222,7 @@ test('hooks may be of a class that has members of its own', async () => {
   expect(await manager.beforeMessage(await manager.beforeMessage('m'))).toBe('m12');
 });
 
-test('what a hook is given is a copy, also of an object from another realm', async () => {
+test('a hook gets a copy of its input, even of an object from another realm', async () => {
   const input = runInNewContext('({ deep: { n: 1 } })') as { deep: { n: number } };
   const { manager } = managerOf({
     meddler: {
@@ -234,7 +237,7 @@ test('what a hook is given is a copy, also of an object from another realm', asy
   expect(input.deep.n).toBe(1);
 });
 
-test('a name is taken once', () => {
+test('register refuses a second plugin with the same name', () => {
   const manager = createHookManager();
   manager.register({ name: 'a' });
 

@@ -16,7 +16,7 @@ const filesOf = (...plugins: readonly Plugin[]) =>
 const withHooks = (hooks: PluginHooks, name = 'watcher') => filesOf({ name, hooks });
 
 // covers: S3-1.1, S3-2.5, S3-7.9
-test('S3-2.7: a tool of a plugin is offered as it is, checked, and called', async () => {
+test('S3-2.7: a tool of a plugin is offered unchanged, its input is validated, and it is called', async () => {
   const got: unknown[] = [];
   const lookUp: AgentTool = {
     name: 'look_up',
@@ -40,7 +40,7 @@ test('S3-2.7: a tool of a plugin is offered as it is, checked, and called', asyn
   expect(lastResult(model)).toEqual([{ content: 'Anna is at sea', isError: false }]);
 });
 
-test('S3-2.8: `isError` is an error for the model and for hooks; absent is success', async () => {
+test('S3-2.8: a result with `isError` is an error for the model and for hooks, and without it a success', async () => {
   const seen: unknown[] = [];
   const tool = (name: string, isError?: boolean): AgentTool => ({
     name,
@@ -64,7 +64,7 @@ test('S3-2.8: `isError` is an error for the model and for hooks; absent is succe
 });
 
 // covers: S3-1.2, S3-2.6
-test('S3-3.1: messages, calls and results pass the plugins in the order of the configuration', async () => {
+test('S3-3.1: messages, tool calls and tool results pass the plugins in the order of the configuration', async () => {
   const marking = (mark: string): PluginHooks => ({
     beforeMessage: (message) => `${message}${mark}`,
     beforeToolExecute: (name, input) => ({ name, input: { ...input, marks: `${input.marks ?? ''}${mark}` } }),
@@ -124,7 +124,7 @@ test('onInit runs once, after every plugin is loaded, with the configuration and
   expect(model.requests[0]?.tools[0]?.description).toBe('Does work.');
 });
 
-test('S3-7.8: a run waits for the plugins', async () => {
+test('S3-7.8: a run waits until the plugins are loaded', async () => {
   const slow = async () => {
     await pause(20);
     return { name: 'slow', hooks: { beforeMessage: (message: string) => `${message}, please` } };
@@ -136,7 +136,7 @@ test('S3-7.8: a run waits for the plugins', async () => {
 });
 
 // covers: S3-3.3, S3-4.2
-test('onShutdown runs once each, the last plugin first, whatever one of them does', async () => {
+test('each onShutdown runs once, in reverse order, even if another one fails', async () => {
   const order: string[] = [];
   const hooksOf = (name: string, after?: () => Promise<void>): Plugin => ({
     name,
@@ -160,7 +160,7 @@ test('onShutdown runs once each, the last plugin first, whatever one of them doe
   ]);
 });
 
-test('S3-4.2, G17: one that hangs is left behind after five seconds', async () => {
+test('S3-4.2, G17: an onShutdown that hangs is abandoned after five seconds', async () => {
   const order: string[] = [];
   const { agent } = agentWith(
     filesOf(
@@ -179,9 +179,9 @@ test('S3-4.2, G17: one that hangs is left behind after five seconds', async () =
 
 // covers: S3-3.4, S3-4.3
 test.each([
-  ['at once', (message: string) => `${message}!`],
+  ['synchronously', (message: string) => `${message}!`],
   ['with a promise', async (message: string) => `${message}!`],
-])('beforeMessage changes what the model gets, %s', async (_title, beforeMessage) => {
+])('beforeMessage changes the message for the model %s', async (_title, beforeMessage) => {
   const { agent, model } = agentWith(withHooks({ beforeMessage }), { script: [says('end')] });
   await agent.run('go');
 
@@ -190,7 +190,7 @@ test.each([
 
 // covers: S3-3.5, S3-4.4, S3-7.7
 describe('afterResponse', () => {
-  test('G18: is told of the answer and why it ended, before the run resolves, and can change nothing', async () => {
+  test('G18: receives the answer and its stop reason before the run resolves, and cannot change them', async () => {
     const seen: unknown[] = [];
     const hooks: PluginHooks = {
       async afterResponse(response) {
@@ -207,7 +207,7 @@ describe('afterResponse', () => {
     expect(text).toBe('end');
   });
 
-  test('that rejects is logged, and no rejection goes unhandled', async () => {
+  test('that rejects is logged and causes no unhandled rejection', async () => {
     const hooks: PluginHooks = { afterResponse: () => Promise.reject(new Error('no disk')) };
     const { agent, log } = agentWith(withHooks(hooks), { script: [says('end')] });
     const unhandled = await unhandledDuring(() => agent.run('go'));
@@ -226,7 +226,7 @@ describe('S3-3.6, S3-4.5: beforeToolExecute', () => {
     expect(lastResult(model)).toEqual([{ content: 'worked {"n":2}', isError: false }]);
   });
 
-  test('S3-D2: blocks with null: nothing runs, later plugins are not asked, and the model reads who it was', async () => {
+  test('S3-D2: blocks the call with null: the tool and later plugins do not run, and the model reads the name of the plugin', async () => {
     let asked = 0;
     let ran = 0;
     const counted = toolOf('work', () => {
@@ -253,7 +253,7 @@ describe('S3-3.6, S3-4.5: beforeToolExecute', () => {
     expect(decisions).toMatchObject([{ type: 'block', by: 'guard' }]);
   });
 
-  test('G13: runs another tool, under the schema and the permission of that one', async () => {
+  test('G13: redirects to another tool, with the schema and the permission of that tool', async () => {
     const hooks: PluginHooks = { beforeToolExecute: (_name, input) => ({ name: 'erase', input }) };
     const judged: string[] = [];
     const erase = defineTool({
@@ -276,7 +276,7 @@ describe('S3-3.6, S3-4.5: beforeToolExecute', () => {
     expect(lastResult(model)).toEqual([{ content: expect.stringContaining('arguments of "erase"'), isError: true }]);
   });
 
-  test('is asked about arguments that are no JSON as well', async () => {
+  test('is called for arguments that are invalid JSON', async () => {
     const { agent, model } = agentWith(withHooks({ beforeToolExecute: () => null }), {
       script: [calls({ name: 'work', input: undefined, invalidInput: '{"n":' }), says('end')],
       tools: [work],
@@ -292,9 +292,9 @@ describe('afterToolExecute', () => {
   const secret = toolOf('work', () => ({ user: 'anna', password: 'hunter2' }));
 
   test.each([
-    ['at once', (content: string) => ({ content })],
+    ['synchronously', (content: string) => ({ content })],
     ['with a promise', async (content: string) => ({ content })],
-  ])('changes all that the model sees, also the data, %s', async (_title, give) => {
+  ])('changes the whole result for the model, including its data, %s', async (_title, give) => {
     const hooks: PluginHooks = {
       afterToolExecute: (_name, _input, { content }) => give(content.replace('hunter2', '***')),
     };
@@ -305,7 +305,7 @@ describe('afterToolExecute', () => {
     expect(JSON.stringify(model.requests) + JSON.stringify(messages)).not.toContain('hunter2');
   });
 
-  test('that gives back what it got changes nothing, and leaves no trace', async () => {
+  test('that returns its argument changes nothing and logs nothing', async () => {
     const hooks: PluginHooks = {
       beforeToolExecute: (name, input) => ({ name, input }),
       afterToolExecute: (_name, _input, result) => result,
@@ -328,10 +328,10 @@ describe('afterToolExecute', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no'))],
     ['hangs', () => never],
-    ['gives nothing', () => undefined],
-    ['gives a text', (content: string) => content],
-    ['gives a number as content', () => ({ content: 42 })],
-  ])('that %s: the model sees none of the result', async (_title, fault) => {
+    ['returns undefined', () => undefined],
+    ['returns a string', (content: string) => content],
+    ['returns a number as content', () => ({ content: 42 })],
+  ])('that %s hides the original result from the model', async (_title, fault) => {
     const files = filesOf(
       { name: 'redactor', hooks: { afterToolExecute: (_n, _i, { content }) => fault(content) as never } },
       { name: 'audit', hooks: { afterToolExecute: (_n, _i, { content }) => ({ content: `${content} (seen)` }) } },
@@ -346,7 +346,7 @@ describe('afterToolExecute', () => {
     expect(log.some(({ level, message }) => level === 'error' && message.includes('"redactor"'))).toBe(true);
   });
 
-  test('leaves pictures where they are', async () => {
+  test('keeps images in the result', async () => {
     const image = { type: 'image', image: 'aGk=', mediaType: 'image/png' } as const;
     const shown = toolOf('work', () => [{ type: 'text', text: 'a chart' }, image]);
     const hooks: PluginHooks = { afterToolExecute: (_n, _i, { content }) => ({ content: `${content}!` }) };
@@ -367,10 +367,10 @@ describe('G14: a plugin that fails before a call', () => {
       ': no port open',
     ],
     ['hangs', (): unknown => never, ': The beforeToolExecute of plugin "bad" took longer than 400 ms.'],
-    ['gives nothing', (): unknown => undefined, ': .+; got undefined'],
-    ['gives no input', (): unknown => ({ name: 'work' }), ': .+; got an object'],
-    ['gives a list', (): unknown => ({ name: 'work', input: [] }), ': .+; got an object'],
-  ])('%s: the call is blocked, and the run goes on', async (_title, fault, reason) => {
+    ['returns undefined', (): unknown => undefined, ': .+; got undefined'],
+    ['returns no input', (): unknown => ({ name: 'work' }), ': .+; got an object'],
+    ['returns an array as input', (): unknown => ({ name: 'work', input: [] }), ': .+; got an object'],
+  ])('and %s blocks the call, and the run continues', async (_title, fault, reason) => {
     const hooks: PluginHooks = { beforeToolExecute: fault as never };
     const { agent, model } = agentWith(filesOf({ name: 'bad', hooks }), { tools: [work], options: { timeoutMs: 400 } });
     const { text } = await agent.run('go');
@@ -385,7 +385,7 @@ describe('G14: a plugin that fails before a call', () => {
   });
 });
 
-test('an abort ends the wait for a hook, and no timer is left', async () => {
+test('an abort stops waiting for a hook and leaves no timer', async () => {
   const controller = new AbortController();
   const hooks: PluginHooks = {
     beforeToolExecute() {
@@ -400,7 +400,7 @@ test('an abort ends the wait for a hook, and no timer is left', async () => {
   expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBeLessThan(3);
 });
 
-test('S3-D1: an agent without plugins, and one whose configuration is empty, run as ever', async () => {
+test('S3-D1: an agent without plugins or with an empty configuration runs normally', async () => {
   const { agent, model } = agentWith({}, { tools: [work] });
   await agent.run('go');
 

@@ -38,7 +38,7 @@ describe('S3-D1: a registry without hooks', () => {
     ['none', {}, 'There is no tool "none". Tools: add, fail.'],
     ['add', {}, 'The arguments of "add" are not valid'],
     ['fail', { n: 1 }, 'no such ship'],
-  ])('gives an error result for %s with %j: %s', async (name, input, message) => {
+  ])('returns an error result for %s with %j: %s', async (name, input, message) => {
     const registry = createToolRegistry();
     registry.register(tool('add'));
     registry.register(tool('fail', () => Promise.reject(new Error('no such ship'))));
@@ -46,7 +46,7 @@ describe('S3-D1: a registry without hooks', () => {
     expect(await registry.execute(name, input)).toEqual({ content: expect.stringContaining(message), isError: true });
   });
 
-  test('takes a name once, and no tool without a schema', () => {
+  test('refuses a taken name and a tool without a schema', () => {
     const registry = createToolRegistry();
     registry.register(tool('add'));
 
@@ -57,7 +57,7 @@ describe('S3-D1: a registry without hooks', () => {
   });
 });
 
-test('S3-7.6: both hooks run around an execution, with the name and the input as they ended up', async () => {
+test('S3-7.6: both hooks run around an execution; the second gets the final name and input', async () => {
   const seen: unknown[] = [];
   const registry = registryWith(
     {
@@ -81,7 +81,7 @@ test('S3-7.6: both hooks run around an execution, with the name and the input as
   ]);
 });
 
-test('a plugin that looks at results alone stops no call, and is shown that one has failed', async () => {
+test('a plugin with only `afterToolExecute` blocks no call and sees a failed result', async () => {
   const registry = registryWith(
     { afterToolExecute: (_name, _input, result) => ({ ...result, content: `${result.content}, seen` }) },
     tool('add', () => ({ content: 'no ship', isError: true })),
@@ -90,7 +90,7 @@ test('a plugin that looks at results alone stops no call, and is shown that one 
   expect(await registry.execute('add', { n: 1 })).toEqual({ content: 'no ship, seen', isError: true });
 });
 
-test('S3-D2: a block is an error result that names tool and plugin, and nothing runs', async () => {
+test('S3-D2: a blocked call returns an error result with the names of tool and plugin, and the tool does not run', async () => {
   let ran = false;
   const registry = registryWith(
     { beforeToolExecute: () => null },
@@ -108,7 +108,7 @@ test('S3-D2: a block is an error result that names tool and plugin, and nothing 
 });
 
 test.each([[null], [undefined], [5], [{}], [{ name: 't', description: '', inputSchema: {} }]])(
-  '%j is no tool',
+  'register refuses the invalid tool %j',
   (tool) => {
     expect(() => createToolRegistry().register(tool as never)).toThrow(
       expect.objectContaining({ code: 'ERR_TOOL_INVALID' }),

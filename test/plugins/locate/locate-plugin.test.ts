@@ -11,7 +11,7 @@ import { agentOf, folderWith, lastResult, noteBoard } from '../../support/plugin
 const script = () => [says('end')];
 const plugin = (name: string) => `export default { name: '${name}' };`;
 
-/** Loads one entry of a configuration file in `app`, which lies in a folder with these files. */
+/** Loads one entry of a configuration file in `app`, a subdirectory of a directory with these files. */
 async function load(files: Readonly<Record<string, string>>, entry: PluginEntry) {
   const folder = folderWith({ ...files, 'app/x.plugins.json': JSON.stringify([entry]) });
   const config = join(folder, 'app/x.plugins.json');
@@ -49,7 +49,7 @@ describe('an entry that names a package', () => {
       ['guard', `${at}/index.js`],
     ],
     [
-      'in the node_modules of a directory above',
+      'from the node_modules of a parent directory',
       {
         'node_modules/@acme/guard/package.json': '{ "name": "@acme/guard", "type": "module", "exports": "./i.js" }',
         'node_modules/@acme/guard/i.js': plugin('own'),
@@ -65,23 +65,23 @@ describe('an entry that names a package', () => {
       ['guard/rules/strict', `${at}/lib/strict.mjs`],
     ],
     [
-      'by a file of it, if it has no exports',
+      'by the path of a file in it if it has no exports',
       { [`${at}/package.json`]: '{ "name": "guard" }', [`${at}/lib/strict.mjs`]: plugin('own') },
       ['guard/lib/strict.mjs', `${at}/lib/strict.mjs`],
     ],
     [
-      'which it is part of itself',
+      'if the configuration file lies in the package',
       { 'app/package.json': '{ "name": "guard", "exports": "./own.mjs" }', 'app/own.mjs': plugin('own') },
       ['guard', 'app/own.mjs'],
     ],
-  ])('loads it %s, under the name of the package', async (_title, files, [path, file]) => {
+  ])('loads %s, under the name of the package', async (_title, files, [path, file]) => {
     const { loaded, failures } = await load(files, { path });
 
     expect(failures).toEqual([]);
     expect(loaded).toEqual([[path, file]]);
   });
 
-  test('loads the file or directory of that name beside the configuration in place of it', async () => {
+  test('prefers a file or directory of that name next to the configuration file', async () => {
     const files = { 'app/guard/index.mjs': plugin('beside'), [`${at}/index.js`]: 'throw new Error("the package");' };
 
     expect(await load(files, { path: 'guard' })).toMatchObject({
@@ -96,17 +96,17 @@ describe('an entry that names a package', () => {
       {},
       [
         'guard',
-        /^Plugin guard \(.*app\/guard\) is refused: there is no such file, and no package "guard" in .*Install/,
+        /^Plugin guard \(.*app\/guard\) is refused: the file does not exist, and no package "guard" is in .*Install/,
       ],
     ],
-    ['is a relative path to nothing', { [`${at}/index.js`]: '' }, ['./guard', /there is no such file/]],
-    ['leads out of it', { [`${at}/index.js`]: '' }, ['guard/../../../x', /no such file/]],
+    ['is a relative path to a missing file', { [`${at}/index.js`]: '' }, ['./guard', /the file does not exist/]],
+    ['leads out of the package', { [`${at}/index.js`]: '' }, ['guard/../../../x', /the file does not exist/]],
     [
-      'exports nothing to `import`',
+      'exports no module for `import`',
       { [`${at}/package.json`]: '{ "name": "guard", "exports": { "require": "./r.cjs" } }', [`${at}/r.cjs`]: '' },
       [
         'guard',
-        /^Plugin guard \(.*\) is refused: the `exports` of its package.json give no module for `import` of "\."/,
+        /^Plugin guard \(.*\) is refused: the `exports` of its package.json have no module for `import` of "\."/,
       ],
     ],
     [
@@ -117,7 +117,7 @@ describe('an entry that names a package', () => {
     [
       'is not built',
       { [`${at}/package.json`]: '{ "name": "guard", "exports": "./dist/r.js" }' },
-      ['guard', /there is no file .*dist\/r\.js, which its package\.json.* Build/],
+      ['guard', /the file .*dist\/r\.js, which its package\.json .* does not exist\. Build/],
     ],
     [
       'has a broken package.json',
@@ -127,14 +127,14 @@ describe('an entry that names a package', () => {
     [
       'has no module',
       { [`${at}/package.json`]: '{ "name": "guard" }' },
-      ['guard', /without `exports`, a `main` that exists, or an index/],
+      ['guard', /must have `exports`, a `main` that exists, or an index/],
     ],
     [
       'throws',
       { [`${at}/package.json`]: '{ "name": "guard" }', [`${at}/index.js`]: 'throw new Error("no key")' },
       ['guard', /^Plugin guard \(.*index\.js\) is refused: no key/],
     ],
-  ])('that %s is refused, with the reason', async (_title, files, [path, problem]) => {
+  ])('that %s is refused, and the error says why', async (_title, files, [path, problem]) => {
     const { loaded, failures } = await load(files, { path });
 
     expect(loaded).toEqual([]);
@@ -154,7 +154,7 @@ describe('an entry that names a directory', () => {
     expect(await load(files, { path: './own' })).toMatchObject({ loaded: [expected], failures: [] });
   });
 
-  test('with the package name of another is refused', async () => {
+  test('with the package name of another plugin is refused', async () => {
     const manifest = '{ "name": "own" }';
     const folder = folderWith({
       ...{ 'a/package.json': manifest, 'a/index.mjs': plugin('a') },
@@ -166,12 +166,12 @@ describe('an entry that names a directory', () => {
 
     expect(status()).toMatchObject({
       plugins: [{ name: 'own' }],
-      failures: [expect.stringContaining(`its name "own" is that of ${folder}/a/index.mjs`)],
+      failures: [expect.stringContaining(`its name "own" is already used by ${folder}/a/index.mjs`)],
     });
   });
 });
 
-test('what a package does wrong is logged, and told to the model, under its name', async () => {
+test('a failure of a package names the package in the log and in the text for the model', async () => {
   const folder = folderWith({
     'node_modules/guard/package.json': '{ "name": "guard" }',
     'node_modules/guard/index.mjs': `export default { name: 'index', hooks: {
@@ -226,7 +226,7 @@ describe('a package that a workspace names', () => {
     return found.status();
   }
 
-  test('is asked about with all code of the package, and a change of any asks again', async () => {
+  test('needs an approval of all code in the package, and a new approval after a change of any file', async () => {
     const { folder, notes } = workspace({
       'node_modules/guard/a.mjs': "import '#b'; export default { name: 'a' };",
     });
@@ -243,7 +243,7 @@ describe('a package that a workspace names', () => {
     expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
   });
 
-  test('is not evaluated after a no', async () => {
+  test('is not evaluated after a denial', async () => {
     const { folder, notes } = workspace({});
     const { gate } = gateOf(folder, ({ item }) => item.name === 'x.plugins.json');
 
@@ -254,7 +254,7 @@ describe('a package that a workspace names', () => {
     expect(notes).toEqual([]);
   });
 
-  test('asks again if its package.json names another file', async () => {
+  test('needs a new approval if its package.json names another file', async () => {
     const { folder } = workspace({ 'node_modules/guard/a.mjs': plugin('a'), 'node_modules/guard/c.mjs': plugin('c') });
     const { gate, asked } = gateOf(folder, () => true);
     await find(folder, gate);
@@ -267,9 +267,9 @@ describe('a package that a workspace names', () => {
   });
 
   test.each([
-    ['above the workspace', (outer: string) => mkdirSync(join(outer, 'ws'), { recursive: true })],
+    ['in a parent directory of the workspace', (outer: string) => mkdirSync(join(outer, 'ws'), { recursive: true })],
     [
-      'behind a link out of the workspace',
+      'behind a symbolic link that leads out of the workspace',
       (outer: string) => {
         mkdirSync(join(outer, 'ws/node_modules'), { recursive: true });
         symlinkSync(join(outer, 'node_modules/guard'), join(outer, 'ws/node_modules/guard'));
@@ -289,7 +289,7 @@ describe('a package that a workspace names', () => {
     expect(notes).toEqual([]);
   });
 
-  test('is asked about too if a value of `config` names it and there is a gate, and is the host’s own without one', async () => {
+  test('needs an approval if a `config` value names it and a gate is set, and is trusted without a gate', async () => {
     const { folder, notes } = workspace({ 'node_modules/guard/a.mjs': `import '#b'; ${plugin('a')}` });
     const { gate, asked } = gateOf(folder, () => false);
     const config = [{ path: 'guard' }];
@@ -304,7 +304,7 @@ describe('a package that a workspace names', () => {
     expect(own.status().plugins).toMatchObject([{ name: 'guard' }]);
   });
 
-  test('covers the code of its directory if a plain file imports by a name such as `#b`', async () => {
+  test('is approved with the code of its directory if a file in it imports a name such as `#b`', async () => {
     const { folder } = workspace({
       'x.plugins.json': '[{ "path": "./own/a.mjs" }]',
       'own/package.json': '{ "imports": { "#b": "./lib/b.mjs" } }',

@@ -27,6 +27,6 @@ test.each<[exports: unknown, subpath: string, path: string | null | undefined]>(
   ['a.js', '.', null],
   [{ '.': 5 }, '.', undefined],
   [false, '.', undefined],
-])('the exports %j give for %s the path %j', (exports, subpath, path) => {
+])('the exports %j map %s to the path %j', (exports, subpath, path) => {
   expect(exportedPath(exports, subpath)).toBe(path);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { problemOfHooks } from '../../../src/plugins/opencode/hooks.js';
 
-describe('the hooks of a plugin for opencode that are an object of a class', () => {
-  test('may have members of their own beside hooks', () => {
+describe('opencode hooks in a class instance', () => {
+  test('may have other members next to hooks', () => {
     class Guard {
       readonly events: string[] = [];
       readonly _tool_execute_before = () => {};
@@ -31,7 +31,7 @@ describe('the hooks of a plugin for opencode that are an object of a class', () 
     ['wrapToolCall', 'tool.execute.before'],
     ['tool.call.after', 'tool.execute.after'],
     ['onToolEnd', 'tool.execute.after'],
-  ])('are refused with the function %s, also as a field and inherited: %s was meant', (name, hook) => {
+  ])('are refused with the misspelt method or field %s, with a hint to %s', (name, hook) => {
     class Method {
       event() {}
     }

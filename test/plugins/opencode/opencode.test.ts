@@ -15,7 +15,7 @@ const runOf = (name: string, setting: Parameters<typeof agentOf>[1] = {}) =>
   agentOf({ config: [{ path: fixture(name) }] }, { tools: [work], ...setting });
 
 describe('a plugin for opencode', () => {
-  test('S2-2.2a, S2-2.2b, S2-2.2c, S2-2.3: is told of a call, and its changes are what the tool gets', async () => {
+  test('S2-2.2a, S2-2.2b, S2-2.2c, S2-2.3: sees a tool call, and the tool gets its changes', async () => {
     const script = [
       calls({ id: 'toolu_1', name: 'work', input: { n: 1 } }, { id: 'toolu_2', name: 'work', input: { n: 2 } }),
       says('end'),
@@ -29,11 +29,11 @@ describe('a plugin for opencode', () => {
       `${JSON.stringify({ n: 1, seen: seen('toolu_1') })} [work 1]`,
       `${JSON.stringify({ n: 2, seen: seen('toolu_2') })} [work 2]`,
     ]);
-    // The record keeps what the model had asked for.
+    // The messages keep the arguments that the model sent.
     expect(JSON.stringify(messages[1])).not.toContain('seen');
   });
 
-  test('blocks a call by throwing', async () => {
+  test('blocks a tool call if it throws', async () => {
     const { agent, model } = runOf('env-guard', { script: [calls('work', { path: '.env' }), says('end')] });
     await agent.run('go');
 
@@ -45,36 +45,39 @@ describe('a plugin for opencode', () => {
   test.each([
     ['before', 'output.args', 'was blocked by'],
     ['after', 'output.output', 'result is withheld'],
-  ])('that leaves nothing where something was is named by its own hook: %s', async (when, member, content) => {
-    const { agent, model, log } = agentWith(
-      {
-        'm.mjs': `export const A = async () => ({ 'tool.execute.${when}'(_input, output) { ${member} = undefined; } });`,
-      },
-      { tools: [work] },
-    );
-    await agent.run('go');
+  ])(
+    'that removes the value of `tool.execute.%s` fails, and the error names that hook',
+    async (when, member, content) => {
+      const { agent, model, log } = agentWith(
+        {
+          'm.mjs': `export const A = async () => ({ 'tool.execute.${when}'(_input, output) { ${member} = undefined; } });`,
+        },
+        { tools: [work] },
+      );
+      await agent.run('go');
 
-    expect(lastResult(model)).toEqual([{ content: expect.stringContaining(content), isError: true }]);
-    expect(log).toMatchObject([
-      { extra: { message: expect.stringMatching(`tool.execute.${when} leaves .* \`${member}\``) } },
-    ]);
-  });
+      expect(lastResult(model)).toEqual([{ content: expect.stringContaining(content), isError: true }]);
+      expect(log).toMatchObject([
+        { extra: { message: expect.stringMatching(`tool.execute.${when} must leave .* \`${member}\``) } },
+      ]);
+    },
+  );
 
-  test('logs through its client, and its other hooks are named', async () => {
+  test('logs through its client, and a warning names its unsupported hooks', async () => {
     const { agent, log } = runOf('env-guard');
     await agent.run('go');
 
     expect(log).toEqual([
       {
         level: 'warn',
-        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that are never called here: chat.params.',
+        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that Keelson never calls: chat.params.',
         extra: undefined,
       },
       { level: 'info', message: '[env-guard] work', extra: { directory: process.cwd() } },
     ]);
   });
 
-  test('may log as older releases of opencode let it', async () => {
+  test('may log in the format of older releases of opencode', async () => {
     const { agent, log } = agentWith(
       {
         'm.mjs':
@@ -87,7 +90,7 @@ describe('a plugin for opencode', () => {
     expect(log).toEqual([{ level: 'warn', message: '[opencode] hey', extra: undefined }]);
   });
 
-  test('brings tools, and is disposed of when the agent is closed', async () => {
+  test('adds tools, and is disposed of when the agent is closed', async () => {
     const disposed: string[] = [];
     Object.assign(globalThis, { opencodeDisposed: disposed });
     const script = [
@@ -110,7 +113,7 @@ describe('a plugin for opencode', () => {
     expect(disposed).toEqual(['words']);
   });
 
-  test('disposes of an object by its own method', async () => {
+  test('is disposed of with its own object as `this`', async () => {
     const disposed: string[] = [];
     Object.assign(globalThis, { opencodeOwner: disposed });
     const text =
@@ -122,13 +125,13 @@ describe('a plugin for opencode', () => {
     expect(disposed).toEqual(['w']);
   });
 
-  test('finds nothing else of opencode: what it calls of that rejects by name', async () => {
+  test('gets a rejection that names the feature if it calls another feature of opencode', async () => {
     const errors: string[] = [];
     const tryAll = async (context: {
       client: { session: { prompt(): Promise<void> } };
       $: (text: TemplateStringsArray) => Promise<void>;
     }) => {
-      // To wait for what is not there is no call of it.
+      // Awaiting a missing feature is not a call.
       await context.client.session;
       await context.client.session.prompt().catch((error) => errors.push(error.message));
       await context.$`ls`.catch((error: Error) => errors.push(error.message));
@@ -146,7 +149,7 @@ describe('a plugin for opencode', () => {
     ]);
   });
 
-  test('what it calls of opencode without waiting for it does not end the process', async () => {
+  test('a call of a missing feature without await causes no unhandled rejection', async () => {
     const careless = (context: {
       client: { tui: { showToast(options: object): Promise<void> } };
       $: (text: TemplateStringsArray) => { quiet(): { text(): Promise<string> } };
@@ -173,7 +176,7 @@ describe('a plugin for opencode', () => {
   test.each([
     ['its default', 'export default async () => ({ event() {} });', { format: 'opencode' as const }],
     ['a server', 'export default { id: "x", server: async () => ({ event() {} }) };', {}],
-    ['several', 'export const A = async () => ({}); export const B = () => ({}); export const n = 1;', {}],
+    ['several functions', 'export const A = async () => ({}); export const B = () => ({}); export const n = 1;', {}],
   ])('may export %s', async (_title, text, entry) => {
     const { agent, status } = agentWith(
       { 'm.mjs': text },
@@ -187,10 +190,10 @@ describe('a plugin for opencode', () => {
 
   test.each([
     ['that throws', "export const A = async () => { throw new Error('no server'); };", 'no server'],
-    ['that gives no hooks', 'export const A = async () => 7;', 'number'],
-    ['that gives null', 'export const A = async () => null;', 'gives null, not hooks'],
+    ['that returns a number', 'export const A = async () => 7;', 'number'],
+    ['that returns null', 'export const A = async () => null;', 'must return hooks, got null'],
     [
-      'with a hook that is no function',
+      'with a hook that is not a function',
       "export const A = async () => ({ 'tool.execute.before': 1 });",
       'must be a function',
     ],
@@ -199,13 +202,13 @@ describe('a plugin for opencode', () => {
       "export const A = async () => ({ tool: { x: { description: 'x' } } });",
       'execute',
     ],
-    ['with no tool where one is named', 'export const A = async () => ({ tool: { x: null } });', 'Tool "x".*execute'],
+    ['with null as a tool', 'export const A = async () => ({ tool: { x: null } });', 'Tool "x".*execute'],
     [
-      'with a tool that is none',
+      'with an invalid tool argument',
       "export const A = async () => ({ tool: { x: { description: 'x', args: { a: 1 }, execute() {} } } });",
-      '`a` is no schema of zod 4',
+      '`a` must be a schema of zod 4',
     ],
-  ])('%s is refused with its file', async (_title, text, problem) => {
+  ])('%s is refused, and the error names the file', async (_title, text, problem) => {
     const { agent, status, folder } = agentWith(
       { 'm.mjs': text, 'n.mjs': "export default { name: 'n' };" },
       { script: [says('end')] },
@@ -217,12 +220,12 @@ describe('a plugin for opencode', () => {
   });
 });
 
-/** A schema as another release of zod would have made it. */
+/** Converts a schema to the form of another zod release. */
 function ofOldZod(schema: z.ZodType, notes: object): unknown {
   return { ...schema, _zod: { ...schema._zod, processJSONSchema: undefined }, meta: () => notes };
 }
 
-/** What an agent offers, and what it gives to its model, of a plugin with this one tool. */
+/** Returns the tools that an agent offers, and its model, with a plugin that has this one tool. */
 async function runTool(tool: object, input: object) {
   const text = moduleOf((() => ({ tool: { probe: tool } })) as never);
   const { agent, model, status } = agentWith(
@@ -238,7 +241,7 @@ describe('the arguments of its tools', () => {
   const execute = async (args: unknown) => JSON.stringify(args);
   const of = (content: unknown) => [expect.objectContaining({ content })];
 
-  test('may be of another release of zod than the one that is here', async () => {
+  test('may use another release of zod than Keelson', async () => {
     const inner = z.object({ n: ofOldZod(z.number().min(2), { description: 'how many' }) as z.ZodType });
     const args = { inner: ofOldZod(inner, { title: 'Inner', id: 'inner' }), times: z.number().default(3) };
     const { schema, results } = await runTool({ description: 'Probes.', args, execute }, { inner: { n: 2 } });
@@ -254,7 +257,7 @@ describe('the arguments of its tools', () => {
     expect(results).toEqual(of('{"inner":{"n":2},"times":3}'));
   });
 
-  test('may be plain JSON Schemas, and all of them are required', async () => {
+  test('may be plain JSON Schemas, and are then all required', async () => {
     const args = { path: { type: 'string', description: 'Where.' } };
     const { schema, results } = await runTool({ description: 'Probes.', args, execute }, {});
 
@@ -263,18 +266,26 @@ describe('the arguments of its tools', () => {
   });
 
   test.each([
-    ['no schemas', { a: 'string' }, '`a` is no schema of zod 4, and no JSON Schema'],
-    ['schemas of zod 3', { a: z3.string() }, '`a` is no schema of zod 4, and no JSON Schema'],
-    ['of several kinds', { a: z.string(), b: { type: 'string' } }, '`b` is no schema of zod 4 as the others are'],
-    ['such as JSON does not have', { a: z.date() }, 'Tool "probe" is not valid: its arguments have no JSON Schema'],
-  ])('refuse the plugin where they are %s', async (_title, args, problem) => {
+    ['strings', { a: 'string' }, '`a` must be a schema of zod 4 or a JSON Schema'],
+    ['schemas of zod 3', { a: z3.string() }, '`a` must be a schema of zod 4 or a JSON Schema'],
+    [
+      'a mix of zod and JSON Schema',
+      { a: z.string(), b: { type: 'string' } },
+      '`b` must be a schema of zod 4, like the other arguments',
+    ],
+    [
+      'of a type that JSON does not have',
+      { a: z.date() },
+      'Tool "probe" is not valid: its arguments have no JSON Schema',
+    ],
+  ])('refuse the plugin if they are %s', async (_title, args, problem) => {
     const { failures } = await runTool({ description: 'Probes.', args, execute }, {});
 
     expect(failures).toEqual([expect.stringContaining(problem)]);
   });
 });
 
-test('what its tools attach goes along with their text', async () => {
+test('attachments of its tools are added to their text', async () => {
   const attachments = [
     { type: 'file', mime: 'image/png', url: 'data:image/png;base64,AAAA' },
     { type: 'file', mime: 'text/csv', url: 'data:text/csv;base64,AAAA' },
@@ -293,7 +304,7 @@ test('what its tools attach goes along with their text', async () => {
   ]);
 });
 
-test('a client of the host takes the place of ours', async () => {
+test('`opencodeClient` replaces the default client', async () => {
   const records: unknown[] = [];
   const opencodeClient = { app: { log: async (record: unknown) => void records.push(record) } };
   const agent = new Agent({

@@ -6,7 +6,7 @@ import { unhandledDuring } from '../../support/agent/settle.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 import { folderWith, noteBoard } from '../../support/plugins/plugin-folder.js';
 
-/** An agent with one module for opencode, whose hooks may note things. */
+/** Creates an agent with one opencode module, whose hooks may call `note`. */
 function agentFor(hooks: string, script = [says('end')], lifecycle: readonly AgentLifecycle[] = []) {
   const { key, notes } = noteBoard();
   const workspaceDir = folderWith({
@@ -25,10 +25,10 @@ function agentFor(hooks: string, script = [says('end')], lifecycle: readonly Age
   return { agent, model, notes, log: lines, workspaceDir };
 }
 
-describe('the events that a plugin for opencode is told of', () => {
+describe('the events that an opencode plugin receives', () => {
   const noting = 'event: async ({ event }) => { notes.push(event); }';
 
-  test('are a new session, and each answer', async () => {
+  test('include a new session and each answer', async () => {
     const { agent, notes, log, workspaceDir } = agentFor(noting, [says('one'), says('two')]);
     const session = await agent.session({ id: 's' });
     await session.run('go');
@@ -40,7 +40,7 @@ describe('the events that a plugin for opencode is told of', () => {
     expect(log).toEqual([]);
   });
 
-  test('and a run that failed', async () => {
+  test('include a failed run', async () => {
     const { agent, notes } = agentFor(noting, []);
     await agent.run('go').catch(() => {});
 
@@ -51,7 +51,7 @@ describe('the events that a plugin for opencode is told of', () => {
   });
 
   test.each(["async event() { throw new Error('no sound'); }", "event() { throw new Error('no sound'); }"])(
-    'fail alone: %s',
+    'do not fail the run if the handler fails: %s',
     async (hooks) => {
       const { agent, log } = agentFor(hooks);
       const unhandled = await unhandledDuring(async () => {
@@ -63,7 +63,7 @@ describe('the events that a plugin for opencode is told of', () => {
     },
   );
 
-  test('are not waited for', async () => {
+  test('do not delay the run', async () => {
     const { agent } = agentFor('event: () => new Promise(() => {})');
 
     expect(await agent.run('go')).toMatchObject({ text: 'end' });
@@ -73,7 +73,7 @@ describe('the events that a plugin for opencode is told of', () => {
 describe('`chat.message`', () => {
   const asked = (model: ReturnType<typeof scriptedModel>) => model.requests[0]?.messages.slice(1);
 
-  test('is given the message, and what it leaves of its texts is sent', async () => {
+  test('receives the message, and the text parts that it leaves are sent', async () => {
     const { agent, model, notes } = agentFor(`'chat.message': async (input, output) => {
       notes.push(input, output.message.role, output.parts.length);
       output.parts[0].text = output.parts[0].text.toUpperCase();
@@ -85,14 +85,14 @@ describe('`chat.message`', () => {
     expect(notes).toEqual([expect.objectContaining({ agent: 'harbour', sessionID: expect.any(String) }), 'user', 1]);
   });
 
-  test('ends the run by throwing', async () => {
+  test('ends the run if it throws', async () => {
     const { agent, model } = agentFor("'chat.message'() { throw new Error('not on a Sunday'); }");
 
     await expect(agent.run('go')).rejects.toThrow('not on a Sunday');
     expect(model.requests).toEqual([]);
   });
 
-  test('that asks opencode for something is passed over', async () => {
+  test('that uses a feature of opencode leaves the message unchanged', async () => {
     const { agent, model, log } = agentFor(`'chat.message': async (_input, output) => {
       output.parts.length = 0;
       await client.session.get({});
@@ -109,8 +109,12 @@ describe('`experimental.chat.system.transform`', () => {
 
   test.each([
     ['adds to the instructions', '(_input, { system }) => void system.push("Be kind.")', 'Be brief.\nBe kind.'],
-    ['replaces them', '(_input, output) => { output.system = ["Be kind.", ""]; }', 'Be kind.'],
-    ['leaves them where it takes them all out', 'async (_input, { system }) => { system.length = 0; }', 'Be brief.'],
+    ['replaces the instructions', '(_input, output) => { output.system = ["Be kind.", ""]; }', 'Be kind.'],
+    [
+      'leaves the instructions unchanged if it removes all of them',
+      'async (_input, { system }) => { system.length = 0; }',
+      'Be brief.',
+    ],
     [
       'leaves them where it throws',
       '(_input, { system }) => { system.push("x"); throw new Error("no"); }',
@@ -127,7 +131,7 @@ describe('`experimental.chat.system.transform`', () => {
     expect(log).toHaveLength(text.includes('throw') ? 1 : 0);
   });
 
-  test('that changes nothing leaves several of them apart', async () => {
+  test('that changes nothing keeps several system messages separate', async () => {
     const other: AgentLifecycle = {
       name: 'other',
       wrapModelCall: (request, next) =>
@@ -139,7 +143,7 @@ describe('`experimental.chat.system.transform`', () => {
     expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual(['First.', 'Be brief.', 'go']);
   });
 
-  test('is told of the session and the model', async () => {
+  test('receives the session id and the model', async () => {
     const { agent, model, notes } = agentFor(hook('(input) => { notes.push(input); }'));
     await (await agent.session({ id: 's' })).run('go');
 

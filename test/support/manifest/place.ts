@@ -9,19 +9,19 @@ import type { ApprovalRequest } from '../../../src/trust/decision.js';
 import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
 
-/** A home folder and a workspace beside it, with the extensions in them. */
+/** A temporary home directory and workspace, with functions to add extensions and load them. */
 export interface Place {
   readonly root: string;
   readonly userDir: string;
   readonly workspaceDir: string;
   readonly logger: KeepingLogger;
   readonly asked: ApprovalRequest[];
-  /** Says yes to everything, and notes what it was asked. */
+  /** Approves every request and records it in `asked`. */
   readonly yes: NonNullable<ManifestOptions['approve']>;
-  /** Writes the manifest of an extension, and gives its folder. */
+  /** Writes the manifest of an extension, and returns the extension's directory. */
   user(folder: string, manifest: unknown): string;
   workspace(folder: string, manifest: unknown): string;
-  /** A loader over this place that has loaded, with the agent that it serves. */
+  /** Creates an agent with a loader for both directories. Resolves when the loader has loaded. */
   load(options?: Partial<ManifestOptions>, agent?: Partial<AgentOptions>): Promise<Loaded>;
 }
 
@@ -61,12 +61,12 @@ export function makePlace(): Place {
   };
 }
 
-/** A manifest with what it has to have. */
+/** Returns a manifest with the required keys and `more`. */
 export function manifest(name: string, more: Record<string, unknown> = {}) {
   return { name, version: '1.0.0', description: `The extension ${name}.`, ...more };
 }
 
-/** A program that writes a line to `trace` and lets things go on. */
+/** Writes a hook script that appends a line to `trace` and lets the run continue. */
 export function tracer(path: string, trace: string, word: string): string {
   return script(path, `#!/bin/sh\ncat > /dev/null\necho "${word}" >> "${trace}"\necho '{}'\n`);
 }
@@ -75,7 +75,7 @@ export function linesOf(path: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
 }
 
-/** Returns the registered hooks of extension packages, with four of their fields. */
+/** Returns the main fields of the registered hooks. */
 export function hooksOf({ hooks }: Manifests) {
   return hooks.list().map(({ extension, name, event, command }) => ({ extension, name, event, command }));
 }

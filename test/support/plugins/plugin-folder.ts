@@ -18,7 +18,7 @@ afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder with these files, gone when the tests of the file are over. */
+/** Creates a directory with these files. The directory is removed after the tests of the file. */
 export function folderWith(files: Readonly<Record<string, string>> = {}): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-plugins-')));
   made.push(folder);
@@ -34,7 +34,7 @@ function addFiles(folder: string, files: Readonly<Record<string, string>>): void
   }
 }
 
-/** Creates a global array for notes of plugins, because plugin modules cannot import the test file. */
+/** Creates an array that plugin modules of a test can write to through `globalThis`. */
 export function noteBoard(): { readonly key: string; readonly notes: unknown[] } {
   const key = `notes${Math.random().toString(36).slice(2)}`;
   const notes: unknown[] = [];
@@ -49,7 +49,10 @@ interface Setting {
   readonly options?: Partial<PluginsOptions>;
 }
 
-/** An agent with a folder of plugin modules, listed in the order of `files`, and what is to be seen of it. */
+/**
+ * Creates an agent with a directory of plugin modules, listed in the order of `files`. Returns the agent, its model,
+ * its log and its plugin status.
+ */
 export function agentWith(files: Readonly<Record<string, string>>, setting: Setting = {}) {
   const folder = folderWith(files);
   const entries: PluginEntry[] = Object.keys(files).map((name) => ({ path: `./${name}` }));
@@ -64,14 +67,14 @@ export function agentOf(options: PluginsOptions, { script, tools = [], lifecycle
   return { agent, model, log: lines, status };
 }
 
-/** Plugins as modules, each with one line in the registry of this process. */
+/** Returns the source of a module whose default export is `plugin`. */
 export function moduleOf(plugin: Plugin | ((options?: Record<string, unknown>) => unknown)): string {
   const { key, notes } = noteBoard();
   notes.push(plugin);
   return `export default globalThis[${JSON.stringify(key)}][0];\n`;
 }
 
-/** The text of the last tool result that the model was given. */
+/** Returns the tool results of the last tool message in the last model request. */
 export function lastResult(model: ReturnType<typeof scriptedModel>) {
   const message = model.requests.at(-1)?.messages.findLast(({ role }) => role === 'tool');
   return message?.role === 'tool' ? message.content.map(({ content, isError = false }) => ({ content, isError })) : [];

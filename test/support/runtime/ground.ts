@@ -6,7 +6,7 @@ import { keepingLogger } from '../agent/silent-logger.js';
 import { echoServer, manifest } from '../manifest/place.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
 
-/** A home folder and a workspace. */
+/** A temporary home directory and workspace for one test. */
 export interface Ground {
   readonly home: string;
   readonly cwd: string;
@@ -15,7 +15,7 @@ export interface Ground {
   load(options?: RuntimeOptions): Promise<Runtime>;
 }
 
-/** A home folder with a hook, and a workspace with a server, a plugin and an extension. */
+/** Creates a home directory with a hook, and a workspace with a server, a plugin and an extension package. */
 export function ground(): Ground {
   const root = scratchFolder();
   const [home, cwd, trace] = [join(root, 'home'), join(root, 'ws'), join(root, 'trace')];
