@@ -14,24 +14,26 @@ import { isFinal } from './rewrites.js';
 import { endSession, startSession } from './session-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
 
-/** Where the gates stand: they judge the final values. */
+/** Low, so that hooks judge the values that other lifecycles have already rewritten. */
 const GATE_PRIORITY = 10;
-/** Where `after_tool` stands: it sees what the redactors left. */
+/** High, so that `after_tool` hooks see results after redaction. */
 const RESULT_PRIORITY = 95;
-/** Where calls are noted that go to their tool: behind everybody who may refuse one. */
+/** Lowest, so that calls that another lifecycle refuses are not recorded. */
 const REACH_PRIORITY = 0;
 
-/** Whether a hook that refuses an answer has the agent go on, rather than withhold it. */
+/** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
 const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
 
-/** The lifecycle of all events but `after_tool`, with the points that these events need, and no other. */
+/**
+ * Creates the lifecycle for all events except `after_tool`. It defines only the lifecycle hooks that the events need.
+ */
 export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
   const when = <Point>(needed: boolean, point: Point) => (needed ? point : undefined);
   const has = (...some: HookEvent[]) => some.some((event) => events.has(event));
   return {
     name: 'shell-hooks',
     priority: GATE_PRIORITY,
-    // A hook may replace the response: nobody sees its text before.
+    // The stream waits, because a hook may still replace the response.
     holdStream: has('after_model'),
     onSessionStart: when(has('session_start'), (session) => startSession(session, parts)),
     onSessionEnd: when(has('session_end'), (session) => endSession(session, parts)),
@@ -48,7 +50,10 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
   };
 }
 
-/** The lifecycle that takes note of the calls that run, for those events that speak of them. */
+/**
+ * Creates the lifecycle that records which tool calls reach their tool. `after_tool` and `after_agent` need the
+ * records.
+ */
 export function createReachNotes({ runs }: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:calls',
@@ -60,7 +65,7 @@ export function createReachNotes({ runs }: HookParts): AgentLifecycle {
   };
 }
 
-/** The lifecycle of `after_tool`. */
+/** Creates the lifecycle for `after_tool`. */
 export function createResultGate(parts: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:after_tool',
@@ -96,7 +101,7 @@ function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNul
 interface Judged {
   readonly response: ModelResponse;
   readonly run: RunContext;
-  /** The hooks that may have the agent go on after its answer. */
+  /** Hooks that can make the agent continue after its answer. */
   readonly stops: readonly ShellHook[];
 }
 
