@@ -8,7 +8,7 @@ export class HookInvalidError extends KeelsonError {
   readonly problems: readonly string[];
 
   constructor(hook: string, problems: readonly string[]) {
-    super(`Hook "${hook}" is not valid: ${problems.join('; ')}`);
+    super(`Hook "${hook}" is invalid: ${problems.join('; ')}`);
     this.hook = hook;
     this.problems = problems;
   }

@@ -6,7 +6,7 @@ import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { dialectOf, namedEventOf } from './dialects/list.js';
-import { createGates, createReachNotes, createResultGate } from './events/lifecycles.js';
+import { createCallRecorder, createGates, createResultGate } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
@@ -281,7 +281,7 @@ class Installation {
     this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
     this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
     const speaksOfCalls = events.has('after_tool') || events.has('after_agent');
-    this.reached = place(host, this.reached, speaksOfCalls ? createReachNotes(parts) : undefined);
+    this.reached = place(host, this.reached, speaksOfCalls ? createCallRecorder(parts) : undefined);
   }
 }
 

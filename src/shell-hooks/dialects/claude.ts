@@ -79,9 +79,9 @@ export function problemOfEntry(entry: JsonMap, { hasData }: HookSource, dataVari
   const type = problemOfType(entry);
   if (type !== undefined) return type;
   const unsupported = ['if', 'async', 'asyncRewake'].find((key) => entry[key] !== undefined && entry[key] !== false);
-  if (unsupported !== undefined) return `\`${unsupported}\` is not supported`;
+  if (unsupported !== undefined) return `\`${unsupported}\` is not supported; remove it`;
   if (args === undefined && shell !== undefined && shell !== 'bash') {
-    return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+    return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;
   }
   // A shell expands an unset variable to an empty string, so `rm -r "$CLAUDE_PLUGIN_DATA/cache"` would delete `/cache`.
   const texts: unknown[] = [entry.command, ...(Array.isArray(args) ? args : [])];

@@ -69,7 +69,7 @@ function parseCopilot(document: JsonMap, source: HookSource): HookContent {
   });
 }
 
-function readEntry(entry: JsonMap, { theirs }: Place, source: HookSource): HookSettings | string {
+function readEntry(entry: JsonMap, { eventName }: Place, source: HookSource): HookSettings | string {
   const problem = problemOfType(entry);
   if (problem !== undefined) return problem;
   const { bash, command = bash, exec, args, cwd, env } = entry;
@@ -77,7 +77,7 @@ function readEntry(entry: JsonMap, { theirs }: Place, source: HookSource): HookS
   if (text === undefined && exec === undefined) return 'it must have `bash`, `command` or `exec`';
   const seconds = entry.timeoutSec ?? entry.timeout;
   if (isObject(env) && Object.values(env).some((value) => String(value).includes('$'))) {
-    const message = `A hook at ${theirs} has a \`$\` in \`env\`: variables in \`env\` are not expanded.`;
+    const message = `A hook at ${eventName} has a \`$\` in \`env\`: variables in \`env\` are not expanded.`;
     reportOn(source, { level: 'warning', code: 'env-literal', message });
   }
   return {

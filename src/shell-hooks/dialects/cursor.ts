@@ -73,12 +73,12 @@ function parseCursor(document: JsonMap, source: HookSource): HookContent {
   });
 }
 
-function readEntry(entry: JsonMap, { event, theirs }: Place, source: HookSource): HookSettings | string {
+function readEntry(entry: JsonMap, { event, eventName }: Place, source: HookSource): HookSettings | string {
   const problem = problemOfType(entry);
   if (problem !== undefined) return problem;
   const { command, timeout, failClosed, loop_limit: limit } = entry;
   if (limit !== undefined && event === 'after_agent') {
-    const message = `\`loop_limit\` of a hook at ${theirs} is ignored: hooks can make the agent continue at most 8 times.`;
+    const message = `\`loop_limit\` of a hook at ${eventName} is ignored: hooks can make the agent continue at most 8 times.`;
     reportOn(source, { level: 'warning', code: 'key-ignored', message });
   }
   // A project hook runs in the workspace. A user hook runs in the directory of its hook file.

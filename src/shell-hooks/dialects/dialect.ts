@@ -19,7 +19,7 @@ export interface DialectEvent {
   readonly subject?: ((args: unknown) => string | undefined) | undefined;
 }
 
-/** Values for the input of a hook. */
+/** Values from which a dialect builds the input of a hook. */
 export interface DialectInputSource {
   readonly hook: ShellHook;
   readonly fields: EventFields;
@@ -38,7 +38,7 @@ export interface DialectInputSource {
   readonly redact: (value: unknown) => unknown;
 }
 
-/** Values for the environment variables of a hook. */
+/** Values from which a dialect builds the environment variables of a hook. */
 export interface DialectEnvironment {
   readonly workspaceDir: string;
   readonly sessionId: string;

@@ -248,8 +248,7 @@ function textOfPart(part: JsonValue): string {
 }
 
 /**
- * Returns the changes of a hook to a model request. Messages that the hook did not change keep their parts without
- * text.
+ * Returns the changes of a hook to a model request. A message that the hook did not change keeps its non-text parts.
  */
 function requestChange({ model, messages, config }: JsonObject): RequestChange {
   return {

@@ -1,3 +1,4 @@
+import { describeValue } from '../../errors.js';
 import { isObject, type JsonObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { timerMs } from '../../internal/options/rules.js';
@@ -37,7 +38,7 @@ const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'descri
 export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   for (const key of Object.keys(document)) {
     if (isHookEvent(key)) {
-      const message = `"${key}" must be inside \`hooks\`: its hooks were left out.`;
+      const message = `"${key}" must be inside \`hooks\`: its hooks were left out. Move it into \`hooks\`.`;
       reportOn(source, { level: 'error', code: 'hooks-invalid', message });
     } else if (!KNOWN.includes(key)) ignore(source, key);
   }
@@ -45,7 +46,8 @@ export function parseNativeHooks(document: Readonly<Record<string, unknown>>, so
   const timeout = timeoutOf(document, source, 'timeout');
   if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)), timeout };
   if (isObject(hooks)) return { timeout, ...parseMap(hooks, source) };
-  reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` must be an array or an object.' });
+  const message = `\`hooks\` must be an array or an object, got ${describeValue(hooks)}.`;
+  reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   return { hooks: [] };
 }
 
@@ -85,7 +87,7 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
     reportOn(source, { level: 'error', code: 'hook-invalid', message: `A hook was left out: ${problem}.`, hook });
     return [];
   };
-  if (!isObject(entry)) return refuse('it must be an object');
+  if (!isObject(entry)) return refuse(`it must be an object, got ${describeValue(entry)}`);
   if (event !== undefined && entry.event !== undefined && entry.event !== event) {
     return refuse(`\`event\` must be "${event}", the key of its list, got ${JSON.stringify(entry.event)}`);
   }
@@ -180,8 +182,8 @@ function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly 
 }
 
 /**
- * Returns the reading of a failed hook. Only a cancellation in its output counts, because a guard that refuses and then
- * fails has still refused.
+ * Returns the interpreted result of a failed hook. Only a cancellation in its output counts, because a guard that
+ * refuses and then fails has still refused.
  */
 function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading {
   if (output?.continue !== false) return failed(problem);

@@ -23,7 +23,7 @@ export function parseOutput(stdout: string): ParsedOutput {
   if ('problem' in read) {
     const seen = readJsonCut(text, DROPPED);
     if (isObject(seen)) return { output: seen as JsonObject, problem: read.problem };
-    return { problem: `stdout must be JSON only, one object (${read.problem})` };
+    return { problem: `stdout must be one JSON object and nothing else (${read.problem})` };
   }
   const { value, lost } = read;
   if (!isObject(value)) return { problem: `stdout must be one JSON object, got ${kindOf(value)}` };
@@ -79,7 +79,7 @@ function mustBe(key: string, expected: string, value: JsonValue): string {
   return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
 }
 
-/** Fields that other programs expect and that never have an effect here. They are not reported. */
+/** Fields that other programs expect and that never have an effect here. No diagnostic is reported for them. */
 const HARMLESS: readonly string[] = ['suppressOutput', 'hookSpecificOutput.hookEventName'];
 
 /**
@@ -173,7 +173,7 @@ function readText(run: FinishedHook, unread: string, rules: OutputRules): HookRe
   const saysNo = last && isGateEvent(run.hook.event) && Object.keys(rules.refusal(last, run)).length > 0;
   const effects = saysNo ? undefined : (rules.text ?? (() => ({})))(run);
   if (effects !== undefined) return { ...SILENT, effects };
-  const problem = saysNo ? 'stdout must be one JSON object only, got a refusal after other text' : unread;
+  const problem = saysNo ? 'stdout must be one JSON object and nothing else, got a refusal after other text' : unread;
   return readFailure({ run, failure: malformed(problem), no: {} }, rules);
 }
 
@@ -183,10 +183,7 @@ interface FailedHook {
   readonly no: HookEffects;
 }
 
-/**
- * Returns the reading of a failed hook. An exit code together with a refusal is not a problem, because the hook did its
- * job.
- */
+/** Returns the interpreted result of a failed hook. If the hook refused, its exit code is not reported as a problem. */
 function readFailure({ run, failure, no }: FailedHook, rules: OutputRules): HookReading {
   const saidNo = Object.keys(no).length > 0 && failure.kind === 'exit-code';
   const effects = { ...rules.failure?.(failure, run), ...no };

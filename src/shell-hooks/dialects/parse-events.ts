@@ -1,3 +1,4 @@
+import { describeValue } from '../../errors.js';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
@@ -9,10 +10,10 @@ import type { DialectEvent } from './dialect.js';
 /** A JSON object of a document. */
 export type JsonMap = Readonly<Record<string, unknown>>;
 
-/** Position of a hook in its file. */
+/** The event and the matcher under which a file lists a hook. */
 export interface Place {
   /** Name of the event in the file. */
-  readonly theirs: string;
+  readonly eventName: string;
   readonly event: HookEvent;
   readonly matcher: unknown;
 }
@@ -35,7 +36,7 @@ export interface EventFileRules {
   readonly read: (entry: JsonMap, place: Place, source: HookSource) => HookSettings | string;
 }
 
-/** Events about tool calls. */
+/** The events before and after a tool call. */
 export const TOOL_EVENTS: readonly HookEvent[] = ['before_tool', 'after_tool'];
 
 /** Parses the `hooks` of another program's file. */
@@ -43,17 +44,18 @@ export function parseEvents(document: JsonMap, source: HookSource, rules: EventF
   const { hooks: map } = document;
   const stray = Object.keys(document).find((key) => Object.hasOwn(rules.events, key));
   if (stray !== undefined) {
-    const message = `"${stray}" must be inside \`hooks\`: its hooks do not run.`;
+    const message = `"${stray}" must be inside \`hooks\`: its hooks do not run. Move it into \`hooks\`.`;
     reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   }
   if (map === undefined) return { hooks: [] };
   if (!isObject(map)) {
-    reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` must be an object.' });
+    const message = `\`hooks\` must be an object, got ${describeValue(map)}.`;
+    reportOn(source, { level: 'error', code: 'hooks-invalid', message });
     return { hooks: [] };
   }
   const isOn = switchedOn(document, source);
   const { disabled: _disabled, enabled: _enabled, ...events } = map;
-  const hooks = Object.entries(events).flatMap(([theirs, list]) => parseEvent({ theirs, list }, source, rules));
+  const hooks = Object.entries(events).flatMap(([eventName, list]) => parseEvent({ eventName, list }, source, rules));
   if (rules.hasDefaultTimeout && hooks.some(({ timeout }) => timeout === undefined)) {
     const message = 'Hooks without a time limit use `hooks.timeout`, not the default of the other program.';
     reportOn(source, { level: 'info', code: 'timeout-default', message });
@@ -77,26 +79,27 @@ function switchedOn(document: JsonMap, source: HookSource): (hook: HookRegistrat
 }
 
 interface EventList {
-  readonly theirs: string;
+  readonly eventName: string;
   readonly list: unknown;
 }
 
-function parseEvent({ theirs, list }: EventList, source: HookSource, rules: EventFileRules): HookRegistration[] {
-  const event = Object.hasOwn(rules.events, theirs) ? rules.events[theirs]?.event : undefined;
-  if (event === undefined) return refuseEvent({ theirs, list }, source, rules);
-  if (!Array.isArray(list)) return refuse(source, `\`hooks.${theirs}\` must be an array`, event);
+function parseEvent({ eventName, list }: EventList, source: HookSource, rules: EventFileRules): HookRegistration[] {
+  const event = Object.hasOwn(rules.events, eventName) ? rules.events[eventName]?.event : undefined;
+  if (event === undefined) return refuseEvent({ eventName, list }, source, rules);
+  if (!Array.isArray(list))
+    return refuse(source, `\`hooks.${eventName}\` must be an array, got ${describeValue(list)}`, event);
   const entries = rules.isGrouped ? list.flatMap((group: unknown) => entriesOf(group)) : list.map(ungrouped);
   let index = 0;
   return entries.flatMap(({ entry, matcher, problem }) => {
-    if (problem !== undefined) return refuse(source, `a group of \`hooks.${theirs}\` ${problem}`, event);
+    if (problem !== undefined) return refuse(source, `a group of \`hooks.${eventName}\` ${problem}`, event);
     index += 1;
     // At other events, the other program ignores matchers, so an invalid one is not an error.
-    const place = { theirs, event, matcher: rules.matched.includes(event) ? matcher : undefined };
-    const name = `${source.extension ?? source.dialect}:${theirs}#${index}`;
+    const place = { eventName, event, matcher: rules.matched.includes(event) ? matcher : undefined };
+    const name = `${source.extension ?? source.dialect}:${eventName}#${index}`;
     const settings = settingsOf(entry, { place, source, rules });
     if (typeof settings === 'string') return refuse(source, `${name}: ${settings}`, event);
     const { scope, extension, root, dialect } = source;
-    const origin = { scope, source: source.source, extension, root, dialect, dialectEvent: theirs };
+    const origin = { scope, source: source.source, extension, root, dialect, dialectEvent: eventName };
     return [{ event, name, ...settings, ...origin } as unknown as HookRegistration];
   });
 }
@@ -123,11 +126,12 @@ interface EntryPlace {
 }
 
 function settingsOf(entry: unknown, { place, source, rules }: EntryPlace): HookSettings | string {
-  if (!isObject(entry)) return 'it must be an object';
+  if (!isObject(entry)) return `it must be an object, got ${describeValue(entry)}`;
   const read = rules.read(entry, place, source);
   if (typeof read === 'string') return read;
   const { matcher } = place;
-  if (matcher !== undefined && typeof matcher !== 'string') return 'its `matcher` must be a string';
+  if (matcher !== undefined && typeof matcher !== 'string')
+    return `\`matcher\` must be a string, got ${describeValue(matcher)}`;
   const { name } = entry;
   return {
     ...(typeof name === 'string' && name.trim() !== '' && { name }),
@@ -136,16 +140,16 @@ function settingsOf(entry: unknown, { place, source, rules }: EntryPlace): HookS
   };
 }
 
-function refuseEvent({ theirs, list }: EventList, source: HookSource, { events, other }: EventFileRules): [] {
-  const isGate = other.gates.includes(theirs);
-  const isKnown = isGate || other.notices.includes(theirs);
+function refuseEvent({ eventName, list }: EventList, source: HookSource, { events, other }: EventFileRules): [] {
+  const isGate = other.gates.includes(eventName);
+  const isKnown = isGate || other.notices.includes(eventName);
   if (!Array.isArray(list) && !isKnown) {
-    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${theirs}\` is ignored.` });
+    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${eventName}\` is ignored.` });
     return [];
   }
-  const near = nearestName(theirs, Object.keys(events));
+  const near = nearestName(eventName, Object.keys(events));
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
-  const problem = isKnown ? `The event "${theirs}" is not supported.` : `Unknown event "${theirs}".${hint}`;
+  const problem = isKnown ? `Keelson does not have the event "${eventName}".` : `Unknown event "${eventName}".${hint}`;
   const level = isKnown && !isGate ? 'warning' : 'error';
   reportOn(source, { level, code: 'event-unsupported', message: `${problem} Its hooks do not run.` });
   return [];

@@ -18,7 +18,7 @@ export function rejectionOf({ cancelledBy, reason }: HookEventResult): RejectAct
 }
 
 /** Adds the pending hook messages of the session to the conversation. */
-export function deliverNotes(run: RunContext, { notes }: HookParts): void {
+export function addPendingMessages(run: RunContext, { notes }: HookParts): void {
   for (const message of notes.take(run.session?.id)) run.add(message);
 }
 
@@ -41,7 +41,7 @@ export async function beforeAgent(
     parts.notes.keep(run.session?.id, outcome.modelTexts);
     return rejection;
   }
-  deliverNotes(run, parts);
+  addPendingMessages(run, parts);
   for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
   return outcome.value === prompt ? undefined : outcome.value;
 }
@@ -83,7 +83,7 @@ const MOST_CONTINUED = 8;
  * Runs `after_agent` hooks of other dialects before the run ends. A hook that refuses the answer makes the agent take
  * another turn.
  */
-export async function weighAnswer(
+export async function judgeAnswer(
   { text, hooks }: JudgedAnswer,
   run: RunContext,
   parts: HookParts,

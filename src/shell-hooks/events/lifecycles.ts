@@ -7,7 +7,7 @@ import type { ModelResponse } from '../../model/model.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
-import { afterAgent, beforeAgent, deliverNotes, weighAnswer } from './agent-hooks.js';
+import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
@@ -54,12 +54,12 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
  * Creates the lifecycle that records which tool calls reach their tool. `after_tool` and `after_agent` need the
  * records.
  */
-export function createReachNotes({ runs }: HookParts): AgentLifecycle {
+export function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:calls',
     priority: REACH_PRIORITY,
     wrapToolCall: (call, next) => {
-      runs.of(call.run).noteReached({ id: call.id, name: call.name, args: call.input });
+      runs.of(call.run).recordReached({ id: call.id, name: call.name, args: call.input });
       return next(call);
     },
   };
@@ -78,7 +78,7 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
   return (prompt, run) => {
     if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
     if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
-    if (!parts.notes.isEmpty) deliverNotes(run, parts);
+    if (!parts.notes.isEmpty) addPendingMessages(run, parts);
     return undefined;
   };
 }
@@ -94,7 +94,7 @@ function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNul
   return (response, run) => {
     const stops = parts.runner.matching({ event: 'after_agent' }).filter(continues);
     if (events.has('after_model') || stops.length > 0) return judgeResponse({ response, run, stops }, parts);
-    return noteCalls(response, run, parts);
+    return recordCalls(response, run, parts);
   };
 }
 
@@ -108,17 +108,17 @@ interface Judged {
 async function judgeResponse({ response, run, stops }: Judged, parts: HookParts): Promise<HookAction | undefined> {
   const judged = await afterModel(response, run, parts);
   if ('type' in judged) return judged;
-  noteCalls(judged, run, parts);
+  recordCalls(judged, run, parts);
   if (stops.length > 0 && isFinal(judged)) {
     const text = textOf({ role: 'assistant', content: judged.content });
-    const refused = await weighAnswer({ text, hooks: stops }, run, parts);
+    const refused = await judgeAnswer({ text, hooks: stops }, run, parts);
     if (refused !== undefined) return refused;
   }
   return judged === response ? undefined : { type: 'modify', response: judged };
 }
 
-function noteCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
-  parts.runs.of(run).noteCalls(toolCallsOf({ role: 'assistant', content }));
+function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
+  parts.runs.of(run).recordCalls(toolCallsOf({ role: 'assistant', content }));
 }
 
 function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {

@@ -28,7 +28,7 @@ export class NameCheck {
     private readonly options: NameCheckOptions,
   ) {}
 
-  /** Schedules a check if the registry contains new hooks. */
+  /** Schedules a check if the registry contains hooks that were not checked yet. */
   update(): void {
     if (this.stop !== undefined || this.unchecked().length === 0) return;
     this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel: (_messages, run) => this.check(run) });
@@ -50,7 +50,7 @@ export class NameCheck {
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
     if (problems.length === 0) return;
-    const message = `Some hooks never run for a tool that they name: ${problems.join(', and ')}.`;
+    const message = `Some hooks name unknown tools: ${problems.join(', and ')}.`;
     this.options.report({ level: 'warning', code: 'matcher-unknown', message });
   }
 

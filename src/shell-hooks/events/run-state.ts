@@ -29,14 +29,14 @@ export class RunState {
   }
 
   /** Records the tool calls of a response. */
-  noteCalls(calls: readonly ToolCallPart[]): void {
+  recordCalls(calls: readonly ToolCallPart[]): void {
     const records = calls.map(({ id, name, input }): CallRecord => ({ id, name, args: input }));
     this.calls.push(...records);
     this.turnCalls = new Map(records.map((record) => [record.id, record]));
   }
 
   /** Records that a call reaches its tool. */
-  noteReached(call: CallRecord): void {
+  recordReached(call: CallRecord): void {
     this.reached.set(call.id, call);
     const record = this.turnCalls.get(call.id);
     if (record !== undefined) record.args = call.args;

@@ -81,7 +81,7 @@ export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: 
   if (record === undefined) return result;
   const isError = result.isError === true;
   const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, args: record.args, isError });
-  return hooks.length === 0 ? result : weighResult({ record, result, run }, hooks, parts);
+  return hooks.length === 0 ? result : judgeResult({ record, result, run }, hooks, parts);
 }
 
 interface FinishedCall {
@@ -90,7 +90,7 @@ interface FinishedCall {
   readonly run: RunContext;
 }
 
-async function weighResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
+async function judgeResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
   const outcome = await parts.runner.runEvent(
     {
       event: 'after_tool',

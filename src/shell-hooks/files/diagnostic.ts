@@ -3,7 +3,7 @@ import { safeText } from '../../internal/safe-text.js';
 
 /** A problem or a notice about hooks. */
 export interface HookDiagnostic {
-  /** `error` means that a hook that guards something may not run. */
+  /** `error` means that a hook that should guard something does not run. */
   readonly level: 'error' | 'warning' | 'info';
   /** Stable name for the kind of diagnostic, such as `hook-invalid`. */
   readonly code: string;
@@ -13,7 +13,7 @@ export interface HookDiagnostic {
   readonly source?: string | undefined;
 }
 
-/** Receives diagnostics. */
+/** Callback that is called with each diagnostic. */
 export type Report = (diagnostic: HookDiagnostic) => void;
 
 const METHODS = { error: 'error', warning: 'warn', info: 'info' } as const;

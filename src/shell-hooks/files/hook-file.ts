@@ -28,7 +28,7 @@ export interface HookFile {
   readonly optional?: boolean | undefined;
 }
 
-/** Larger than any real hook file. */
+/** Size limit, larger than any real hook file. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /**
  * Limit for the hooks of one file, because each one costs time at its event even before its approval. Also limits the
@@ -46,10 +46,10 @@ export async function readHookFile(
   const read = await readDocument(path, { isOptional: file.optional === true, dialect });
   if (read === undefined) return { hooks: [] };
   const scope = file.scope ?? scopeOf(path, workspaceDir);
-  let told = 0;
+  let reported = 0;
   const reportSome: Report = (diagnostic) => {
-    told += 1;
-    if (told > MOST_HOOKS) throw new HookFileError(path, `it has more than ${MOST_HOOKS} errors.`);
+    reported += 1;
+    if (reported > MOST_HOOKS) throw new HookFileError(path, `it has more than ${MOST_HOOKS} errors.`);
     report(diagnostic);
   };
   const source = { dialect, scope, source: path, extension, root, report: reportSome };

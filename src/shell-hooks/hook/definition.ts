@@ -17,7 +17,10 @@ export interface HookDefinition {
    */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** True if `command` is a string for `/bin/sh`. `bash` prefers the `bash` in PATH and falls back to `/bin/sh`. */
+  /**
+   * True if `command` is a string for `/bin/sh`. The value `bash` selects the `bash` in PATH, or `/bin/sh` if there is
+   * none.
+   */
   readonly shell?: boolean | 'bash' | undefined;
   /**
    * Tools for which the hook runs at `before_tool` and `after_tool`: a name, a list such as `read|write`, or a regular
@@ -32,7 +35,7 @@ export interface HookDefinition {
    * hook of an extension package, the package.
    */
   readonly cwd?: string | undefined;
-  /** Effect of a failure: `continue` (default) ignores it, `block` cancels the operation that the event announces. */
+  /** Effect of a failure: `continue` (default) ignores it, `block` cancels the operation, such as a tool call. */
   readonly onFailure?: 'continue' | 'block' | undefined;
   /** If true, exit code 2 cancels with standard error as the reason, and standard output is ignored. Default false. */
   readonly exitCodes?: boolean | undefined;
@@ -53,13 +56,13 @@ export interface HookOrigin {
   readonly scope?: TrustScope | undefined;
   /** Absolute path of the file that defines the hook. */
   readonly source?: string | undefined;
-  /** Absolute path of the extension package that contains the hook. */
+  /** Absolute path of the directory of the extension package. */
   readonly root?: string | undefined;
   /** Name of the extension package. */
   readonly extension?: string | undefined;
   /** Default `native`. */
   readonly dialect?: HookDialect | undefined;
-  /** Name of the event in the hook's dialect. Set because several dialect events can map to one event. */
+  /** Name of the event in the hook's dialect. Needed if several names in the dialect map to one event. */
   readonly dialectEvent?: string | undefined;
   /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;

@@ -9,7 +9,7 @@ import type { HookProblem } from './problem.js';
 
 /** Effects that a hook asks for, independent of its dialect. */
 export interface HookEffects {
-  /** Cancels the operation that the event announces. The string is the reason. */
+  /** Cancels the operation, such as a tool call. The string is the reason. */
   readonly cancel?: string | undefined;
   /** Ends the run. The string is the reason. */
   readonly stop?: string | undefined;
@@ -77,10 +77,10 @@ export interface HookReading {
   readonly problem?: HookProblem | undefined;
 }
 
-/** Reading of a hook without any effect. */
+/** Interpreted result of a hook that has no effect. */
 export const SILENT: HookReading = Object.freeze({ data: Object.freeze({}), effects: Object.freeze({}) });
 
-/** Returns the reading of a failed hook. */
+/** Returns the interpreted result of a failed hook. */
 export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }

@@ -3,10 +3,11 @@ export interface CompiledMatcher {
   /** Returns true if any of the names matches. */
   readonly matches: (names: readonly string[]) => boolean;
   /**
-   * True for a regular expression. One from the workspace may run forever, so it is evaluated only after its approval.
+   * True for a regular expression. A regular expression of the workspace may run forever, so it is evaluated only after
+   * its approval.
    */
   readonly isPattern: boolean;
-  /** The names of a list of names. Empty for any other matcher. */
+  /** The names in the matcher, if it is a list of names. Otherwise empty. */
   readonly names: readonly string[];
 }
 

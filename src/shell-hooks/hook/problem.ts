@@ -30,7 +30,7 @@ export function problemOf(result: ProcessResult): HookProblem | undefined {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
   }
   if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
-  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because its run ended' };
+  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
   if (outcome === 'output-limit') {
     return {
       kind: 'output-limit',

@@ -19,7 +19,7 @@ export interface HookReportOptions {
 export class HookReports {
   /** Number of failures by hook id. */
   readonly failures = new Map<string, number>();
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
 
   constructor(private readonly options: HookReportOptions) {}
 
@@ -78,8 +78,8 @@ export class HookReports {
   }
 
   private isNew(key: string): boolean {
-    const { size } = this.told;
-    return this.told.add(key).size > size;
+    const { size } = this.reported;
+    return this.reported.add(key).size > size;
   }
 
   private count(hook: ShellHook, what: string): void {

@@ -144,7 +144,10 @@ export class HookRunner {
     return progress.result();
   }
 
-  /** Returns matching hooks that are new, except those with the same content as a hook that already had its turn. */
+  /**
+   * Returns matching hooks that were registered during the event. Leaves out hooks with the same content as a hook that
+   * this event has already reached.
+   */
   private replacements(subject: HookMatchInput, queue: readonly ShellHook[], at: number): readonly ShellHook[] {
     const over = new Set(queue.slice(0, at).map(contentOf));
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
@@ -160,10 +163,10 @@ export class HookRunner {
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
       const { signal } = progress.context;
       // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
-      const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
-      const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
+      const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
+      const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
       const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
-      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
+      const reading = isCutOff ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -192,7 +195,7 @@ export class HookRunner {
     const start = {
       ...{ hook, verified, signal },
       env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
-      // Built while the program starts, which takes longer.
+      // The input is built while the program starts, to save time.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
@@ -236,8 +239,8 @@ export class HookRunner {
 }
 
 /**
- * Reading of a guard that Keelson terminated because this process is ending. The guard could not answer, so the
- * operation is cancelled.
+ * Interpreted result of a guard that Keelson terminated because this process is ending. The guard could not answer, so
+ * the operation is cancelled.
  */
 const CUT_OFF: HookReading = {
   ...failed({ kind: 'aborted', message: 'It was terminated because this process is ending' }),
@@ -257,7 +260,7 @@ interface Refused {
 
 /**
  * Returns true if the same command of the same file has already completed. Other programs run a command once, even if
- * several matchers select it. A hook that is not approved must not stand in for an approved one.
+ * several matchers select it. A hook that was not approved and did not run does not count.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   const { runsOnce = false } = dialectOf(hook.dialect);

@@ -51,7 +51,7 @@ test.each([
 test('B7: text before the JSON is an error with a hint', async () => {
   const result = await runOnce(lab, [answers('before_tool', 'log\n{}')]);
 
-  expect(result.outcomes[0]?.problem?.message).toContain('stdout must be JSON only');
+  expect(result.outcomes[0]?.problem?.message).toContain('stdout must be one JSON object and nothing else');
 });
 
 test('B6: ignores a byte order mark and line breaks around the JSON', async () => {

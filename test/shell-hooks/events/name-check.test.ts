@@ -22,7 +22,7 @@ async function warningsOf(hooks: readonly Partial<HookRegistration>[], more: She
 test('warns once about all unknown tool names, with the nearest known name', async () => {
   expect(await warningsOf([{ matcher: 'delete_flie' }, { matcher: 'delete_file, wipe', event: 'after_tool' }])).toEqual(
     [
-      'warning: Some hooks never run for a tool that they name: ' +
+      'warning: Some hooks name unknown tools: ' +
         'the matcher of hook "guard-0": no tool is named "delete_flie"; did you mean "delete_file"?, and ' +
         'the matcher of hook "guard-1": no tool is named "wipe".',
     ],

@@ -118,7 +118,7 @@ test('S0-4.6: approvals of ollm are stored in ~/.ollm/trusted-hooks.json and are
   expect(statSync(join(lab.home, '.ollm/trusted-hooks.json')).mode & 0o777).toBe(0o600);
 });
 
-const noes: Record<string, Approver | undefined> = {
+const refusals: Record<string, Approver | undefined> = {
   'C1: without an approver': undefined,
   'C2: if the approver refuses': () => false,
   'C2: if the approver throws': () => {
@@ -129,18 +129,21 @@ const noes: Record<string, Approver | undefined> = {
   'C2: if the approver returns a string': () => 'yes' as never,
 };
 
-test.each(Object.entries(noes))('S0-4.7, %s, the hook is skipped and the event continues', async (_how, approve) => {
-  lab.write('guard.sh', RUN);
-  const { start } = workspaceHook({ onFailure: 'block' });
-  const { registry } = start();
-  const result = await hooksIn(lab, { registry, approve }).runner.runEvent(occasion);
+test.each(Object.entries(refusals))(
+  'S0-4.7, %s, the hook is skipped and the event continues',
+  async (_how, approve) => {
+    lab.write('guard.sh', RUN);
+    const { start } = workspaceHook({ onFailure: 'block' });
+    const { registry } = start();
+    const result = await hooksIn(lab, { registry, approve }).runner.runEvent(occasion);
 
-  expect(result).toMatchObject({
-    cancelled: false,
-    outcomes: [{ status: 'skipped', problem: { kind: 'untrusted' } }],
-  });
-  expect([runs(), lab.logged('warn').at(-1)?.message]).toEqual([0, expect.stringContaining('was skipped')]);
-});
+    expect(result).toMatchObject({
+      cancelled: false,
+      outcomes: [{ status: 'skipped', problem: { kind: 'untrusted' } }],
+    });
+    expect([runs(), lab.logged('warn').at(-1)?.message]).toEqual([0, expect.stringContaining('was skipped')]);
+  },
+);
 
 test('C2: an approver that never answers counts as a refusal after its time limit', async () => {
   lab.write('guard.sh', RUN);
