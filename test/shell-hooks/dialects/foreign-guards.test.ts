@@ -235,7 +235,7 @@ test('additionalContext of a Stop hook makes the agent continue, at most eight t
   expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain('run the tests first');
 });
 
-test('expands a project directory whose name contains replacement patterns', async () => {
+test('expands the variable of a project directory whose name contains $&', async () => {
   const workspaceDir = join(lab.workspace, "$&$$'");
   mkdirSync(workspaceDir);
   const hook = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 2', `\${CLAUDE_PROJECT_DIR}`], dialect: 'claude' };
