@@ -10,14 +10,23 @@ const [seed = '', comments = '100', messages = '60', paragraphs = '30'] = proces
 if (seed === '') throw new TypeError('The first argument must be a seed, such as the hash of a commit.');
 
 print('Comments', passagesIn('src', /\.ts$/, readComments), Number(comments));
-print('Messages', passagesIn('src', /\.ts$/, readLiterals), Number(messages));
-print('Paragraphs', passagesIn('docs', /^(?!api\/|decisions\/).*\.md$/, readMarkdown), Number(paragraphs));
+print('Messages', withWords(4, passagesIn('src', /\.ts$/, readLiterals)), Number(messages));
+print(
+  'Paragraphs',
+  withWords(8, passagesIn('docs', /^(?!api\/|decisions\/).*\.md$/, readMarkdown)),
+  Number(paragraphs),
+);
 
 function passagesIn(folder: string, kind: RegExp, read: (file: string, text: string) => Passage[]): Passage[] {
   return readdirSync(root + folder, { recursive: true })
     .map(String)
     .filter((path) => kind.test(path))
     .flatMap((path) => read(`${folder}/${path}`, readFileSync(`${root}${folder}/${path}`, 'utf8')));
+}
+
+/** Leaves out short passages, such as table cells with a name. */
+function withWords(least: number, passages: readonly Passage[]): Passage[] {
+  return passages.filter(({ text }) => text.split(/\s+/).length >= least);
 }
 
 function print(title: string, passages: readonly Passage[], count: number): void {

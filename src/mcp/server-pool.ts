@@ -30,9 +30,11 @@ export class ServerPool {
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
+    // Checks the options first.
+    const settings = resolveSettings(options);
     this.logger = options.system?.logger ?? consoleLogger;
-    this.members = new ServerMembers(resolveSettings(options), () => this.logger);
-    // A map in code has no wrapper around it: a server may well be named `mcpServers`.
+    this.members = new ServerMembers(settings, () => this.logger);
+    // Every key of `servers` is the name of a server, also a key such as `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
       this.members.enter(readServer(name, config, { scope: 'builtin' }));
     }
@@ -45,7 +47,10 @@ export class ServerPool {
   /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
-      throw new OptionInvalidError('loaders', '`loaders` must not contain closed MCP servers; call `mcpServers` again');
+      throw new OptionInvalidError(
+        'loaders',
+        '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
+      );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
     await this.connect();

@@ -115,7 +115,7 @@ class ShellHooksLoader implements ShellHooks {
     if (this.isLoaded) {
       throw new OptionInvalidError(
         'loaders',
-        '`loaders` contains a `shellHooks` loader of another agent; call `shellHooks` once for each agent',
+        '`loaders` must not share shell hooks, got those of another agent: call `shellHooks` for each agent',
       );
     }
     this.isLoaded = true;
