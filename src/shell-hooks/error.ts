@@ -1,20 +1,20 @@
 import { KeelsonError, type KeelsonErrorOptions } from '../errors.js';
 import type { HookEvent } from './hook/event.js';
 
-/** A hook's definition cannot be used. Lists everything that is wrong with it. */
+/** Thrown for an invalid hook definition. `problems` lists everything that is wrong with it. */
 export class HookInvalidError extends KeelsonError {
   readonly code = 'ERR_HOOK_INVALID';
   readonly hook: string;
   readonly problems: readonly string[];
 
   constructor(hook: string, problems: readonly string[]) {
-    super(`Hook "${hook}" is not valid: ${problems.join('; ')}`);
+    super(`Hook "${hook}" is invalid: ${problems.join('; ')}`);
     this.hook = hook;
     this.problems = problems;
   }
 }
 
-/** A file of hooks that the host named cannot be read or is none. */
+/** Thrown for a hook file that is missing or unreadable, is not a JSON object, or contains too many hooks. */
 export class HookFileError extends KeelsonError {
   readonly code = 'ERR_HOOK_FILE';
   readonly path: string;
@@ -25,7 +25,7 @@ export class HookFileError extends KeelsonError {
   }
 }
 
-/** A hook cancelled the opening of a session. */
+/** Thrown if a `session_start` hook cancels. The session is not opened. */
 export class HookCancelledError extends KeelsonError {
   readonly code = 'ERR_HOOK_CANCELLED';
   readonly hook: string;
@@ -40,7 +40,7 @@ export class HookCancelledError extends KeelsonError {
   }
 }
 
-/** `runner.run` was given an unknown event, or data that lacks a field or has an invalid one. */
+/** Thrown by `runner.run` if the event is unknown, or if a field of its data is missing or invalid. */
 export class HookEventInvalidError extends KeelsonError {
   readonly code = 'ERR_HOOK_EVENT_INVALID';
   readonly event: string;

@@ -6,7 +6,7 @@ import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { dialectOf, namedEventOf } from './dialects/list.js';
-import { createGates, createReachNotes, createResultGate } from './events/lifecycles.js';
+import { createCallRecorder, createGates, createResultGate } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
@@ -25,7 +25,7 @@ import { HookRunner } from './run/runner.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** A hook as `status()` shows it. */
+/** A registered hook, as listed by `status()`. */
 export interface ShellHookStatus {
   readonly id: string;
   readonly name: string;
@@ -33,38 +33,41 @@ export interface ShellHookStatus {
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
   readonly source: string | undefined;
-  /** How often it has failed. */
+  /** Number of failed runs of the hook since the loader was created. */
   readonly failures: number;
 }
 
-/** What `status()` shows. */
+/** Result of `status()`: all registered hooks and the last 1,000 diagnostics. */
 export interface ShellHooksStatus {
   readonly hooks: readonly ShellHookStatus[];
   readonly diagnostics: readonly HookDiagnostic[];
 }
 
-/** The loader that `shellHooks` makes. It serves one agent. */
+/** The loader that `shellHooks` returns. It serves one agent; a second agent cannot load it. */
 export interface ShellHooks extends LifecycleLoader {
   readonly registry: HookRegistry;
   readonly gate: TrustGate;
-  /** Runs the hooks of an event outside of any agent. */
+  /** Runs the hooks of an event without an agent. */
   readonly runner: HookRunner;
-  /** Starts nothing, and asks nobody. */
+  /** Returns the registered hooks and the diagnostics. Starts no program and prompts nobody. */
   status(): ShellHooksStatus;
-  /** What was approved, in all workspaces. */
+  /** Returns the stored approvals of all workspaces. */
   approvals(): Promise<readonly Approval[]>;
-  /** Takes approvals back, by digest. Returns how many there were. */
+  /** Revokes the approvals with this digest. Returns their number. */
   revoke(digest: string): Promise<number>;
   /**
-   * Reads the files again and returns the changes by the names of hooks. A hook that has not changed stays registered.
-   * A file that cannot be read keeps its hooks. What changed in a file has no effect before a reload.
+   * Reads the hook files again and returns the changes by hook name. A hook that has not changed stays registered. A
+   * discovered file that cannot be read keeps its hooks. Rejects with a `HookFileError` and changes nothing if a file
+   * of the option `files` cannot be read.
+   *
+   * A changed file has no effect until `reload` is called.
    */
   reload(): Promise<Changes>;
 }
 
 /**
- * Lets executables take part in an agent's life: each gets an event as JSON on its standard input, and answers with JSON
- * on its standard output.
+ * Creates a loader that runs executables at the events of an agent. A hook gets each event as JSON on standard input,
+ * and answers with JSON on standard output.
  *
  * @example
  * const guard = { event: 'before_tool', name: 'guard', command: 'node', args: ['guard.mjs'], matcher: 'delete_file' } as const;
@@ -83,9 +86,9 @@ class ShellHooksLoader implements ShellHooks {
   private logger: Logger;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
-  /** By path: the last content of each file that could be read. */
+  /** Last readable content of each discovered file, by file path. */
   private readonly contents = new Map<string, HookContent>();
-  /** The files whose matchers were spoken of. */
+  /** Hook files for which `tools-unnamed` was reported. */
   private readonly explained = new Set<string | undefined>();
   private isLoaded = false;
   private unfollow = () => {};
@@ -112,7 +115,7 @@ class ShellHooksLoader implements ShellHooks {
     if (this.isLoaded) {
       throw new OptionInvalidError(
         'loaders',
-        '`loaders` must have shell hooks of one agent, got those of another: call `shellHooks` for each agent',
+        '`loaders` must not share shell hooks, got those of another agent: call `shellHooks` for each agent',
       );
     }
     this.isLoaded = true;
@@ -142,7 +145,7 @@ class ShellHooksLoader implements ShellHooks {
     const { discover, files, workspaceDir } = this.settings;
     const found = (await Promise.all(discover.map((dialect) => standardFiles(dialect, this.settings)))).flat();
     const contents = [];
-    // The user's hooks stand before those of the workspace.
+    // Hooks of the user run before hooks of the workspace.
     for (const scope of ['user', 'workspace'] as const) {
       for (const file of found) if (file.scope === scope) contents.push(await this.readLeniently(file));
     }
@@ -178,14 +181,14 @@ class ShellHooksLoader implements ShellHooks {
     return this.gate.revoke(digest);
   }
 
-  /** A hook for tools of another program looks idle as long as nobody says which tools those are. */
+  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
   private explainNames(): void {
     for (const hook of this.registry.list()) {
       const { dialect, source } = hook;
       const asked = dialectOf(dialect).hasForeignTools ? namedTools(hook) : undefined;
       if (asked === undefined || this.settings.toolNames?.[dialect] || this.explained.has(source)) continue;
       this.explained.add(source);
-      const message = `${source ?? hook.name}: ${asked.message} Say in \`toolNames\` which of your tools those are.`;
+      const message = `${source ?? hook.name}: ${asked.message} Map your tools to these names in \`toolNames\`.`;
       this.diagnostics.report({ level: asked.level, code: 'tools-unnamed', message, source });
     }
   }
@@ -196,13 +199,13 @@ class ShellHooksLoader implements ShellHooks {
     return createTrustGate({
       ...{ workspaceDir, appName, stateDir, approve, logger, clock: machine?.clock },
       onUserHooksChanged: ({ type, source, name }) => {
-        const message = `A hook of the user's has changed since it last ran: "${name}".`;
+        const message = `The user hook "${name}" has changed since it last ran.`;
         report({ level: 'warning', code: type, message, source, hook: name });
       },
     });
   }
 
-  /** The host's logger is known only once the agent loads. */
+  /** Forwards to the current logger. The logger of the host is unknown before `load`. */
   private followingLogger(): Logger {
     return {
       debug: (message, details) => this.logger.debug(message, details),
@@ -212,7 +215,7 @@ class ShellHooksLoader implements ShellHooks {
     };
   }
 
-  /** Reports a file that nobody named and that cannot be read; such a file keeps what it had. */
+  /** Reads a discovered file. Reports an unreadable file and returns its last readable content. */
   private async readLeniently(file: HookFile): ReturnType<typeof readHookFile> {
     const { report } = this.diagnostics;
     try {
@@ -225,7 +228,7 @@ class ShellHooksLoader implements ShellHooks {
     }
   }
 
-  /** One bad hook does not void its file. */
+  /** Reports an invalid hook and returns false. Other hooks of the same file stay valid. */
   private isUsable(hook: HookRegistration): boolean {
     try {
       resolveHook(hook, 'unregistered');
@@ -244,19 +247,19 @@ class ShellHooksLoader implements ShellHooks {
   }
 }
 
-/** What a hook names the tools of another program for; undefined if it names none. */
+/** Returns a diagnostic if a hook names tools of another program; undefined otherwise. */
 function namedTools(hook: ShellHook): Pick<HookDiagnostic, 'level' | 'message'> | undefined {
   const { dialect, matcher = '*' } = hook;
   const { tools } = namedEventOf(hook) ?? {};
   if (tools === 'mcp') return undefined;
   if (tools !== undefined) {
-    return { level: 'error', message: `its hooks at ${hook.dialectEvent} are for the tool ${tools} of ${dialect}.` };
+    return { level: 'error', message: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
   }
   const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
-  return isNamed ? { level: 'warning', message: `its matchers are for the tools of ${dialect}.` } : undefined;
+  return isNamed ? { level: 'warning', message: `its matchers name tools of ${dialect}.` } : undefined;
 }
 
-/** The lifecycles of an agent, which follow the registry: only what has a hook is switched on. */
+/** Installs lifecycle hooks for the events that have shell hooks, and updates them with the registry. */
 class Installation {
   private shape = '';
   private gates: (() => void) | undefined = undefined;
@@ -278,11 +281,11 @@ class Installation {
     this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
     this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
     const speaksOfCalls = events.has('after_tool') || events.has('after_agent');
-    this.reached = place(host, this.reached, speaksOfCalls ? createReachNotes(parts) : undefined);
+    this.reached = place(host, this.reached, speaksOfCalls ? createCallRecorder(parts) : undefined);
   }
 }
 
-/** Puts a lifecycle where another one stood, or takes that away. */
+/** Removes the installed lifecycle, and installs `lifecycle` in its place if it is defined. */
 function place(
   host: LoaderHost,
   before: (() => void) | undefined,

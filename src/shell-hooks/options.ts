@@ -32,54 +32,70 @@ import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookNotice } from './run/runner.js';
 
-/** Hooks by event or as a list, as in a file, with a default for their time. */
+/** Hooks grouped by event, or as one array in `hooks`. A native hook file has the same structure. */
 export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefinition, 'event'>[] | undefined } & {
-  /** The time of each hook that has none of its own, in milliseconds. Default 30,000. */
+  /** Default time limit of a hook, in milliseconds. Default 30,000. */
   readonly timeout?: number | undefined;
-  /** A list of hooks that name their `event`, beside the lists by event or in place of them. */
+  /** Hooks that name their `event`. Can be used together with the arrays by event. */
   readonly hooks?: readonly HookDefinition[] | undefined;
 };
 
-/** A clock, a way to start processes, and a place for messages. */
+/** Replacements for the system clock, the `spawn` function and the logger. */
 export interface HookMachineOptions {
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
   readonly logger?: Logger | undefined;
 }
 
-/** Where hooks come from, and how they are run. */
+/** Options of `shellHooks`: the sources of hooks, and how hooks run. */
 export interface ShellHooksOptions {
-  /** The folder that is being worked in: hooks run there, and nothing in it is trusted by itself. Default: the current one. */
+  /**
+   * The workspace directory, in which hooks run. Hooks from files in it need an approval. Default: the current
+   * directory.
+   */
   readonly workspaceDir?: string | undefined;
-  /** Names the folders of state and configuration, `~/.<appName>` and `.<appName>`. Default `keelson`. */
+  /**
+   * Names the directories `~/.<appName>` and `<workspace>/.<appName>` for state and configuration. Default `keelson`.
+   */
   readonly appName?: string | undefined;
-  /** The user's folder, absolute: their `hooks.json`, and what they approved. Default `~/.<appName>`. */
+  /** Absolute path of the user's directory, which contains `hooks.json` and the approvals. Default `~/.<appName>`. */
   readonly userDir?: string | undefined;
-  /** Hooks of the host's own, which are trusted: a list, or an object with `timeout` and a list `hooks` or lists by event. */
+  /**
+   * Hooks of the host, which need no approval. An array, or an object with `timeout` and arrays by event or in `hooks`.
+   */
   readonly hooks?: readonly HookRegistration[] | HookMap | undefined;
-  /** Files of hooks. One that cannot be read fails the loader. */
+  /** Hook files to load. If one cannot be read, loading fails with a `HookFileError`. */
   readonly files?: readonly (string | HookFile)[] | undefined;
-  /** Whose files are looked for where they are kept by custom, at home and in the workspace. Default: nobody's. */
+  /**
+   * Dialects whose hook files are read from their standard paths, in the home directory and the workspace. Default:
+   * none.
+   */
   readonly discover?: readonly HookDialect[] | undefined;
-  /** A registry that others change too. Default: a new one. */
+  /** A registry that other code may also change. Default: a new registry. */
   readonly registry?: HookRegistry | undefined;
-  /** Asks the user about hooks of the workspace. Without it none runs that was not approved before. */
+  /** Asks the user to approve hooks of the workspace. Without it, only previously approved workspace hooks run. */
   readonly approve?: Approver | undefined;
-  /** A gate of your own, in place of `approve` and `appName`. */
+  /** A trust gate that replaces the one created from `approve`, `appName` and `userDir`. */
   readonly gate?: TrustGate | undefined;
-  /** How your tools are called in the files of other programs, such as `{ claude: { run_command: 'Bash' } }`. */
+  /** Names of your tools in hook files of other programs, such as `{ claude: { run_command: 'Bash' } }`. */
   readonly toolNames?: ToolNames | undefined;
-  /** Names of fields that are redacted for all hooks that do not declare them, however they are spelt. */
+  /** Names of fields that are redacted for each hook that does not declare them. Case and punctuation are ignored. */
   readonly sensitive?: readonly string[] | undefined;
-  /** Takes what is secret out of whatever hooks write, before anybody reads it. JSON has to stay JSON. */
+  /**
+   * Removes secrets from the standard output and standard error of hooks, before any other use. JSON must stay valid
+   * JSON.
+   */
   readonly redact?: ((text: string) => string) | undefined;
-  /** Whether hooks of the user's get the credentials of model providers too. Default false. */
+  /** If true, hooks of the host and the user get the credentials of model providers. Default false. */
   readonly inheritEnv?: boolean | undefined;
-  /** Told of everything that somebody should know of. */
+  /** Called with each diagnostic. */
   readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
-  /** Told what hooks say to the user. */
+  /** Called with each message of a hook to the user. */
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
-  /** What takes the place of the machine's own. The agent's logger takes over as it loads the hooks. */
+  /**
+   * Replacements for the clock, the `spawn` function and the logger. The agent's logger replaces `logger` when it loads
+   * the hooks.
+   */
   readonly machine?: HookMachineOptions | undefined;
 }
 
@@ -110,7 +126,7 @@ const rules = {
   machine: group(machineRules),
 } satisfies OptionTable<ShellHooksOptions>;
 
-/** Options with their defaults. */
+/** Validated options with defaults filled in. */
 export interface ShellHooksSettings extends ShellHooksOptions {
   readonly workspaceDir: string;
   readonly appName: string;
@@ -120,7 +136,7 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly timeout: number | undefined;
 }
 
-/** Checks options and fills the defaults. */
+/** Validates the options and fills in the defaults. Throws an `OptionInvalidError` or a `HookInvalidError`. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
   validateOptions(options, rules);
   const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;

@@ -8,7 +8,7 @@ import type { Dialect } from './dialect.js';
 import { type OutputFields, type OutputRules, readOutput, resultOf, specificOf, textOf } from './output.js';
 import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOfType } from './parse-events.js';
 
-/** Hooks of Claude Code 2.1, by its documentation as of November 2026. */
+/** Hooks of Claude Code 2.1, as documented in November 2026. */
 export const claude: Dialect = {
   id: 'claude',
   events: {
@@ -46,7 +46,7 @@ const OTHER_EVENTS = {
   ],
 };
 
-/** Reads a file of Claude Code's form. `dataVariable` names the folder of data that only plugins are given. */
+/** Parses a hook file in the format of Claude Code. `dataVariable` names the data directory that only plugins get. */
 export function parseClaude(document: JsonMap, source: HookSource, dataVariable: string): HookContent {
   return parseEvents(document, source, {
     events: claude.events,
@@ -62,7 +62,7 @@ function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): Ho
   const problem = problemOfEntry(entry, source, dataVariable);
   if (problem !== undefined) return problem;
   const { command, args, timeout, onFailure } = entry;
-  // A command without arguments is a text for bash.
+  // Without `args`, the command is a string for bash.
   const isText = args === undefined;
   return {
     command: isText ? portable(command, 'claude') : command,
@@ -73,20 +73,20 @@ function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): Ho
   };
 }
 
-/** Why the entry of a hook cannot run, in a file of Claude Code's form; undefined if it can. */
+/** Returns the reason why a hook entry in the format of Claude Code cannot run; undefined if it can. */
 export function problemOfEntry(entry: JsonMap, { hasData }: HookSource, dataVariable: string): string | undefined {
   const { args, shell } = entry;
   const type = problemOfType(entry);
   if (type !== undefined) return type;
   const unsupported = ['if', 'async', 'asyncRewake'].find((key) => entry[key] !== undefined && entry[key] !== false);
-  if (unsupported !== undefined) return `\`${unsupported}\` is not supported`;
+  if (unsupported !== undefined) return `\`${unsupported}\` is not supported; remove it`;
   if (args === undefined && shell !== undefined && shell !== 'bash') {
-    return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+    return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;
   }
-  // An unset variable is an empty string to a shell, and `rm -r "$CLAUDE_PLUGIN_DATA/cache"` another folder.
+  // A shell expands an unset variable to an empty string, so `rm -r "$CLAUDE_PLUGIN_DATA/cache"` would delete `/cache`.
   const texts: unknown[] = [entry.command, ...(Array.isArray(args) ? args : [])];
   const needsData = texts.some((text) => typeof text === 'string' && text.includes(dataVariable));
-  return needsData && !hasData ? `there is no \`${dataVariable}\`` : undefined;
+  return needsData && !hasData ? `it uses \`${dataVariable}\`, which only plugins get` : undefined;
 }
 
 const DECISIONS = ['', 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];
@@ -99,8 +99,8 @@ const FIELDS: OutputFields = {
 };
 
 /**
- * How Claude Code reads a hook: the exit code first, and standard output only with exit code 0. `refuseResult` is the
- * effect of a refusal after a tool.
+ * Returns the output rules of Claude Code. Exit code 2 refuses. Apart from a refusal, standard output counts only with
+ * exit code 0. `refuseResult` returns the effects of a refusal at `after_tool`.
  */
 export function claudeRules(refuseResult: (reason: string) => HookEffects): OutputRules {
   const refusal = ({ hook: { event } }: FinishedHook, reason: string): HookEffects => {
@@ -122,7 +122,7 @@ export function claudeRules(refuseResult: (reason: string) => HookEffects): Outp
     },
     effects: effectsOf,
     read: readFields,
-    // An object that cannot be read is a failure; other text is context for the model, or nothing.
+    // Invalid JSON that begins with `{` is a failure. Any other text is context for the model, or is ignored.
     text: ({ hook, result: { stdout } }) =>
       stdout.trimStart().startsWith('{') ? undefined : plainText(hook.event, stdout),
   };
@@ -143,7 +143,7 @@ function readFields({ event }: ShellHook): readonly string[] {
   ];
 }
 
-/** The model reads a result that a hook refuses, and the reason. */
+/** The model gets a refused result together with the reason. */
 const RULES = claudeRules((reason) => ({ modelTexts: [reason] }));
 
 function plainText(event: HookEvent, stdout: string): HookEffects {
@@ -152,7 +152,7 @@ function plainText(event: HookEvent, stdout: string): HookEffects {
   return isContext && text !== undefined ? { modelTexts: [text] } : {};
 }
 
-/** The decision in an output. `allow` has no effect: no hook takes back what something else refuses, or itself. */
+/** Returns the decision in an output. `allow` has no effect, because it must not override a refusal. */
 function decisionOf(output: JsonObject): { reason: string; isRefused: boolean; asks: boolean } {
   const { permissionDecision, permissionDecisionReason } = specificOf(output);
   const says = (...words: unknown[]) => words.includes(permissionDecision) || words.includes(output.decision);
@@ -163,7 +163,7 @@ function decisionOf(output: JsonObject): { reason: string; isRefused: boolean; a
 function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {
   const { additionalContext, updatedInput, ...specific } = specificOf(output);
   const context = textOf(additionalContext);
-  // At the end, what the model is told has it go on.
+  // At `after_agent`, context for the model makes the agent continue.
   const again = event === 'after_agent' ? (no.again ?? context) : undefined;
   const modelTexts = [...(no.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
   const user = textOf(output.systemMessage);

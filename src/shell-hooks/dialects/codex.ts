@@ -2,7 +2,10 @@ import { claude, claudeRules, parseClaude } from './claude.js';
 import type { Dialect } from './dialect.js';
 import { readOutput } from './output.js';
 
-/** Hooks of Codex, by its documentation as of November 2026: files of Claude Code's form, with its own rules for matchers and results. */
+/**
+ * Hooks of Codex, as documented in November 2026. The file format is that of Claude Code; the rules for matchers and
+ * results differ.
+ */
 export const codex: Dialect = {
   ...claude,
   id: 'codex',
@@ -11,11 +14,11 @@ export const codex: Dialect = {
     project: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'],
     extension: ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT'],
   },
-  // A name with a `-`, a space or a `,` is a pattern there.
+  // In Codex, a name that contains `-`, a space or `,` is a regular expression.
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
   parse: (document, source) => parseClaude(document, source, 'PLUGIN_DATA'),
   read: (run) => readOutput(run, RULES),
 };
 
-/** Nobody sees a result that a hook refuses. */
+/** The reason replaces a refused result. */
 const RULES = claudeRules((reason) => ({ result: { content: reason } }));

@@ -6,13 +6,16 @@ import type { AssistantPart, Message } from '../../model/message.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
 import { restored } from '../run/restored.js';
 
-/** Returns what is wrong with `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
+/** Returns the problem of `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
 export function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
   const problem = isPresent(updatedMessages) ? problemOfMessages(updatedMessages) : undefined;
   return problem ?? (isPresent(updatedResponse) ? problemOfResponse(updatedResponse) : undefined);
 }
 
-/** The effects of `updatedMessages` at `before_model`, and of `updatedResponse` at `before_model` and `after_model`. */
+/**
+ * Returns the effects of `updatedMessages` at `before_model`, and of `updatedResponse` at `before_model` and
+ * `after_model`.
+ */
 export function conversationEffects(
   { updatedMessages, updatedResponse }: JsonObject,
   { hook: { event }, shown }: FinishedHook,
@@ -34,7 +37,7 @@ function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, nu
   return value !== undefined && value !== null;
 }
 
-/** A string replaces the text and keeps the other parts. */
+/** Returns the new parts of a response. A string replaces the text parts and keeps all other parts. */
 function partsOf(given: JsonValue, before: readonly AssistantPart[]): readonly AssistantPart[] {
   if (typeof given !== 'string') return given as unknown as readonly AssistantPart[];
   return [{ type: 'text', text: given }, ...before.filter(({ type }) => type !== 'text')];
@@ -47,7 +50,9 @@ function problemOfMessages(messages: JsonValue): string | undefined {
   try {
     const open = checkMessages(messages as unknown as readonly Message[])?.open ?? [];
     const ids = open.map(({ id }) => JSON.stringify(id));
-    return open.length === 0 ? undefined : `\`updatedMessages\` has no result for the tool call ${ids.join(', ')}`;
+    return open.length === 0
+      ? undefined
+      : `\`updatedMessages\` must contain a result for the tool call ${ids.join(', ')}`;
   } catch (error) {
     return `\`updatedMessages\` cannot be sent: ${describeError(error)}`;
   }
@@ -63,7 +68,7 @@ function problemOfResponse(response: JsonValue): string | undefined {
   const at = problems.findIndex((problem) => problem !== undefined);
   if (at >= 0) return `\`updatedResponse[${at}]\` is invalid: ${problems[at]}`;
   const ids = parts.flatMap((part) => (isObject(part) && part.type === 'tool-call' ? [part.id] : []));
-  return new Set(ids).size === ids.length ? undefined : '`updatedResponse` has two tool calls with one id';
+  return new Set(ids).size === ids.length ? undefined : '`updatedResponse` has two tool calls with the same id';
 }
 
 function mustBe(key: string, expected: string, value: JsonValue): string {

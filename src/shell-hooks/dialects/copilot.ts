@@ -16,12 +16,12 @@ import {
   TOOL_EVENTS,
 } from './parse-events.js';
 
-/** An event of Copilot, with the fields that it has beside the common ones. */
+/** An event of Copilot and its additional input fields. */
 interface CopilotEvent extends DialectEvent {
   readonly input?: (source: DialectInputSource) => JsonMap;
 }
 
-/** By the GitHub Copilot hooks reference at docs.github.com, version 1 of the file, as of November 2026. */
+/** Events of the GitHub Copilot hooks reference at docs.github.com, file version 1, as of November 2026. */
 const EVENTS: Readonly<Record<string, CopilotEvent>> = {
   sessionStart: { event: 'session_start' },
   userPromptSubmitted: { event: 'before_agent' },
@@ -40,7 +40,7 @@ const EVENTS: Readonly<Record<string, CopilotEvent>> = {
   sessionEnd: { event: 'session_end', input: () => ({ reason: 'complete' }) },
 };
 
-/** Hooks of GitHub Copilot: those of its CLI and of its cloud agent. */
+/** Hooks of the GitHub Copilot CLI and of the Copilot cloud agent. */
 export const copilot: Dialect = {
   id: 'copilot',
   events: EVENTS,
@@ -49,7 +49,7 @@ export const copilot: Dialect = {
   worksIn: 'workspace',
   refusedAnswer: 'continued',
   hasForeignTools: true,
-  // A pattern has to match the whole name.
+  // A regular expression must match the whole name.
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `^(?:${given})$`),
   parse: parseCopilot,
   input: inputOf,
@@ -69,15 +69,15 @@ function parseCopilot(document: JsonMap, source: HookSource): HookContent {
   });
 }
 
-function readEntry(entry: JsonMap, { theirs }: Place, source: HookSource): HookSettings | string {
+function readEntry(entry: JsonMap, { eventName }: Place, source: HookSource): HookSettings | string {
   const problem = problemOfType(entry);
   if (problem !== undefined) return problem;
   const { bash, command = bash, exec, args, cwd, env } = entry;
   const text = bash ?? command;
-  if (text === undefined && exec === undefined) return 'it has no `bash`, `command` or `exec`';
+  if (text === undefined && exec === undefined) return 'it must have `bash`, `command` or `exec`';
   const seconds = entry.timeoutSec ?? entry.timeout;
   if (isObject(env) && Object.values(env).some((value) => String(value).includes('$'))) {
-    const message = `A hook at ${theirs} has a \`$\` in its \`env\`, which is passed on as it is: nothing expands it.`;
+    const message = `A hook at ${eventName} has a \`$\` in \`env\`: variables in \`env\` are not expanded.`;
     reportOn(source, { level: 'warning', code: 'env-literal', message });
   }
   return {
@@ -93,7 +93,7 @@ function inputOf(source: DialectInputSource): JsonMap {
   return { sessionId, timestamp: now, ...namedEvent(EVENTS, hook)?.input?.(source) };
 }
 
-/** The arguments are a string of JSON, as the CLI 1.0 sends them. */
+/** `toolArgs` is a JSON string, as in version 1.0 of the CLI. */
 function toolInput({ fields, toolName, redact }: DialectInputSource): JsonMap {
   return { toolName, toolArgs: jsonText(redact(fields.flat?.tool_input ?? {})) };
 }
@@ -103,8 +103,8 @@ function shown(source: DialectInputSource): JsonMap {
 }
 
 /**
- * Exit code 2 refuses a tool and is a warning elsewhere; a hook before a tool that fails in another way than by taking too
- * long refuses it as well.
+ * Output rules of Copilot. Exit code 2 refuses a tool call, and is a warning at other events. Most other failures of a
+ * `before_tool` hook also refuse the call.
  */
 const RULES: OutputRules = {
   fields: {
@@ -127,21 +127,24 @@ const READ_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
   after_agent: ['decision', 'reason'],
 };
 
-/** Copilot reads no output at two events, so the output is not checked there either. */
+/**
+ * Reads the result of a hook. Copilot ignores the output at `before_agent` and `session_end`, so it is not checked
+ * there.
+ */
 function readCopilot(run: FinishedHook): HookReading {
   const reading = readOutput(run, RULES);
   if (READ_FIELDS[run.hook.event] !== undefined) return reading;
   return { ...reading, ignored: unreadFields(outputOf(run).output ?? {}, []) };
 }
 
-/** Failures of a hook before a tool that let the call pass. */
+/** Failures of a `before_tool` hook that do not refuse the call. */
 const OPEN_FAILURES: readonly HookProblemKind[] = ['timed-out', 'aborted', 'malformed'];
 
 function parse(run: FinishedHook): ParsedOutput {
   return READ_FIELDS[run.hook.event] === undefined ? {} : outputOf(run);
 }
 
-/** Lines that only report progress are left out. */
+/** Parses the output. Lines that only report progress are left out. */
 function outputOf({ result: { stdout } }: FinishedHook): ParsedOutput {
   const isProgress = (line: string) => line.includes('"progress"') && parseOutput(line).output?.type === 'progress';
   const lines = stdout.split('\n').filter((line) => !isProgress(line));
@@ -157,7 +160,7 @@ function warningOf(run: FinishedHook, reason: string): HookEffects {
   return reason === NO_REASON ? {} : { userText: reason };
 }
 
-/** The refusal in an output. `allow` has no effect: no hook takes back what something else refuses. */
+/** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
 function refusalOf({ permissionDecision, decision, ...output }: JsonObject, { hook }: FinishedHook): HookEffects {
   if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(output.reason) ?? NO_REASON } : {};
   if (hook.event !== 'before_tool') return {};

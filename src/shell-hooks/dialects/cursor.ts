@@ -18,12 +18,12 @@ import {
   TOOL_EVENTS,
 } from './parse-events.js';
 
-/** An event of Cursor, with the fields that it has beside the common ones. */
+/** An event of Cursor and its additional input fields. */
 interface CursorEvent extends DialectEvent {
   readonly input?: (source: DialectInputSource) => JsonMap;
 }
 
-/** By the reference at cursor.com/docs/hooks, version 1 of the file, as of September 2026. */
+/** Events of the reference at cursor.com/docs/hooks, file version 1, as of September 2026. */
 const EVENTS: Readonly<Record<string, CursorEvent>> = {
   sessionStart: { event: 'session_start', input: () => ({ is_background_agent: false, composer_mode: 'agent' }) },
   beforeSubmitPrompt: { event: 'before_agent', input: () => ({ attachments: [] }) },
@@ -49,7 +49,7 @@ export const cursor: Dialect = {
   folders: { project: ['CURSOR_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'], extension: ['CURSOR_PLUGIN_ROOT'] },
   worksIn: 'workspace',
   refusedAnswer: 'continued',
-  // cursor-agent 2026.09 takes comments out before it parses the file.
+  // cursor-agent 2026.09 removes comments before it parses the file.
   hasComments: true,
   hasForeignTools: true,
   toolName: (name) => name.replace(/^mcp__.+?__/, 'MCP:'),
@@ -73,15 +73,15 @@ function parseCursor(document: JsonMap, source: HookSource): HookContent {
   });
 }
 
-function readEntry(entry: JsonMap, { event, theirs }: Place, source: HookSource): HookSettings | string {
+function readEntry(entry: JsonMap, { event, eventName }: Place, source: HookSource): HookSettings | string {
   const problem = problemOfType(entry);
   if (problem !== undefined) return problem;
   const { command, timeout, failClosed, loop_limit: limit } = entry;
   if (limit !== undefined && event === 'after_agent') {
-    const message = `\`loop_limit\` of a hook at ${theirs} is not read: it has the agent go on at most 8 times.`;
+    const message = `\`loop_limit\` of a hook at ${eventName} is ignored: hooks can make the agent continue at most 8 times.`;
     reportOn(source, { level: 'warning', code: 'key-ignored', message });
   }
-  // Hooks of the project run in its folder, those of the user where their file lies.
+  // A project hook runs in the workspace. A user hook runs in the directory of its hook file.
   const isOfUser = source.scope === 'user' && source.source !== undefined;
   return {
     command,
@@ -108,7 +108,7 @@ function argsOf({ fields }: DialectInputSource): unknown {
   return fields.flat?.tool_input;
 }
 
-/** The first argument of these names that is a string. */
+/** Returns the first argument with one of these names that is a string. */
 function argument(args: unknown, names: readonly string[]): string | undefined {
   const found = isObject(args) ? names.map((name) => args[name]).find((value) => typeof value === 'string') : undefined;
   return typeof found === 'string' ? found : undefined;
@@ -144,7 +144,7 @@ function readInput(source: DialectInputSource): JsonMap {
 
 const MOST_CONTENT = 1024 * 1024;
 
-/** The first MiB of a file; empty if it cannot be read. A pipe is not waited for. */
+/** Returns the first MiB of a file; empty if the file cannot be read. Does not wait for a named pipe. */
 function startOf(path: string): string {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -179,7 +179,10 @@ function failureInput(source: DialectInputSource): JsonMap {
   return { error_message: resultText(source), failure_type: 'error', is_interrupt: false };
 }
 
-/** Exit code 2 blocks, another one but 0 is a failure, and output that is invalid blocks a tool. */
+/**
+ * Output rules of Cursor. Exit code 2 refuses; any other exit code except 0 is a failure. Invalid output refuses a tool
+ * call.
+ */
 const RULES: OutputRules = {
   fields: {
     ...{ permission: ['allow', 'deny', 'ask'], updated_input: 'object' },
@@ -213,9 +216,9 @@ function refusal(event: HookEvent, reason: string): HookEffects {
   return event === 'before_tool' || event === 'before_agent' ? { cancel: reason } : { userText: reason };
 }
 
-/** The refusal in an output. `allow` has no effect: no hook takes back what something else refuses. */
+/** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
-  // Version 1.7 documented these two in camelCase.
+  // Cursor 1.7 documented these two messages in camelCase.
   const user = textOf(output.user_message) ?? textOf(output.userMessage);
   const agent = textOf(output.agent_message) ?? textOf(output.agentMessage);
   const shown = user === undefined ? {} : { userText: user };

@@ -5,84 +5,98 @@ import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
 import type { HookDialect, HookEvent } from '../hook/event.js';
 
-/** An event as a program names it. */
+/** An event of a program, and the event of Keelson that it maps to. */
 export interface DialectEvent {
   readonly event: HookEvent;
-  /** At `after_tool`: the hook runs only after a tool that succeeded, or only after one that failed. */
+  /** Limits an `after_tool` hook to tools that succeeded, or to tools that failed. */
   readonly after?: 'success' | 'failure' | undefined;
-  /** At tool events: the name, in this dialect, of the tool that raises it; `mcp` for the tools of servers. Default: all. */
+  /**
+   * Limits a tool event to one tool, by its name in this dialect. `mcp` means the tools of MCP servers. Default: all
+   * tools.
+   */
   readonly tools?: string | undefined;
-  /** Returns the string that the matcher is tried on, in place of the name of the tool. */
+  /** Returns the string that the matcher is tested with. Default: the name of the tool. */
   readonly subject?: ((args: unknown) => string | undefined) | undefined;
 }
 
-/** What an input is built from. */
+/** Values from which a dialect builds the input of a hook. */
 export interface DialectInputSource {
   readonly hook: ShellHook;
   readonly fields: EventFields;
-  /** The name of the tool in this dialect, at a tool event. */
+  /** Name of the tool in this dialect. Set only at tool events. */
   readonly toolName: string | undefined;
   readonly sessionId: string;
-  /** Absent for the events of a session. */
+  /** Id of the run. Undefined for session events. */
   readonly runId: string | undefined;
   readonly workspaceDir: string;
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /** Redacts sensitive fields. A dialect calls it on what it writes as JSON within JSON; the rest is redacted anyway. */
+  /**
+   * Redacts sensitive fields. Needed only for values that the dialect writes as JSON strings; all other fields are
+   * redacted later.
+   */
   readonly redact: (value: unknown) => unknown;
 }
 
-/** What the environment of a hook is built from. */
+/** Values from which a dialect builds the environment variables of a hook. */
 export interface DialectEnvironment {
   readonly workspaceDir: string;
   readonly sessionId: string;
-  /** Begins the names of the variables of this application. */
+  /** Prefix of the variable names of this application. */
   readonly prefix: string;
 }
 
-/** How the hooks of one program are read, run and understood. A program's dialect is one object in one file. */
+/** Rules for the hooks of one program: how files are parsed, inputs are built, and outputs are interpreted. */
 export interface Dialect {
   readonly id: HookDialect;
-  /** The events, by their names in this dialect. The first name of an event is what a hook without one is told. */
+  /**
+   * Events by their name in this dialect. If several names map to one event, a hook without `dialectEvent` gets the
+   * first name.
+   */
   readonly events: Readonly<Record<string, DialectEvent>>;
   /**
-   * The files that hooks are kept in by custom, relative to the home folder and to the workspace. `{app}` stands for
-   * the name of the application, and `*.json` at the end for all such files of the folder.
+   * Standard paths of hook files, relative to the home directory and to the workspace. `{app}` stands for the name of
+   * the application. `*.json` at the end stands for all JSON files of the directory.
    */
   readonly places: { readonly user: readonly string[]; readonly workspace: readonly string[] };
-  /** Variables that hold the folder of the project, and of the extension. */
+  /** Names of the variables that hold the directory of the project and of the extension package. */
   readonly folders: { readonly project: readonly string[]; readonly extension: readonly string[] };
-  /** Variables with a fixed value. They are replaced before an approval reads the command line. */
+  /** Variables with a fixed value. They are expanded before the command line is shown for approval. */
   readonly constants?: Readonly<Record<string, string>> | undefined;
-  /** Default folder of a hook of an extension. */
+  /** Default working directory of an extension package's hooks. */
   readonly worksIn: 'extension' | 'workspace';
-  /** Whether a hook that refuses an answer withholds it, or has the agent go on. */
+  /** Effect of a hook that refuses an answer: the answer is withheld, or the agent continues. */
   readonly refusedAnswer: 'withheld' | 'continued';
-  /** Whether its files may have comments. Default false. */
+  /** True if hook files may contain comments. Default false. */
   readonly hasComments?: boolean | undefined;
-  /** Whether its files name the tools of another program. Default false. */
+  /** True if hook files contain tool names of another program. Default false. */
   readonly hasForeignTools?: boolean | undefined;
-  /** Whether matchers also look at why a session starts or ends. Default false. */
+  /** True if a matcher at a session event is tested with the reason why the session starts or ends. Default false. */
   readonly matchesSessions?: boolean | undefined;
-  /** Whether a command that several matchers of a file name runs once. Default false. */
+  /** True if a command runs once even if several matchers of a file select it. Default false. */
   readonly runsOnce?: boolean | undefined;
-  /** The name of a tool in this dialect, unless the host names it. Default: our name. */
+  /**
+   * Returns the name of a tool in this dialect. Not called for tools in `toolNames`. Default: the name is unchanged.
+   */
   readonly toolName?: ((name: string) => string) | undefined;
-  /** A matcher of this dialect as one of the native dialect: a list of names, or a pattern. Default: the same. */
+  /**
+   * Translates a matcher to the native dialect: a list of names, or a regular expression. Default: the matcher is
+   * unchanged.
+   */
   readonly matcher?: ((given: string) => string) | undefined;
-  /** Reads the `hooks` of a document. Reports what cannot be read and leaves it out. */
+  /** Reads the `hooks` of a document. Reports invalid hooks and leaves them out. */
   readonly parse: (document: Readonly<Record<string, unknown>>, source: HookSource) => HookContent;
-  /** The fields that only hooks of this dialect get; they come in the place of common fields of the same name. */
+  /** Returns input fields that only hooks of this dialect get. They replace common fields with the same name. */
   readonly input?: ((source: DialectInputSource) => Readonly<Record<string, unknown>>) | undefined;
-  /** The variables that only hooks of this dialect get. */
+  /** Returns environment variables that only hooks of this dialect get. */
   readonly variables?:
     | ((hook: ShellHook, environment: DialectEnvironment) => Readonly<Record<string, string>>)
     | undefined;
-  /** Reads what a finished hook said. */
+  /** Interprets the result of a hook. */
   readonly read: (run: FinishedHook) => HookReading;
 }
 
-/** The event of a hook by the name that its file gives it; undefined for a hook that no file names. */
+/** Returns the event that the hook file names; undefined for a hook without `dialectEvent`. */
 export function namedEvent<Event>(
   events: Readonly<Record<string, Event>>,
   { dialectEvent }: Pick<ShellHook, 'dialectEvent'>,
@@ -90,14 +104,17 @@ export function namedEvent<Event>(
   return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
 }
 
-/** The text of a tool's result, at `after_tool`. */
+/** Returns the text of a tool result. Undefined except at `after_tool`. */
 export function resultText({ fields: { result } }: DialectInputSource): string | undefined {
   return result && contentText(result.content);
 }
 
 const LONGEST_ID = 4_096;
 
-/** The id of a session as a variable. Ids often come from clients: one that no variable can hold is in the input alone. */
+/**
+ * Returns the session id as an environment variable. Returns no variable if the id, which may come from a client, is
+ * too long or contains NUL. The hook's input always contains the id.
+ */
 export function sessionVariable(name: string, id: string): Readonly<Record<string, string>> {
   return id.includes('\0') || id.length > LONGEST_ID ? {} : { [name]: id };
 }

@@ -44,7 +44,7 @@ export const gemini: Dialect = {
   read: (run) => readOutput(run, RULES),
 };
 
-/** A matcher is always a pattern; one that is invalid is the name of a tool. */
+/** Translates a matcher. Every matcher is a regular expression; an invalid one is the exact name of a tool. */
 function patternOf(given: string): string {
   try {
     new RegExp(given);
@@ -63,13 +63,13 @@ function parseGemini(document: JsonMap, source: HookSource): HookContent {
     read: (entry) => readEntry(entry, source),
   });
   if (content.hooks.some(({ event }) => event === 'after_model')) {
-    const message = 'AfterModel comes once a response here, not with each piece of it.';
+    const message = 'AfterModel hooks run once for each response here, not for each chunk.';
     reportOn(source, { level: 'info', code: 'after-model-once', message });
   }
   return content;
 }
 
-/** Every command is a text for bash, and a time is in milliseconds. */
+/** Reads one hook entry. Every command is a string for bash, and the time limit is in milliseconds. */
 function readEntry(entry: JsonMap, source: HookSource): HookSettings | string {
   const problem = problemOfEntry(entry, source, 'CLAUDE_PLUGIN_DATA');
   if (problem !== undefined) return problem;
@@ -84,7 +84,7 @@ function readEntry(entry: JsonMap, source: HookSource): HookSettings | string {
   };
 }
 
-/** The conversation and the result of a tool in the words of Gemini CLI. */
+/** Returns the conversation and the tool result in the format of Gemini CLI. */
 function inputOf(source: DialectInputSource): JsonMap {
   const { conversation, result } = source.fields;
   if (conversation !== undefined) {
@@ -101,7 +101,7 @@ function inputOf(source: DialectInputSource): JsonMap {
   return { tool_response: { ...shown, ...(isError && { error: text }) } };
 }
 
-/** Text that is not JSON is for the user. */
+/** Output rules of Gemini CLI. Output that is not JSON is a message for the user. */
 const RULES: OutputRules = {
   fields: {
     ...{ decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' },
@@ -132,14 +132,17 @@ function readFields({ event }: ShellHook): readonly string[] {
   return [...COMMON_FIELDS, ...stop, ...(SPECIFIC_FIELDS[event] ?? [])];
 }
 
-/** If nothing stands on standard output, an object on standard error counts; other text there is a log. */
+/**
+ * Parses the output. If standard output is empty, a JSON object on standard error is used. Other text on standard error
+ * is a log.
+ */
 function parse({ result: { stdout, stderr } }: FinishedHook): ParsedOutput {
   if (stdout.trim() !== '') return parseOutput(unquoted(stdout));
   const { problem: _log, ...noted } = parseOutput(stderr);
   return noted;
 }
 
-/** JSON that was written as a JSON string. */
+/** Unwraps an output that is a JSON string with JSON inside. */
 function unquoted(text: string): string {
   if (!text.trimStart().startsWith('"')) return text;
   const read = readJson(text);
@@ -153,10 +156,10 @@ function refusal(event: HookEvent, reason: string): HookEffects {
   return { cancel: reason };
 }
 
-/** `continue: false` has no meaning at these events. */
+/** Events at which `continue: false` has no effect. */
 const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'before_tool_selection'];
 
-/** The refusal in an output. */
+/** Returns the refusal in an output. */
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   const decision = textOf(output.decision);
   const reason = textOf(output.reason) ?? NO_REASON;
@@ -203,13 +206,13 @@ function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects
 
 const ROLES = { user: 'user', tool: 'user', assistant: 'model', system: 'system' } as const;
 
-/** A request as Gemini CLI shows it to its hooks: the texts of the conversation. */
+/** Returns a model request as Gemini CLI shows it to hooks. Each message contains only its text. */
 function toGeminiRequest(messages: readonly Message[], model: string): object {
   const shown = messages.map((message) => ({ role: ROLES[message.role], content: messageText(message) }));
   return { model, messages: shown, config: {} };
 }
 
-/** A response as Gemini CLI shows it to its hooks. */
+/** Returns a model response as Gemini CLI shows it to hooks. */
 function toGeminiResponse({ content, finishReason, usage }: ModelResponse): object {
   const text = messageText({ role: 'assistant', content });
   return {
@@ -228,7 +231,7 @@ function withText(parts: readonly AssistantPart[], text: string): readonly Assis
   return [{ type: 'text', text }, ...parts.filter(({ type }) => type !== 'text')];
 }
 
-/** The text of a response that a hook made up; undefined where it has no parts. */
+/** Returns the text of a response that a hook wrote; undefined if the response has no parts. */
 function textOfResponse({ text, candidates }: JsonObject): string | undefined {
   if (typeof text === 'string') return text;
   const [candidate] = Array.isArray(candidates) ? candidates : [];
@@ -238,13 +241,15 @@ function textOfResponse({ text, candidates }: JsonObject): string | undefined {
   return parts.map(textOfPart).join('');
 }
 
-/** Of what is no text nothing: not all that JSON holds can be made one. */
+/** Returns the text of a part, or an empty string for a part without text. */
 function textOfPart(part: JsonValue): string {
   const text = isObject(part) ? part.text : part;
   return typeof text === 'string' ? text : '';
 }
 
-/** What a hook changed of a request. A message that it left as it is keeps what a text does not show. */
+/**
+ * Returns the changes of a hook to a model request. A message that the hook did not change keeps its non-text parts.
+ */
 function requestChange({ model, messages, config }: JsonObject): RequestChange {
   return {
     model: textOf(model),

@@ -1,3 +1,4 @@
+import { describeValue } from '../../errors.js';
 import { isObject, type JsonObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { timerMs } from '../../internal/options/rules.js';
@@ -12,7 +13,7 @@ import { type Dialect, type DialectEnvironment, sessionVariable } from './dialec
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
 import type { JsonMap } from './parse-events.js';
 
-/** Hooks that were written for this library. */
+/** Hooks in Keelson's own format. */
 export const native: Dialect = {
   id: 'native',
   events: Object.fromEntries(HOOK_EVENTS.map((event) => [event, { event }])),
@@ -31,13 +32,13 @@ export const native: Dialect = {
 
 const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'description', '$schema'];
 /**
- * Reads the format of this library. `hooks` is an array of hooks, or an object with `timeout` and arrays by event or one
- * array `hooks`. `timeout` may also stand beside `hooks`.
+ * Parses a document in Keelson's own format. `hooks` is an array of hooks, or an object with `timeout` and arrays by
+ * event or one array `hooks`. `timeout` is also accepted as a top-level key.
  */
 export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   for (const key of Object.keys(document)) {
     if (isHookEvent(key)) {
-      const message = `"${key}" stands beside \`hooks\`, not in it: its hooks were left out.`;
+      const message = `"${key}" must be inside \`hooks\`: its hooks were left out. Move it into \`hooks\`.`;
       reportOn(source, { level: 'error', code: 'hooks-invalid', message });
     } else if (!KNOWN.includes(key)) ignore(source, key);
   }
@@ -45,7 +46,8 @@ export function parseNativeHooks(document: Readonly<Record<string, unknown>>, so
   const timeout = timeoutOf(document, source, 'timeout');
   if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)), timeout };
   if (isObject(hooks)) return { timeout, ...parseMap(hooks, source) };
-  reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no list and no object.' });
+  const message = `\`hooks\` must be an array or an object, got ${describeValue(hooks)}.`;
+  reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   return { hooks: [] };
 }
 
@@ -63,7 +65,10 @@ function parseMap(map: JsonMap, source: HookSource): HookContent {
   return { hooks, ...(timeout !== undefined && { timeout }) };
 }
 
-/** The `timeout` of an object. A file of the workspace cannot set one, since it holds for the hooks of all files. */
+/**
+ * Returns the `timeout` of an object. In a workspace file it is ignored, because it would apply to the hooks of all
+ * files.
+ */
 function timeoutOf({ timeout }: JsonMap, source: HookSource, path: string): number | undefined {
   if (timeout === undefined) return undefined;
   if (source.scope === 'workspace') {
@@ -82,9 +87,9 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
     reportOn(source, { level: 'error', code: 'hook-invalid', message: `A hook was left out: ${problem}.`, hook });
     return [];
   };
-  if (!isObject(entry)) return refuse('it must be an object');
+  if (!isObject(entry)) return refuse(`it must be an object, got ${describeValue(entry)}`);
   if (event !== undefined && entry.event !== undefined && entry.event !== event) {
-    return refuse(`it stands under "${event}" and says ${JSON.stringify(entry.event)}`);
+    return refuse(`\`event\` must be "${event}", the key of its list, got ${JSON.stringify(entry.event)}`);
   }
   const { description: _description, ...definition } = entry;
   const unknown = Object.keys(definition).find((key) => !Object.hasOwn(definitionRules, key));
@@ -97,16 +102,16 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
 function refuseEvent(source: HookSource, key: string): void {
   const near = nearestName(key, HOOK_EVENTS);
   const hint = near === undefined || near === key ? '' : ` Did you mean "${near}"?`;
-  const problem = isHookEvent(key) ? `\`hooks.${key}\` is no list.` : `"${key}" is no event.${hint}`;
+  const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array.` : `Unknown event "${key}".${hint}`;
   reportOn(source, { level: 'error', code: 'event-unknown', message: `${problem} Its hooks were left out.` });
 }
 
 function ignore(source: HookSource, key: string): void {
-  const where = source.scope === 'workspace' ? ' from a file of the workspace' : '';
-  reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`${key}\` is not read${where}.` });
+  const where = source.scope === 'workspace' ? ' in a file of the workspace' : '';
+  reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`${key}\` is ignored${where}.` });
 }
 
-/** The fields with a type that is checked. */
+/** Types of output fields. */
 const FIELDS = {
   systemMessage: 'text',
   reason: 'text',
@@ -114,7 +119,7 @@ const FIELDS = {
   updatedInput: 'object',
   updatedTools: 'texts',
 } as const;
-/** The events at which a field rewrites the value. */
+/** Events at which an output field rewrites the value. */
 const UPDATES: Readonly<Record<string, readonly HookEvent[]>> = {
   updatedPrompt: ['before_agent'],
   updatedMessages: ['before_model'],
@@ -123,9 +128,9 @@ const UPDATES: Readonly<Record<string, readonly HookEvent[]>> = {
   updatedInput: ['before_tool'],
   updatedOutput: ['after_tool'],
 };
-/** The fields with a meaning; all others are data for later hooks. */
+/** Output fields with a meaning. All other fields are data for later hooks. */
 const RESERVED: readonly string[] = ['continue', 'data', 'reason', 'systemMessage', ...Object.keys(UPDATES)];
-/** The same fields as `updated_prompt` and the like: hooks read snake_case, and many write it. */
+/** Names in snake_case, such as `updated_prompt`, that are accepted for the reserved fields. */
 const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
   RESERVED.filter((name) => /[A-Z]/.test(name)).map((name) => [
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -133,7 +138,10 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Reads a hook by the rules of this library: standard output counts, whatever the exit code. */
+/**
+ * Interprets the result of a hook in Keelson's own format. If the hook failed, only a cancellation in its output
+ * counts.
+ */
 function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   const problem = problemOf(result);
@@ -157,7 +165,7 @@ function camelCased(output: JsonObject): JsonObject {
 
 function problemIn(output: JsonObject): string | undefined {
   const repeated = [...SNAKE_CASE].find((names) => names.every((name) => Object.hasOwn(output, name)));
-  if (repeated !== undefined) return `\`${repeated.join('` and `')}\` are one field; write it once`;
+  if (repeated !== undefined) return `\`${repeated.join('` and `')}\` are the same field: use only one of them`;
   const fields = camelCased(output);
   return findBadField(fields, FIELDS) ?? findBadConversation(fields);
 }
@@ -167,13 +175,16 @@ function misplacedIn(output: JsonObject, event: HookEvent): readonly string[] {
   return misplaced.map(([name]) => name).filter((name) => output[name] !== null);
 }
 
-/** A guard that was written for another program says no in words that are mere data here. */
+/** Returns fields that refuse a call in other programs, but are only data here. */
 function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly string[] {
   const isDecision = ['deny', 'block', 'ask'].includes(textOf(decision) ?? '');
   return [...(isDecision ? ['decision'] : []), ...(isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : [])];
 }
 
-/** Of a program that failed, or wrote something wrong, only a cancellation counts: a guard that has said no has said it. */
+/**
+ * Returns the interpreted result of a failed hook. Only a cancellation in its output counts, because a guard that
+ * refuses and then fails has still refused.
+ */
 function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading {
   if (output?.continue !== false) return failed(problem);
   const fields = camelCased(output);

@@ -5,17 +5,17 @@ import { type FinishedHook, type HookEffects, type HookReading, NO_REASON, SILEN
 import { isGateEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
 
-/** The object that a hook wrote, and what is wrong with it. */
+/** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
-  /** Beside a problem: as far as it could be read, since a no in it stands. */
+  /** Together with a problem: the readable part of the output. A refusal in it still counts. */
   readonly output?: JsonObject;
   readonly problem?: string;
 }
 
-/** Left out of every object in an output: merged into another object, they would reach a prototype. */
+/** Keys that are removed from every object in an output. Merging them into another object could change a prototype. */
 const DROPPED = ['constructor', 'prototype'];
 
-/** Reads one JSON object, or nothing at all. */
+/** Parses one JSON object. Returns an empty result if the output is empty. */
 export function parseOutput(stdout: string): ParsedOutput {
   const text = stdout.replace(/^\uFEFF/, '').trim();
   if (text === '') return {};
@@ -23,10 +23,10 @@ export function parseOutput(stdout: string): ParsedOutput {
   if ('problem' in read) {
     const seen = readJsonCut(text, DROPPED);
     if (isObject(seen)) return { output: seen as JsonObject, problem: read.problem };
-    return { problem: `stdout must be JSON only, one object (${read.problem})` };
+    return { problem: `stdout must be one JSON object and nothing else (${read.problem})` };
   }
   const { value, lost } = read;
-  if (!isObject(value)) return { problem: `it is ${kindOf(value)}, not an object` };
+  if (!isObject(value)) return { problem: `stdout must be one JSON object, got ${kindOf(value)}` };
   const repeated = lost.find(({ reason }) => reason === 'repeated');
   return { output: value as JsonObject, ...(repeated !== undefined && { problem: lossText(repeated) }) };
 }
@@ -36,10 +36,13 @@ function kindOf(value: JsonValue): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/** What a field of an output must be: of a type, one of some strings, or an object with such fields. Null counts as absent. */
+/**
+ * Rule for an output field: a type, a list of allowed strings, or rules for the fields of an object. Null counts as
+ * absent.
+ */
 type FieldRule = keyof typeof TYPES | readonly string[] | OutputFields;
 
-/** The fields of an output. */
+/** Rules for the fields of an output, by name. */
 export interface OutputFields {
   readonly [key: string]: FieldRule;
 }
@@ -51,7 +54,9 @@ const TYPES = {
   boolean: { expected: 'true or false', accepts: (value: unknown) => typeof value === 'boolean' },
 };
 
-/** What is wrong with the fields of an output. `continue` is true or false in each dialect, and never null. */
+/**
+ * Returns the first problem of the output fields. `continue` must be a boolean in every dialect, and cannot be null.
+ */
 export function findBadField(output: JsonObject, fields: OutputFields): string | undefined {
   if (output.continue === null) return problemOfField('continue', null, 'boolean');
   for (const [key, rule] of Object.entries<FieldRule>({ continue: 'boolean', ...fields })) {
@@ -74,10 +79,13 @@ function mustBe(key: string, expected: string, value: JsonValue): string {
   return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
 }
 
-/** Fields that other programs want, and that have no effect here whatever they hold. */
+/** Fields that other programs expect and that never have an effect here. No diagnostic is reported for them. */
 const HARMLESS: readonly string[] = ['suppressOutput', 'hookSpecificOutput.hookEventName'];
 
-/** Returns the fields of an output that say something and are not among those that are read. */
+/**
+ * Returns the names of output fields that contain a value but have no effect. `read` lists the fields that have an
+ * effect.
+ */
 export function unreadFields(output: JsonObject, read: readonly string[], prefix = ''): readonly string[] {
   return Object.entries(output).flatMap(([key, value]) => {
     const name = prefix + key;
@@ -87,46 +95,52 @@ export function unreadFields(output: JsonObject, read: readonly string[], prefix
   });
 }
 
-/** True for a value that a hook may as well leave out. */
+/** Returns true for a value that means the same as an absent field. */
 function saysNothing(key: string, value: JsonValue): boolean {
   return value === null || value === '' || value === (key === 'continue');
 }
 
-/** A string that is not blank. */
+/** Returns the value if it is a string that is not blank. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** A string stands as it is; data is shown to the model as JSON. */
+/** Returns a tool result. A string becomes the content unchanged; any other value is shown to the model as JSON. */
 export function resultOf(value: JsonValue): { content: string; structured?: JsonValue } {
   return typeof value === 'string' ? { content: value } : { content: JSON.stringify(value), structured: value };
 }
 
-/** The fields that Claude Code and Gemini CLI read at one event only. */
+/** Returns `hookSpecificOutput`, which contains the event-specific fields of Claude Code and Gemini CLI. */
 export function specificOf({ hookSpecificOutput }: JsonObject): JsonObject {
   return isObject(hookSpecificOutput) ? (hookSpecificOutput as JsonObject) : {};
 }
 
-/** How a program understands what its hooks print. */
+/** Rules of a dialect for interpreting hook output. */
 export interface OutputRules {
-  /** The effects of exit code 2, with the standard error as the reason. */
+  /** Returns the effects of exit code 2. The reason is standard error. */
   readonly exitCode2: (run: FinishedHook, reason: string) => HookEffects;
-  /** The refusal in an output. It stands whatever else is wrong. */
+  /** Returns the refusal in an output. The refusal counts even if the output has other problems. */
   readonly refusal: (output: JsonObject, run: FinishedHook) => HookEffects;
-  /** Everything that an output wants; `no` is the refusal in it. */
+  /** Returns all effects of an output. `no` contains the effects of its refusal. */
   readonly effects: (output: JsonObject, run: FinishedHook, no: HookEffects) => HookEffects;
   readonly fields: OutputFields;
-  /** Reads the output. Default: one JSON object on standard output. */
+  /** Parses the output. Default: one JSON object on standard output. */
   readonly parse?: ((run: FinishedHook) => ParsedOutput) | undefined;
-  /** The effects of text that is not JSON; undefined if it is a failure. Default: nobody reads it. */
+  /** Returns the effects of output that is not JSON; undefined means failure. Default: no effects. */
   readonly text?: ((run: FinishedHook) => HookEffects | undefined) | undefined;
-  /** The effects of a failure. Default: none. */
+  /** Returns the effects of a failure. Default: no effects. */
   readonly failure?: ((problem: HookProblem, run: FinishedHook) => HookEffects) | undefined;
-  /** Returns the fields that are read at the hook's event. One of `hookSpecificOutput` has that name in front. */
+  /**
+   * Returns the output fields that have an effect at the hook's event. Nested fields are written as
+   * `hookSpecificOutput.name`.
+   */
   readonly read: (hook: ShellHook) => readonly string[];
 }
 
-/** Reads a hook of another program: the exit code first, then its output. A no stands whatever the exit code is. */
+/**
+ * Interprets the result of a hook of another program: first the exit code, then the output. A refusal counts with any
+ * exit code.
+ */
 export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
   const { result } = run;
   if (result.outcome === 'exited' && result.exitCode === 2) {
@@ -149,14 +163,17 @@ export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
   };
 }
 
-/** With a log in front of it, JSON is text that nobody reads; a refusal must not get lost so. */
+/**
+ * Interprets output that is not valid JSON. A refusal after other output must not be lost, so the last JSON object is
+ * searched for one.
+ */
 function readText(run: FinishedHook, unread: string, rules: OutputRules): HookReading {
   const { stdout } = run.result;
   const last = parseOutput(stdout.slice(stdout.lastIndexOf('\n{') + 1)).output;
   const saysNo = last && isGateEvent(run.hook.event) && Object.keys(rules.refusal(last, run)).length > 0;
   const effects = saysNo ? undefined : (rules.text ?? (() => ({})))(run);
   if (effects !== undefined) return { ...SILENT, effects };
-  const problem = saysNo ? 'it says no behind other text; stdout must be JSON only, one object' : unread;
+  const problem = saysNo ? 'stdout must be one JSON object and nothing else, got a refusal after other text' : unread;
   return readFailure({ run, failure: malformed(problem), no: {} }, rules);
 }
 
@@ -166,7 +183,7 @@ interface FailedHook {
   readonly no: HookEffects;
 }
 
-/** A hook that said no and exits with an error did what it is for. */
+/** Returns the interpreted result of a failed hook. If the hook refused, its exit code is not reported as a problem. */
 function readFailure({ run, failure, no }: FailedHook, rules: OutputRules): HookReading {
   const saidNo = Object.keys(no).length > 0 && failure.kind === 'exit-code';
   const effects = { ...rules.failure?.(failure, run), ...no };

@@ -1,3 +1,4 @@
+import { describeValue } from '../../errors.js';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
@@ -6,62 +7,63 @@ import type { HookRegistration } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import type { DialectEvent } from './dialect.js';
 
-/** An object of a document. */
+/** A JSON object of a document. */
 export type JsonMap = Readonly<Record<string, unknown>>;
 
-/** A place in the file where a hook stands. */
+/** The event and the matcher under which a file lists a hook. */
 export interface Place {
-  /** The event by the name in the file. */
-  readonly theirs: string;
+  /** Name of the event in the file. */
+  readonly eventName: string;
   readonly event: HookEvent;
   readonly matcher: unknown;
 }
 
-/** The part of a hook that its entry in a file says, unchecked. */
+/** Hook settings from an entry of a file, not validated. */
 export type HookSettings = Readonly<Record<string, unknown>> & { readonly command: unknown };
 
-/** The rules of a file that maps events to lists of hooks. */
+/** Rules for a file that maps events to arrays of hooks. */
 export interface EventFileRules {
   readonly events: Readonly<Record<string, DialectEvent>>;
-  /** Events that have no counterpart here. A hook at a gate could have stopped something, so it is missed. */
+  /** Events that do not exist here. Hooks at `gates` could have refused something, so they are reported as errors. */
   readonly other: { readonly notices: readonly string[]; readonly gates: readonly string[] };
-  /** Whether the hooks of an event stand in groups, each with a matcher. Else each hook has its own. */
+  /** True if the hooks of an event are in groups with one matcher each. False if each hook has its own matcher. */
   readonly isGrouped: boolean;
-  /** Whether the other program has a default time, which does not hold here. */
+  /** True if the other program has a default time limit, which does not apply here. */
   readonly hasDefaultTimeout?: boolean | undefined;
-  /** The events at which a matcher is looked at. */
+  /** Events at which matchers are used. */
   readonly matched: readonly HookEvent[];
-  /** Reads the entry of a hook; a string says why it cannot run. */
+  /** Reads one hook entry. Returns a string with the reason if the hook cannot run. */
   readonly read: (entry: JsonMap, place: Place, source: HookSource) => HookSettings | string;
 }
 
-/** The events of tools. */
+/** The events before and after a tool call. */
 export const TOOL_EVENTS: readonly HookEvent[] = ['before_tool', 'after_tool'];
 
-/** Reads the `hooks` of another program's file. The rest of the file is not looked at. */
+/** Parses the `hooks` of another program's file. */
 export function parseEvents(document: JsonMap, source: HookSource, rules: EventFileRules): HookContent {
   const { hooks: map } = document;
   const stray = Object.keys(document).find((key) => Object.hasOwn(rules.events, key));
   if (stray !== undefined) {
-    const message = `"${stray}" stands beside \`hooks\`, not in it: its hooks do not run.`;
+    const message = `"${stray}" must be inside \`hooks\`: its hooks do not run. Move it into \`hooks\`.`;
     reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   }
   if (map === undefined) return { hooks: [] };
   if (!isObject(map)) {
-    reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` must be an object.' });
+    const message = `\`hooks\` must be an object, got ${describeValue(map)}.`;
+    reportOn(source, { level: 'error', code: 'hooks-invalid', message });
     return { hooks: [] };
   }
   const isOn = switchedOn(document, source);
   const { disabled: _disabled, enabled: _enabled, ...events } = map;
-  const hooks = Object.entries(events).flatMap(([theirs, list]) => parseEvent({ theirs, list }, source, rules));
+  const hooks = Object.entries(events).flatMap(([eventName, list]) => parseEvent({ eventName, list }, source, rules));
   if (rules.hasDefaultTimeout && hooks.some(({ timeout }) => timeout === undefined)) {
-    const message = 'A hook without a time has that of `hooks.timeout` here.';
+    const message = 'Hooks without a time limit use `hooks.timeout`, not the default of the other program.';
     reportOn(source, { level: 'info', code: 'timeout-default', message });
   }
   return { hooks: hooks.filter(isOn) };
 }
 
-/** Returns a test for the hooks that the user has not switched off. A file of the workspace has no say in that. */
+/** Returns a predicate for the hooks that the file does not disable. A workspace file cannot disable hooks. */
 function switchedOn(document: JsonMap, source: HookSource): (hook: HookRegistration) => boolean {
   const { disableAllHooks, hooksConfig, hooks } = document;
   const settings = [hooksConfig, hooks].filter(isObject);
@@ -70,33 +72,34 @@ function switchedOn(document: JsonMap, source: HookSource): (hook: HookRegistrat
   if (!isAllOff && names.length === 0) return () => true;
   const isIgnored = source.scope === 'workspace';
   const message = isIgnored
-    ? 'What switches hooks off is not read from a file of the workspace.'
-    : 'Hooks are switched off in this file.';
+    ? 'Settings that disable hooks are ignored in a file of the workspace.'
+    : 'Hooks are disabled in this file.';
   reportOn(source, { level: isIgnored ? 'warning' : 'info', code: 'hooks-switched-off', message });
   return ({ name, command }) => isIgnored || !(isAllOff || names.includes(name) || names.includes(command));
 }
 
 interface EventList {
-  readonly theirs: string;
+  readonly eventName: string;
   readonly list: unknown;
 }
 
-function parseEvent({ theirs, list }: EventList, source: HookSource, rules: EventFileRules): HookRegistration[] {
-  const event = Object.hasOwn(rules.events, theirs) ? rules.events[theirs]?.event : undefined;
-  if (event === undefined) return refuseEvent({ theirs, list }, source, rules);
-  if (!Array.isArray(list)) return refuse(source, `\`hooks.${theirs}\` must be an array`, event);
+function parseEvent({ eventName, list }: EventList, source: HookSource, rules: EventFileRules): HookRegistration[] {
+  const event = Object.hasOwn(rules.events, eventName) ? rules.events[eventName]?.event : undefined;
+  if (event === undefined) return refuseEvent({ eventName, list }, source, rules);
+  if (!Array.isArray(list))
+    return refuse(source, `\`hooks.${eventName}\` must be an array, got ${describeValue(list)}`, event);
   const entries = rules.isGrouped ? list.flatMap((group: unknown) => entriesOf(group)) : list.map(ungrouped);
   let index = 0;
   return entries.flatMap(({ entry, matcher, problem }) => {
-    if (problem !== undefined) return refuse(source, `a group of \`hooks.${theirs}\` ${problem}`, event);
+    if (problem !== undefined) return refuse(source, `a group of \`hooks.${eventName}\` ${problem}`, event);
     index += 1;
-    // A matcher that the other program does not look at does no harm when it is invalid.
-    const place = { theirs, event, matcher: rules.matched.includes(event) ? matcher : undefined };
-    const name = `${source.extension ?? source.dialect}:${theirs}#${index}`;
+    // At other events, the other program ignores matchers, so an invalid one is not an error.
+    const place = { eventName, event, matcher: rules.matched.includes(event) ? matcher : undefined };
+    const name = `${source.extension ?? source.dialect}:${eventName}#${index}`;
     const settings = settingsOf(entry, { place, source, rules });
     if (typeof settings === 'string') return refuse(source, `${name}: ${settings}`, event);
     const { scope, extension, root, dialect } = source;
-    const origin = { scope, source: source.source, extension, root, dialect, dialectEvent: theirs };
+    const origin = { scope, source: source.source, extension, root, dialect, dialectEvent: eventName };
     return [{ event, name, ...settings, ...origin } as unknown as HookRegistration];
   });
 }
@@ -108,7 +111,7 @@ interface Entry {
 }
 
 function entriesOf(group: unknown): readonly Entry[] {
-  if (!isObject(group) || !Array.isArray(group.hooks)) return [{ problem: 'has no list of hooks' }];
+  if (!isObject(group) || !Array.isArray(group.hooks)) return [{ problem: 'must be an object with an array `hooks`' }];
   return group.hooks.map((entry: unknown) => ({ entry, matcher: group.matcher }));
 }
 
@@ -123,11 +126,12 @@ interface EntryPlace {
 }
 
 function settingsOf(entry: unknown, { place, source, rules }: EntryPlace): HookSettings | string {
-  if (!isObject(entry)) return 'it must be an object';
+  if (!isObject(entry)) return `it must be an object, got ${describeValue(entry)}`;
   const read = rules.read(entry, place, source);
   if (typeof read === 'string') return read;
   const { matcher } = place;
-  if (matcher !== undefined && typeof matcher !== 'string') return 'its `matcher` must be a string';
+  if (matcher !== undefined && typeof matcher !== 'string')
+    return `\`matcher\` must be a string, got ${describeValue(matcher)}`;
   const { name } = entry;
   return {
     ...(typeof name === 'string' && name.trim() !== '' && { name }),
@@ -136,36 +140,36 @@ function settingsOf(entry: unknown, { place, source, rules }: EntryPlace): HookS
   };
 }
 
-function refuseEvent({ theirs, list }: EventList, source: HookSource, { events, other }: EventFileRules): [] {
-  const isGate = other.gates.includes(theirs);
-  const isKnown = isGate || other.notices.includes(theirs);
+function refuseEvent({ eventName, list }: EventList, source: HookSource, { events, other }: EventFileRules): [] {
+  const isGate = other.gates.includes(eventName);
+  const isKnown = isGate || other.notices.includes(eventName);
   if (!Array.isArray(list) && !isKnown) {
-    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${theirs}\` is not read.` });
+    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${eventName}\` is ignored.` });
     return [];
   }
-  const near = nearestName(theirs, Object.keys(events));
+  const near = nearestName(eventName, Object.keys(events));
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
-  const problem = isKnown ? `${theirs} does not exist here.` : `"${theirs}" is no event.${hint}`;
+  const problem = isKnown ? `Keelson does not have the event "${eventName}".` : `Unknown event "${eventName}".${hint}`;
   const level = isKnown && !isGate ? 'warning' : 'error';
   reportOn(source, { level, code: 'event-unsupported', message: `${problem} Its hooks do not run.` });
   return [];
 }
 
-/** A missing gate looks like an idle one: it has to be seen. */
+/** Reports a hook that cannot run. A missing guard would go unnoticed, so it is reported as an error. */
 function refuse(source: HookSource, problem: string, event: HookEvent): [] {
   const level = event === 'session_start' || event === 'session_end' ? 'warning' : 'error';
   reportOn(source, { level, code: 'hook-unsupported', message: `A hook does not run: ${problem}.` });
   return [];
 }
 
-/** Why the entry of a hook cannot run; undefined if it is a command. */
+/** Returns the reason why a hook entry cannot run; undefined if its type is `command`. */
 export function problemOfType({ type = 'command' }: JsonMap): string | undefined {
-  return type === 'command' ? undefined : `\`type: ${JSON.stringify(type)}\` is not supported, only "command"`;
+  return type === 'command' ? undefined : `\`type\` must be "command", got ${JSON.stringify(type)}`;
 }
 
-/** Seconds as milliseconds. */
+/** Converts seconds to milliseconds. */
 export function inMilliseconds(seconds: unknown): unknown {
   if (typeof seconds !== 'number') return seconds;
-  // Many mean milliseconds: what no timer can wait for is no reason to leave a guard out.
+  // Some files contain milliseconds by mistake. Values above the timer limit are capped, so that the guard still runs.
   return Math.min(Math.round(seconds * 1_000), MAX_TIMER_MS);
 }

@@ -11,18 +11,18 @@ import { afterAgentFields, beforeAgentFields, idsOf } from './event-fields.js';
 import type { HookEventContext } from './hook-event-context.js';
 import type { HookParts } from './parts.js';
 
-/** The end of a run by a hook; undefined where none cancelled. */
+/** Returns the action that ends the run; undefined if no hook cancelled. */
 export function rejectionOf({ cancelledBy, reason }: HookEventResult): RejectAction | undefined {
   if (cancelledBy === undefined) return undefined;
   return { type: 'reject', reason: safeText(reason ?? ''), by: cancelledBy };
 }
 
-/** Has what waits for the session join the conversation. */
-export function deliverNotes(run: RunContext, { notes }: HookParts): void {
+/** Adds the pending hook messages of the session to the conversation. */
+export function addPendingMessages(run: RunContext, { notes }: HookParts): void {
   for (const message of notes.take(run.session?.id)) run.add(message);
 }
 
-/** `before_agent`. */
+/** Runs the `before_agent` hooks. Returns the rewritten prompt, or the action that ends the run. */
 export async function beforeAgent(
   prompt: string,
   run: RunContext,
@@ -41,7 +41,7 @@ export async function beforeAgent(
     parts.notes.keep(run.session?.id, outcome.modelTexts);
     return rejection;
   }
-  deliverNotes(run, parts);
+  addPendingMessages(run, parts);
   for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
   return outcome.value === prompt ? undefined : outcome.value;
 }
@@ -57,13 +57,13 @@ function afterAgentContext(text: string, run: RunContext, { runs }: HookParts): 
   };
 }
 
-/** An answer, and the hooks that judge it. */
+/** An answer of the agent and the hooks that judge it. */
 export interface JudgedAnswer {
   readonly text: string;
   readonly hooks: readonly ShellHook[];
 }
 
-/** `after_agent` of native hooks: a cancellation withholds the answer. */
+/** Runs native `after_agent` hooks. Throws a `RejectedError` if a hook cancels, so that nobody gets the answer. */
 export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {
   const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
   parts.notes.keep(run.session?.id, outcome.modelTexts);
@@ -74,13 +74,16 @@ export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext,
   throw hookRunOf(run)?.end.own(error) ?? error;
 }
 
-/** How often hooks may have the agent go on: one that never is content would never let it end. */
+/**
+ * Limit for the turns that hooks add to a run. Without it, a hook that always refuses would keep the run going forever.
+ */
 const MOST_CONTINUED = 8;
 
 /**
- * `after_agent` of hooks in the other dialects, while the agent can still go on: a refusal buys it another turn.
+ * Runs `after_agent` hooks of other dialects before the run ends. A hook that refuses the answer makes the agent take
+ * another turn.
  */
-export async function weighAnswer(
+export async function judgeAnswer(
   { text, hooks }: JudgedAnswer,
   run: RunContext,
   parts: HookParts,
@@ -88,13 +91,16 @@ export async function weighAnswer(
   const notes = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
   parts.notes.keep(run.session?.id, outcome.modelTexts);
-  // That the agent is to stop is what it does here anyway.
+  // `stop` needs no action, because the run is ending anyway.
   if (outcome.stop !== undefined) return undefined;
   if (outcome.cancelled) return rejectionOf(outcome);
   if (outcome.again === undefined) return undefined;
   const { by, reason } = outcome.again;
   if (notes.continued >= MOST_CONTINUED) {
-    parts.logger.warn(`Hook "${by}" refused the answer ${MOST_CONTINUED} times: it stands.`, { hookName: by, reason });
+    parts.logger.warn(
+      `Hook "${by}" refused the answer, but hooks can add at most ${MOST_CONTINUED} turns: the answer is used.`,
+      { hookName: by, reason },
+    );
     return undefined;
   }
   notes.continued += 1;

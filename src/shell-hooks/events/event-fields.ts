@@ -4,19 +4,19 @@ import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { EventFields } from './hook-event-context.js';
 
-/** A tool call as the events show it. */
+/** A tool call, as events describe it. */
 export interface CallRecord {
   readonly id: string;
   readonly name: string;
   args: unknown;
 }
 
-/** The session that a run is part of; a run without one is a session of its own. */
+/** Returns the session id of a run. A run without a session uses its run id. */
 function sessionIdOf(run: RunContext): string {
   return run.session?.id ?? run.id;
 }
 
-/** The ids of an event in a run. */
+/** Returns the session id and the run id for an event. */
 export function idsOf(run: RunContext): { readonly sessionId: string; readonly runId: string } {
   return { sessionId: sessionIdOf(run), runId: run.id };
 }
@@ -34,7 +34,7 @@ export function beforeAgentFields(run: RunContext, prompt: string): EventFields 
   return { data: { prompt, context }, flat: { prompt } };
 }
 
-/** What the model is sent: the instructions first. */
+/** Returns the messages of the model request, with the instructions first. */
 export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
   return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
 }
@@ -44,7 +44,7 @@ export function afterModelFields(run: RunContext, response: ModelResponse): Even
   return { data: { response: shownResponse(response), tokens: tokensOf(response.usage) }, conversation };
 }
 
-/** A response as hooks read it. */
+/** Returns a model response in the format that hooks read. */
 export function shownResponse({ content, finishReason }: ModelResponse): object {
   const message: Message = { role: 'assistant', content };
   return {
@@ -86,16 +86,16 @@ export function afterToolFields({ id, name, args }: CallRecord, result: ToolResu
   };
 }
 
-/** A result as hooks read it. */
+/** Returns a tool result in the format that hooks read. */
 export function shownResult({ content, structured, isError = false }: ToolResult): object {
   return { content, structured, is_error: isError };
 }
 
-/** What the answer of a run came of. */
+/** The prompt and the tool calls that led to an answer. */
 export interface AnswerOrigin {
   readonly prompt: string;
   readonly calls: readonly CallRecord[];
-  /** How often the agent went on because a hook refused its answer. */
+  /** Number of turns that hooks added by refusing an answer. */
   readonly continued: number;
 }
 

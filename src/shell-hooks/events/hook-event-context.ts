@@ -4,49 +4,49 @@ import type { ToolResult } from '../../tools/tool.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookDialect, HookEvent } from '../hook/event.js';
 
-/** One event, about one value that its hooks may rewrite. */
+/** One event and the value that its hooks may rewrite. */
 export interface HookEventContext<Value = unknown> {
   readonly event: HookEvent;
   readonly sessionId: string;
   readonly value: Value;
-  /** What hooks are told of the value as it is. */
+  /** Returns the event data for the current value. */
   readonly describe: (value: Value) => {
-    /** The fields of the event, under `data`. */
+    /** Fields under `data` of the hook's input. */
     readonly data: Readonly<Record<string, unknown>>;
-    /** The same and more at the top, in the words of other programs. */
+    /** Top-level fields of the hook's input, with the names that other programs use. */
     readonly flat?: Readonly<Record<string, unknown>> | undefined;
-    /** The conversation, for the dialects whose hooks see it in their own words. */
+    /** Returns the conversation, for dialects with their own message format. */
     readonly conversation?:
       | (() => {
           readonly messages: readonly Message[];
           readonly model: string;
-          /** At `after_model`. */
+          /** Set only at `after_model`. */
           readonly response?: ModelResponse | undefined;
         })
       | undefined;
-    /** The result, at `after_tool`. */
+    /** The tool result. Set only at `after_tool`. */
     readonly result?: ToolResult | undefined;
   };
-  /** What the value becomes by what a hook wants; the same value where it wants nothing of it. */
+  /** Returns the value after the effects of one hook, or the same value if the hook changes nothing. */
   readonly rewrite?: ((value: Value, effects: HookEffects) => Value) | undefined;
-  /** The run; absent for the events of a session. */
+  /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
-  /** The tool, at a tool event. */
+  /** Name of the tool. Set only at tool events. */
   readonly tool?: string | undefined;
-  /** The arguments of the call, for matchers that look at them. */
+  /** Arguments of the tool call, for matchers that check them. */
   readonly args?: unknown;
-  /** Whether the tool failed, at `after_tool`. */
+  /** True if the tool failed. Set only at `after_tool`. */
   readonly isError?: boolean | undefined;
-  /** Why a session starts or ends, as Claude Code and Gemini CLI call it. */
+  /** The reason why a session starts or ends, such as `startup`. Claude Code and Gemini CLI define the values. */
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an event says of itself. */
+/** Event data for the input of hooks. */
 export type EventFields = ReturnType<HookEventContext['describe']>;
 
-/** What decides which hooks of an event run. */
+/** The fields that select which hooks of an event run. */
 export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>;
 
-/** How tools are called elsewhere: for each dialect, from our name to that one. */
+/** Tool names of other programs. For each dialect, maps the name of your tool to the name in that dialect. */
 export type ToolNames = Readonly<Partial<Record<HookDialect, Readonly<Record<string, string>>>>>;

@@ -7,31 +7,33 @@ import type { ModelResponse } from '../../model/model.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
-import { afterAgent, beforeAgent, deliverNotes, weighAnswer } from './agent-hooks.js';
+import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
 import { endSession, startSession } from './session-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
 
-/** Where the gates stand: they judge the final values. */
+/** Low, so that hooks judge the values that other lifecycles have already rewritten. */
 const GATE_PRIORITY = 10;
-/** Where `after_tool` stands: it sees what the redactors left. */
+/** High, so that `after_tool` hooks see results after redaction. */
 const RESULT_PRIORITY = 95;
-/** Where calls are noted that go to their tool: behind everybody who may refuse one. */
+/** Lowest, so that calls that another lifecycle refuses are not recorded. */
 const REACH_PRIORITY = 0;
 
-/** Whether a hook that refuses an answer has the agent go on, rather than withhold it. */
+/** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
 const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
 
-/** The lifecycle of all events but `after_tool`, with the points that these events need, and no other. */
+/**
+ * Creates the lifecycle for all events except `after_tool`. It defines only the lifecycle hooks that the events need.
+ */
 export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
   const when = <Point>(needed: boolean, point: Point) => (needed ? point : undefined);
   const has = (...some: HookEvent[]) => some.some((event) => events.has(event));
   return {
     name: 'shell-hooks',
     priority: GATE_PRIORITY,
-    // A hook may replace the response: nobody sees its text before.
+    // The stream waits, because a hook may still replace the response.
     holdStream: has('after_model'),
     onSessionStart: when(has('session_start'), (session) => startSession(session, parts)),
     onSessionEnd: when(has('session_end'), (session) => endSession(session, parts)),
@@ -48,19 +50,22 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
   };
 }
 
-/** The lifecycle that takes note of the calls that run, for those events that speak of them. */
-export function createReachNotes({ runs }: HookParts): AgentLifecycle {
+/**
+ * Creates the lifecycle that records which tool calls reach their tool. `after_tool` and `after_agent` need the
+ * records.
+ */
+export function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:calls',
     priority: REACH_PRIORITY,
     wrapToolCall: (call, next) => {
-      runs.of(call.run).noteReached({ id: call.id, name: call.name, args: call.input });
+      runs.of(call.run).recordReached({ id: call.id, name: call.name, args: call.input });
       return next(call);
     },
   };
 }
 
-/** The lifecycle of `after_tool`. */
+/** Creates the lifecycle for `after_tool`. */
 export function createResultGate(parts: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:after_tool',
@@ -73,7 +78,7 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
   return (prompt, run) => {
     if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
     if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
-    if (!parts.notes.isEmpty) deliverNotes(run, parts);
+    if (!parts.notes.isEmpty) addPendingMessages(run, parts);
     return undefined;
   };
 }
@@ -89,31 +94,31 @@ function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNul
   return (response, run) => {
     const stops = parts.runner.matching({ event: 'after_agent' }).filter(continues);
     if (events.has('after_model') || stops.length > 0) return judgeResponse({ response, run, stops }, parts);
-    return noteCalls(response, run, parts);
+    return recordCalls(response, run, parts);
   };
 }
 
 interface Judged {
   readonly response: ModelResponse;
   readonly run: RunContext;
-  /** The hooks that may have the agent go on after its answer. */
+  /** Hooks that can make the agent continue after its answer. */
   readonly stops: readonly ShellHook[];
 }
 
 async function judgeResponse({ response, run, stops }: Judged, parts: HookParts): Promise<HookAction | undefined> {
   const judged = await afterModel(response, run, parts);
   if ('type' in judged) return judged;
-  noteCalls(judged, run, parts);
+  recordCalls(judged, run, parts);
   if (stops.length > 0 && isFinal(judged)) {
     const text = textOf({ role: 'assistant', content: judged.content });
-    const refused = await weighAnswer({ text, hooks: stops }, run, parts);
+    const refused = await judgeAnswer({ text, hooks: stops }, run, parts);
     if (refused !== undefined) return refused;
   }
   return judged === response ? undefined : { type: 'modify', response: judged };
 }
 
-function noteCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
-  parts.runs.of(run).noteCalls(toolCallsOf({ role: 'assistant', content }));
+function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
+  parts.runs.of(run).recordCalls(toolCallsOf({ role: 'assistant', content }));
 }
 
 function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {

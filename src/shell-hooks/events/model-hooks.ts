@@ -13,7 +13,7 @@ import type { HookParts } from './parts.js';
 import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from './rewrites.js';
 import type { RunState } from './run-state.js';
 
-/** `before_model`. What hooks say joins this very request. */
+/** Runs the `before_model` hooks. Their messages are added to this model request. */
 export async function beforeModel(
   messages: readonly Message[],
   run: RunContext,
@@ -33,7 +33,7 @@ export async function beforeModel(
   return takeEntry(outcome, run, parts);
 }
 
-/** `before_tool_selection`. What hooks say joins this very request. */
+/** Runs the `before_tool_selection` hooks. Their messages are added to this model request. */
 export async function beforeToolSelection(
   tools: readonly Tool[],
   run: RunContext,
@@ -65,7 +65,7 @@ function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts):
   return rejection;
 }
 
-/** Sends the request with what the hooks before it made of it, each time that it is sent. */
+/** Sends the model request with the changes of the hooks. A retry sends the same changes again. */
 export function callModel(request: ModelCallRequest, next: ModelCall, parts: HookParts): ReturnType<ModelCall> {
   const notes = parts.runs.of(request.run);
   const { texts, changes, mustCallTool } = notes;
@@ -84,18 +84,23 @@ function changeRequest(request: ModelCallRequest, { changes }: RunState, { logge
     if (wanted === undefined) continue;
     const { model, settings, change } = wanted;
     if (model !== undefined && model !== request.model.id) {
-      logger.warn(`A hook asks for the model "${model}": that of the run answers.`);
+      logger.warn(
+        `A hook asked for the model "${model}". Hooks cannot change the model: "${request.model.id}" answers.`,
+      );
     }
     try {
       changed = { ...changed, messages: change(changed.messages), settings: { ...changed.settings, ...settings } };
     } catch (error) {
-      logger.error(`A hook's request cannot be sent, and was passed over: ${describeError(error)}`, error);
+      logger.error(
+        `The request changes of a hook were ignored, because the request cannot be sent: ${describeError(error)}`,
+        error,
+      );
     }
   }
   return changed;
 }
 
-/** `after_model`. Gives the response as the hooks left it, or what ends the run. */
+/** Runs the `after_model` hooks. Returns the rewritten response, or the action that ends the run. */
 export async function afterModel(
   response: ModelResponse,
   run: RunContext,
@@ -110,7 +115,7 @@ export async function afterModel(
     signal: parts.runs.of(run).signalOf(run),
   });
   const rejection = rejectionOf(outcome);
-  // Where no request is to come in this run, one more would be bought by what is only a remark.
+  // After a final response, the messages wait for the next run, to save a model call.
   if (rejection !== undefined || isFinal(outcome.value)) parts.notes.keep(run.session?.id, outcome.modelTexts);
   else for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
   return rejection ?? outcome.value;

@@ -8,14 +8,17 @@ import type { HookRegistry } from '../hook/registry.js';
 import { namesOf } from '../run/matching.js';
 import type { ToolNames } from './hook-event-context.js';
 
-/** What a check looks at. */
+/** Options of a `NameCheck`. */
 export interface NameCheckOptions {
   readonly registry: HookRegistry;
   readonly toolNames: ToolNames;
   readonly report: Report;
 }
 
-/** Warns of matchers that name no tool: once for each hook, at the first model call after all loaders. */
+/**
+ * Warns about matchers that contain unknown tool names. Checks each hook once, at the first model call after all
+ * loaders.
+ */
 export class NameCheck {
   private readonly checked = new WeakSet<ShellHook>();
   private stop: (() => void) | undefined = undefined;
@@ -25,7 +28,7 @@ export class NameCheck {
     private readonly options: NameCheckOptions,
   ) {}
 
-  /** Takes up the hooks that are new. */
+  /** Schedules a check if the registry contains hooks that were not checked yet. */
   update(): void {
     if (this.stop !== undefined || this.unchecked().length === 0) return;
     this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel: (_messages, run) => this.check(run) });
@@ -36,7 +39,7 @@ export class NameCheck {
   }
 
   private check(run: Pick<RunContext, 'tools'>): void {
-    // A run that is going on keeps the lifecycle that was removed.
+    // A run in progress still calls a lifecycle after its removal.
     if (this.stop === undefined) return;
     this.stop();
     this.stop = undefined;
@@ -47,15 +50,18 @@ export class NameCheck {
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
     if (problems.length === 0) return;
-    const message = `Some hooks never run for a tool that they name: ${problems.join(', and ')}.`;
+    const message = `Some hooks name unknown tools: ${problems.join(', and ')}.`;
     this.options.report({ level: 'warning', code: 'matcher-unknown', message });
   }
 
-  /** A file of another program names tools that nobody has here; it matters if none of them is here. */
+  /**
+   * Returns a message for each unknown tool name of a hook. A hook of another program may name tools that do not exist
+   * here, so it is reported only if all its names are unknown.
+   */
   private unknownNames(hook: ShellHook, tools: readonly { readonly name: string }[]): readonly string[] {
     const { toolNames } = this.options;
     const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
-    // Without any name of the host's, the loader has said that its tools are unknown there.
+    // Without names in `toolNames`, the loader has already reported `tools-unnamed`.
     if (isForeign && Object.keys(toolNames[hook.dialect] ?? {}).length === 0) return [];
     const known = tools.flatMap(({ name }) => namesOf(name, hook, toolNames)).map((name) => ({ name }));
     const unknown = unknownToolNames(hook.names, known);

@@ -3,10 +3,10 @@ import type { HookRunner } from '../run/runner.js';
 import type { PendingMessages } from './pending-messages.js';
 import type { RunStates } from './run-state.js';
 
-/** What the lifecycles of shell hooks share. */
+/** The objects that the lifecycles of shell hooks share. */
 export interface HookParts {
   readonly runner: HookRunner;
-  /** What waits for a session's next request. */
+  /** Hook messages that wait for the next run of their session. */
   readonly notes: PendingMessages;
   readonly runs: RunStates;
   readonly logger: Logger;

@@ -1,11 +1,11 @@
 import type { Message } from '../../model/message.js';
 import { hookMessage } from '../run/text.js';
 
-/** More sessions than wait for anything at once; the oldest is given up for the newest. */
+/** Limit of sessions with pending messages. Above it, the messages of the oldest session are dropped. */
 const MOST_SESSIONS = 1_000;
 const MOST_MESSAGES = 100;
 
-/** What hooks have said when no request was to come: it waits for the session's next one. */
+/** Hook messages for which no model request follows. They wait for the next run of their session. */
 export class PendingMessages {
   private readonly waiting = new Map<string, readonly Message[]>();
 

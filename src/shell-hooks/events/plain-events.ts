@@ -24,33 +24,35 @@ import {
   rewriteResult,
 } from './rewrites.js';
 
-/** The data of each event, by the names that hooks read under `data`. Further fields are passed on. */
+/**
+ * Data of each event for `runner.run`. Hooks read the fields under `data`; additional fields are passed on unchanged.
+ */
 export interface HookEventData {
   readonly session_start: { readonly session_id: string };
   readonly before_agent: { readonly prompt: string; readonly context?: object | undefined };
   readonly before_model: { readonly messages: readonly Message[]; readonly model?: string | undefined };
   readonly before_tool_selection: { readonly available_tools: readonly string[] };
   readonly after_model: {
-    /** The text, or the parts. */
+    /** The text as a string, or an object with the text or the parts. */
     readonly response: string | { readonly text: string } | { readonly content: readonly AssistantPart[] };
     readonly tokens?: { readonly input?: number; readonly output?: number; readonly total?: number } | undefined;
   };
   readonly before_tool: { readonly tool_name: string; readonly args?: unknown };
-  /** `result` is a string, data, or an object with `content`, `structured` and `is_error`. */
+  /** `result` is a string, any other value, or an object with `content`, `structured` and `is_error`. */
   readonly after_tool: { readonly tool_name: string; readonly result: unknown; readonly args?: unknown };
   readonly after_agent: { readonly response: string; readonly tool_calls?: readonly object[] | undefined };
   readonly session_end: { readonly session_id: string; readonly messages?: readonly Message[] | undefined };
 }
 
-/** The data of one event. */
+/** Data of any event. */
 export type PlainData = Readonly<Record<string, unknown>>;
 
-/** How an event that was given as plain data is shown to hooks, and rewritten by them. */
+/** Rules for an event whose data was passed to `runner.run`. */
 interface PlainEvent {
   readonly rules: OptionRules;
   readonly fields?: (data: PlainData) => Partial<EventFields>;
   readonly rewrite?: (data: PlainData, effects: HookEffects) => PlainData;
-  /** The data once all hooks have answered. */
+  /** Returns the final data after all hooks have run. */
   readonly end?: (data: PlainData, outcome: HookEventResult, namesOf: NamesOf) => PlainData;
 }
 
@@ -125,7 +127,7 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   },
 };
 
-/** Throws a `HookEventInvalidError` for an unknown event, and for data that lacks a field or has an invalid one. */
+/** Throws a `HookEventInvalidError` if the event is unknown, or if a field is missing or invalid. */
 export function validatePlainEvent(event: HookEvent, data: PlainData): void {
   if (!isHookEvent(event))
     throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
@@ -134,7 +136,7 @@ export function validatePlainEvent(event: HookEvent, data: PlainData): void {
   if (problems.length > 0) throw new HookEventInvalidError(event, problems);
 }
 
-/** The context of an event whose data is valid. */
+/** Returns the context of an event. The data must be valid. */
 export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
   const { fields, rewrite } = EVENTS[event];
   const { tool_name: tool, args, source } = data;
@@ -151,7 +153,7 @@ export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSi
   };
 }
 
-/** The result of an event, with the data as all hooks left it. */
+/** Returns the result of an event with its final data. */
 export function endPlainEvent(
   event: HookEvent,
   outcome: HookEventResult<PlainData>,
@@ -189,7 +191,7 @@ function callOf({ tool_use_id: id, tool_name: name, args }: PlainData) {
   return { id: typeof id === 'string' ? id : '', name: String(name), args };
 }
 
-/** A string and data are the content of a result; an object with `content` is a result. */
+/** Returns a tool result. An object with `content` is a result already; any other value becomes the content. */
 function resultOf({ result }: PlainData): ToolResult {
   if (typeof result === 'string') return { content: result };
   if (!isObject(result) || !isContent(result.content))

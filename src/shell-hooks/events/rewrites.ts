@@ -4,20 +4,20 @@ import type { ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { HookEffects, ToolChoiceLimit } from '../hook/effects.js';
 
-/** The arguments of a call as a hook rewrote them. */
+/** Returns the arguments of a tool call after the changes of a hook. */
 export function rewriteInput(input: unknown, { input: whole, inputChanges }: HookEffects): unknown {
   if (whole !== undefined) return whole;
   if (inputChanges === undefined) return input;
   return { ...(isObject(input) && input), ...inputChanges };
 }
 
-/** The result of a call as a hook rewrote it. A failed result stays failed. */
+/** Returns a tool result after the changes of a hook. A failed result stays failed. */
 export function rewriteResult(value: ToolResult, { result }: HookEffects): ToolResult {
   if (result === undefined) return value;
   return value.isError ? { ...result, isError: true } : result;
 }
 
-/** The messages of a request as a hook rewrote them. A change that cannot be sent is left out. */
+/** Returns the messages of a request after the changes of a hook. Changes that make the request invalid are ignored. */
 export function rewriteMessages(sent: readonly Message[], { request }: HookEffects): readonly Message[] {
   try {
     return request?.change(sent) ?? sent;
@@ -26,7 +26,10 @@ export function rewriteMessages(sent: readonly Message[], { request }: HookEffec
   }
 }
 
-/** The response as a hook rewrote it. The finish reason changes if hooks added the first tool call or removed the last. */
+/**
+ * Returns a response after the changes of a hook. The finish reason changes if the hook adds the first tool call or
+ * removes the last one.
+ */
 export function rewriteResponse(value: ModelResponse, { response }: HookEffects): ModelResponse {
   const content = response?.(value.content) ?? value.content;
   if (content === value.content) return value;
@@ -35,18 +38,21 @@ export function rewriteResponse(value: ModelResponse, { response }: HookEffects)
   return { ...value, content, finishReason: isEnd ? 'stop' : 'tool-calls' };
 }
 
-/** A response that a hook gave in place of the model. */
+/** Returns the model response for parts that a hook provides in place of the model. */
 export function answerOf(content: readonly AssistantPart[]): ModelResponse {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   return { content, finishReason: isFinal({ content }) ? 'stop' : 'tool-calls', usage };
 }
 
-/** True if a response calls no tool, so that the run ends with it. */
+/** Returns true if a response has no tool call, so that the run ends with it. */
 export function isFinal({ content }: Pick<ModelResponse, 'content'>): boolean {
   return toolCallsOf({ role: 'assistant', content }).length === 0;
 }
 
-/** The tools that limits leave. `none` wins; else the names of several limits are added together. */
+/**
+ * Returns the tools that the limits allow. Mode `none` removes all tools; otherwise the names of all limits are
+ * combined.
+ */
 export function limitTools<Named extends { readonly name: string }>(
   tools: readonly Named[],
   limits: readonly ToolChoiceLimit[],
@@ -59,10 +65,10 @@ export function limitTools<Named extends { readonly name: string }>(
   return tools.filter(({ name }) => namesOf(name).some((known) => allowed.has(known)));
 }
 
-/** The names of a tool for a dialect. */
+/** Returns the names of a tool in a dialect. */
 export type NamesOf = (name: string, dialect: NonNullable<ToolChoiceLimit['dialect']>) => readonly string[];
 
-/** The tools that are left once all hooks of the event have answered: limits that join hold together. */
+/** Returns the tools after all hooks of the event have run. Applies the limits with `joins` as one limit. */
 export function joinLimits<Named extends { readonly name: string }>(
   tools: readonly Named[],
   limits: readonly ToolChoiceLimit[],

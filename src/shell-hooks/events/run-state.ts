@@ -3,53 +3,53 @@ import type { Message, ToolCallPart } from '../../model/message.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { CallRecord } from './event-fields.js';
 
-/** What the hooks of one run have to remember of it. */
+/** State of the hooks of one run. */
 export class RunState {
-  /** Every call of the run, in call order. */
+  /** All tool calls of the run, in call order. */
   readonly calls: CallRecord[] = [];
-  /** The calls that reached their tool, by id, with the arguments that they had then. */
+  /** Tool calls that reached their tool, by id, with the arguments that the tool got. */
   private readonly reached = new Map<string, CallRecord>();
-  /** What hooks said about the model call that comes next: it holds for that one. */
+  /** Hook messages for the next model call. Like `changes` and `mustCallTool`, they are valid for one model call. */
   texts: readonly Message[] = [];
   changes: readonly Pick<HookEffects, 'response' | 'request'>[] = [];
   mustCallTool = false;
-  /** What the run was asked. */
+  /** Prompt of the run. */
   prompt = '';
-  /** How often the agent went on after its answer. */
+  /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
 
-  /** Begins a model call. */
+  /** Clears the hook effects of the previous model call. */
   clearRequest(): void {
     this.texts = [];
     this.changes = [];
     this.mustCallTool = false;
   }
 
-  /** Takes note of the calls of a response. */
-  noteCalls(calls: readonly ToolCallPart[]): void {
+  /** Records the tool calls of a response. */
+  recordCalls(calls: readonly ToolCallPart[]): void {
     const records = calls.map(({ id, name, input }): CallRecord => ({ id, name, args: input }));
     this.calls.push(...records);
     this.turnCalls = new Map(records.map((record) => [record.id, record]));
   }
 
-  /** Takes note that a call goes to its tool. */
-  noteReached(call: CallRecord): void {
+  /** Records that a call reaches its tool. */
+  recordReached(call: CallRecord): void {
     this.reached.set(call.id, call);
     const record = this.turnCalls.get(call.id);
     if (record !== undefined) record.args = call.args;
   }
 
-  /** The call as it went to its tool, if it did; once. */
+  /** Removes and returns the record of a call that reached its tool. */
   takeReached(id: string): CallRecord | undefined {
     const call = this.reached.get(id);
     this.reached.delete(id);
     return call;
   }
 
-  /** Aborted with the run, and when it is over: no program of a hook outlives its run. */
+  /** Returns a signal that is aborted when the run is aborted or ends. So no hook process outlives its run. */
   signalOf(run: RunContext): AbortSignal {
     if (this.controller === undefined) {
       const controller = new AbortController();
@@ -63,14 +63,14 @@ export class RunState {
     return this.controller.signal;
   }
 
-  /** Ends what is still running. */
+  /** Aborts the hooks that are still running. */
   close(): void {
     this.release?.();
     this.controller?.abort();
   }
 }
 
-/** The notes of each run, for as long as there is the run. */
+/** The hook state of each run, until the run ends. */
 export class RunStates {
   private readonly byRun = new WeakMap<RunContext, RunState>();
 

@@ -3,7 +3,7 @@ import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
 import type { HookParts } from './parts.js';
 
-/** `session_start`. Rejects where a hook cancels: the session is not opened. */
+/** Runs the `session_start` hooks. Rejects with a `HookCancelledError` if a hook cancels; the session is not opened. */
 export async function startSession(session: SessionInfo, { runner, notes, signal }: HookParts): Promise<void> {
   const source = session.messages.length === 0 ? 'startup' : 'resume';
   const outcome = await runner.runEvent({
@@ -20,7 +20,10 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
   throw new HookCancelledError(cancelledBy, 'session_start', safeText(reason ?? ''));
 }
 
-/** `session_end`. There is nothing left to cancel, and no request to come: what hooks say is logged. */
+/**
+ * Runs the `session_end` hooks. A cancellation has no effect. Messages of hooks are logged, because no model request
+ * follows.
+ */
 export async function endSession(session: SessionInfo, { runner, logger }: HookParts): Promise<void> {
   const outcome = await runner.runEvent({
     event: 'session_end',
@@ -34,5 +37,8 @@ export async function endSession(session: SessionInfo, { runner, logger }: HookP
     logger.info(`Hook "${hook}" said at session_end: ${safeText(text)}`, { hookName: hook, text });
   }
   if (hookName === undefined) return;
-  logger.warn(`Hook "${hookName}" cancelled session_end, where nothing is left to cancel.`, { hookName, reason });
+  logger.warn(`Hook "${hookName}" cancelled session_end. This has no effect: the session ends anyway.`, {
+    hookName,
+    reason,
+  });
 }

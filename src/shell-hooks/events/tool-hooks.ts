@@ -13,7 +13,7 @@ import { afterToolFields, beforeToolFields, type CallRecord, idsOf } from './eve
 import type { HookParts } from './parts.js';
 import { rewriteInput, rewriteResult } from './rewrites.js';
 
-/** `before_tool`: the last word on a call before its tool. */
+/** Runs the `before_tool` hooks. Returns the call to run, or the result or suspension that replaces it. */
 export async function beforeTool(
   call: ToolCallRequest,
   hooks: readonly ShellHook[],
@@ -39,7 +39,7 @@ export async function beforeTool(
   const isRewritten = outcome.value !== call.input;
   if (outcome.ask !== undefined && !call.approved) {
     const { by, reason } = outcome.ask;
-    // Whoever decides is shown what the model wrote.
+    // The prompt shows the arguments that the model wrote, so the reason must include the changed ones.
     const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(outcome.value)}` : '';
     return { type: 'suspend', reason: safeText(reason) + safeText(changed), by };
   }
@@ -50,7 +50,7 @@ function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
   return errorResult(`The call was blocked by hook "${modelText(cancelledBy ?? '')}": ${modelText(reason)}`);
 }
 
-/** A remark of a hook joins after the results of the turn. Where the run has ended, it waits for the next one. */
+/** Adds hook messages after the tool results of the turn. If the run has ended, the messages wait for the next run. */
 function addTexts(run: RunContext, { modelTexts }: HookEventResult, { notes }: HookParts): void {
   for (const text of modelTexts) {
     try {
@@ -66,20 +66,22 @@ function endRun(run: RunContext, outcome: HookEventResult): void {
   try {
     if (rejection !== undefined) run.end(rejection);
   } catch {
-    // It has ended already.
+    // The run has already ended.
   }
 }
 
-/** `after_tool`: what the model gets of a call that has run. A cancellation withholds it and ends the run. */
+/**
+ * Runs the `after_tool` hooks for a call that reached its tool. A cancellation withholds the result and ends the run.
+ */
 export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: HookParts): Promise<ToolResult> {
   const { run } = call;
   const result = await next(call);
-  // A call that something refused on the way has not run.
+  // Without a record, the call was refused and its tool never ran.
   const record = parts.runs.of(run).takeReached(call.id);
   if (record === undefined) return result;
   const isError = result.isError === true;
   const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, args: record.args, isError });
-  return hooks.length === 0 ? result : weighResult({ record, result, run }, hooks, parts);
+  return hooks.length === 0 ? result : judgeResult({ record, result, run }, hooks, parts);
 }
 
 interface FinishedCall {
@@ -88,7 +90,7 @@ interface FinishedCall {
   readonly run: RunContext;
 }
 
-async function weighResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
+async function judgeResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
   const outcome = await parts.runner.runEvent(
     {
       event: 'after_tool',

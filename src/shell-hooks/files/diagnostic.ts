@@ -1,24 +1,24 @@
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 
-/** Something about hooks that somebody should know. */
+/** A problem or a notice about hooks. */
 export interface HookDiagnostic {
-  /** `error`: something that was meant to guard does not. */
+  /** `error` means that a hook that should guard something does not run. */
   readonly level: 'error' | 'warning' | 'info';
-  /** Stable: what kind of thing it is. */
+  /** Stable name for the kind of diagnostic, such as `hook-invalid`. */
   readonly code: string;
   readonly message: string;
   readonly hook?: string | undefined;
-  /** The file that it is about. */
+  /** Path of the hook file. */
   readonly source?: string | undefined;
 }
 
-/** Takes a diagnostic to where it is seen. */
+/** Callback that is called with each diagnostic. */
 export type Report = (diagnostic: HookDiagnostic) => void;
 
 const METHODS = { error: 'error', warning: 'warn', info: 'info' } as const;
 
-/** Collects diagnostics, logs them, and hands them to a listener. Keeps the last 1,000. */
+/** Collects diagnostics, logs them, and passes them to a listener. Keeps the last 1,000. */
 export class Diagnostics {
   private readonly kept: HookDiagnostic[] = [];
 
@@ -28,7 +28,7 @@ export class Diagnostics {
   ) {}
 
   readonly report: Report = (given) => {
-    // It may quote a file of the workspace, and be shown on a terminal.
+    // The message may quote a workspace file and may be printed on a terminal.
     const diagnostic = { ...given, message: safeText(given.message), hook: given.hook && safeText(given.hook) };
     this.kept.push(diagnostic);
     if (this.kept.length > 1_000) this.kept.shift();
@@ -36,7 +36,7 @@ export class Diagnostics {
     try {
       this.listener?.(diagnostic);
     } catch (error) {
-      this.logger.error('The listener for diagnostics of hooks failed.', error);
+      this.logger.error('The `onDiagnostic` callback of the shell hooks threw an error.', error);
     }
   };
 

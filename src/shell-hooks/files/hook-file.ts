@@ -13,27 +13,30 @@ import type { HookDialect } from '../hook/event.js';
 import type { Report } from './diagnostic.js';
 import { type HookContent, type HookSource, reportOn } from './source.js';
 
-/** A file of hooks. */
+/** A hook file to load. */
 export interface HookFile {
-  /** Absolute, or relative to the workspace. */
+  /** Absolute file path, or relative to the workspace. */
   readonly path: string;
-  /** Whose format it has. Default `native`. */
+  /** Format of the file. Default `native`. */
   readonly dialect?: HookDialect | undefined;
-  /** Default: `workspace` where it lies there, by name or with links followed, else `user`. */
+  /** Default: `workspace` if the path or its symbolic link target lies in the workspace, else `user`. */
   readonly scope?: TrustScope | undefined;
-  /** The extension that it belongs to, and its folder, absolute. */
+  /** Name of the extension package that contains the file. `root` is the absolute path of that package. */
   readonly extension?: string | undefined;
   readonly root?: string | undefined;
-  /** Whether it may be absent. Default false. */
+  /** If true, a missing file is not an error. Default false. */
   readonly optional?: boolean | undefined;
 }
 
-/** Larger than any file of hooks. */
+/** Size limit, larger than any real hook file. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Each is looked at at its event, before anybody was asked about it; or told of. */
+/**
+ * Limit for the hooks of one file, because each one costs time at its event even before its approval. Also limits the
+ * diagnostics of one file.
+ */
 const MOST_HOOKS = 1_000;
 
-/** Reads a file of hooks. Rejects with a `HookFileError` if it is missing or is not a JSON object. */
+/** Reads a hook file. Rejects with a `HookFileError` if the file is missing or is not a JSON object. */
 export async function readHookFile(
   file: HookFile,
   { workspaceDir, report }: { readonly workspaceDir: string; readonly report: Report },
@@ -43,17 +46,17 @@ export async function readHookFile(
   const read = await readDocument(path, { isOptional: file.optional === true, dialect });
   if (read === undefined) return { hooks: [] };
   const scope = file.scope ?? scopeOf(path, workspaceDir);
-  let told = 0;
+  let reported = 0;
   const reportSome: Report = (diagnostic) => {
-    told += 1;
-    if (told > MOST_HOOKS) throw new HookFileError(path, `more than ${MOST_HOOKS} things in it are wrong.`);
+    reported += 1;
+    if (reported > MOST_HOOKS) throw new HookFileError(path, `it has more than ${MOST_HOOKS} errors.`);
     report(diagnostic);
   };
   const source = { dialect, scope, source: path, extension, root, report: reportSome };
   for (const message of read.lost) reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   const content = parseHooks(read.document, source);
   const { length } = content.hooks;
-  if (length > MOST_HOOKS) throw new HookFileError(path, `it has ${length} hooks, more than ${MOST_HOOKS}.`);
+  if (length > MOST_HOOKS) throw new HookFileError(path, `it must have at most ${MOST_HOOKS} hooks, got ${length}.`);
   return content;
 }
 
@@ -71,24 +74,24 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
   const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments === true });
   if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
   if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
-  // The rest of a file of settings belongs to other programs.
+  // Other keys of a settings file belong to other programs.
   const lost = json.lost.filter((key) => key.path[0] === 'hooks');
   return { document: json.value, lost: lost.map((key) => `"${pathText(key.path)}": ${lossText(key)}.`) };
 }
 
-/** Whose a file is, by where it lies: the stricter of its name and where that leads. */
+/** Returns `workspace` if the path or its symbolic link target lies in the workspace, else `user`. */
 function scopeOf(path: string, workspaceDir: string): TrustScope {
   return isInWorkspace(path, workspaceDir) ? 'workspace' : 'user';
 }
 
-/** Where an application keeps its files. */
+/** The directories that contain the hook files of an application. */
 export interface HookPlace {
   readonly workspaceDir: string;
   readonly appName: string;
   readonly userDir?: string | undefined;
 }
 
-/** The files in which hooks are kept by custom: the user's first. Any of them may be absent. */
+/** Returns the standard hook files of a dialect, with the user's files first. Each file may be missing. */
 export async function standardFiles(dialect: HookDialect, place: HookPlace): Promise<readonly HookFile[]> {
   const { workspaceDir, appName, userDir } = place;
   const { user, workspace } = dialectOf(dialect).places;
@@ -116,12 +119,15 @@ export async function standardFiles(dialect: HookDialect, place: HookPlace): Pro
 const OWN_FOLDER = '.{app}/';
 const ALL_JSON = '*.json';
 
-/** All files of the folder, by name, for a path that ends in `*.json`. */
+/**
+ * Returns the JSON files of a directory, sorted by name, if the path ends in `*.json`. Otherwise returns the path
+ * itself.
+ */
 async function expand(path: string): Promise<readonly string[]> {
   if (!path.endsWith(ALL_JSON)) return [path];
   const folder = dirname(path);
   const names = await readdir(folder).catch(({ code }: NodeJS.ErrnoException) => code);
-  // A folder that cannot be listed is read like a file, which says what is wrong with it.
+  // Reading the path of an unreadable directory as a file reports the problem.
   if (!Array.isArray(names)) return names === 'ENOENT' ? [] : [folder];
   return names
     .filter((name) => name.endsWith('.json'))
@@ -130,7 +136,7 @@ async function expand(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Reads the `hooks` of a document by the rules of its dialect. Reports what cannot be read and leaves it out.
+ * Reads the `hooks` of a parsed document by the rules of its dialect. Reports invalid hooks and leaves them out.
  *
  * @example
  * const document = { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] } };

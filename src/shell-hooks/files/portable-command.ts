@@ -1,16 +1,19 @@
 import type { HookDialect } from '../hook/event.js';
 
-/** The variables that Gemini CLI replaces by a folder in quotes. */
+/** Variables that Gemini CLI replaces with a quoted directory path. */
 const FOLDER = /^\$(?:GEMINI|CLAUDE)_PROJECT_DIR$/;
-/** Outside of double quotes, also in a command within them: comments, escapes, single quotes, and the ends of the rest. */
+/**
+ * Tokens outside of double quotes: comments, escapes, single-quoted strings, brackets, quotes and project variables.
+ */
 const PLAIN = /(?<!\S)#[^\n]*|\\.|'[^']*'|["`()]|\$(?:GEMINI|CLAUDE)_PROJECT_DIR\b/gs;
-/** Within double quotes: escapes, their end, and commands. */
+/** Tokens inside double quotes: escapes, the closing quote, and the start of a command substitution. */
 const QUOTED = /\\.|["`]|\$\(/gs;
 const ENDS: Readonly<Record<string, string>> = { '"': '"', '`': '`', '(': ')', '$(': ')' };
 
 /**
- * Gemini CLI puts a folder in quotes into a line before a shell reads it. Here the shell looks the folder up itself, so
- * nothing in its name is read as a command, and it is put in quotes, so a name with a blank is one word.
+ * Quotes the project variables of a Gemini CLI command. Gemini CLI inserts the quoted path before a shell reads the
+ * command; here the shell expands the variable. So no part of the path runs as a command, and a path with spaces stays
+ * one argument.
  */
 export function portable(command: unknown, dialect: HookDialect): unknown {
   if (typeof command !== 'string' || dialect !== 'gemini') return command;

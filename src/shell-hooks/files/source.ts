@@ -3,28 +3,28 @@ import type { HookRegistration } from '../hook/definition.js';
 import type { HookDialect } from '../hook/event.js';
 import type { HookDiagnostic } from './diagnostic.js';
 
-/** What a document of hooks is read with. None of it is ever taken from the document. */
+/** Origin of a hook document. Set by the caller, never by the document. */
 export interface HookSource {
   readonly dialect: HookDialect;
   readonly scope: TrustScope;
-  /** The file that it stands in, absolute; absent for what is no file. */
+  /** Absolute path of the file; undefined if the document does not come from a file. */
   readonly source?: string | undefined;
   readonly extension?: string | undefined;
   readonly root?: string | undefined;
-  /** Whether its hooks are given the folder that `CLAUDE_PLUGIN_DATA` names. */
+  /** True if its hooks get the data directory in the variable `CLAUDE_PLUGIN_DATA`. */
   readonly hasData?: boolean | undefined;
-  /** Told of each thing that is wrong with the document. */
+  /** Called with each problem of the document. */
   readonly report: (diagnostic: HookDiagnostic) => void;
 }
 
-/** What a document of hooks holds. Nothing in it has been checked but its form. */
+/** Hooks of a document. Only the structure of the document was checked, not the settings of the hooks. */
 export interface HookContent {
   readonly hooks: readonly HookRegistration[];
-  /** `hooks.timeout`, where the document is not the workspace's. */
+  /** `hooks.timeout` of the document; undefined for a document of the workspace. */
   readonly timeout?: number | undefined;
 }
 
-/** Reports something about a document. */
+/** Reports a diagnostic about a document. The message begins with the file path. */
 export function reportOn({ report, source }: HookSource, diagnostic: Omit<HookDiagnostic, 'source'>): void {
   report({
     ...diagnostic,

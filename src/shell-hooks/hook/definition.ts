@@ -9,60 +9,74 @@ import type { CompiledMatcher } from './matcher.js';
 /** A program that runs at an event. */
 export interface HookDefinition {
   readonly event: HookEvent;
-  /** Stands in logs, errors and what the model reads. Not unique. */
+  /** Shown in logs, errors and messages to the model. Need not be unique. */
   readonly name: string;
   /**
-   * A program: an absolute path, one relative to the extension or else the workspace, or a bare name. No shell reads it,
-   * unless `shell` is set.
+   * The program: an absolute path, a path relative to the extension package or else the workspace, or a name to look up
+   * in PATH. No shell reads it unless `shell` is set.
    */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Whether `command` is a text for `/bin/sh`; `bash`: for the `bash` in PATH, where there is one. */
+  /**
+   * True if `command` is a string for `/bin/sh`. The value `bash` selects the `bash` in PATH, or `/bin/sh` if there is
+   * none.
+   */
   readonly shell?: boolean | 'bash' | undefined;
-  /** Which tools it is for, at `before_tool` and `after_tool`: a name, a list such as `read|write`, or a pattern. */
+  /**
+   * Tools for which the hook runs at `before_tool` and `after_tool`: a name, a list such as `read|write`, or a regular
+   * expression. Default: all tools.
+   */
   readonly matcher?: string | undefined;
-  /** In milliseconds. Default: `hooks.timeout`. */
+  /** Time limit in milliseconds. Default: `hooks.timeout`. */
   readonly timeout?: number | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Relative to the extension or else the workspace, which is the default. */
+  /**
+   * Working directory, relative to the extension package or else the workspace. Default: the workspace; for a native
+   * hook of an extension package, the package.
+   */
   readonly cwd?: string | undefined;
-  /** What its failure does: `continue` (default) passes it over, `block` cancels what it stands before. */
+  /** Effect of a failure: `continue` (default) ignores it, `block` cancels the operation, such as a tool call. */
   readonly onFailure?: 'continue' | 'block' | undefined;
-  /** Whether exit code 2 cancels, with the standard error as the reason, whatever stands on standard output. */
+  /** If true, exit code 2 cancels with standard error as the reason, and standard output is ignored. Default false. */
   readonly exitCodes?: boolean | undefined;
-  /** Files of the workspace that it depends on, bound to its approval: paths, folders, patterns. */
+  /**
+   * Workspace files that the hook depends on, as paths, directories or glob patterns. If one changes, the hook needs a
+   * new approval.
+   */
   readonly files?: readonly string[] | undefined;
-  /** Variables of this process's environment that it needs beyond the usual ones. */
+  /** Environment variables of this process that the hook needs in addition to the default ones. */
   readonly reads?: readonly string[] | undefined;
-  /** Names of sensitive fields that it gets unredacted. */
+  /** Names of sensitive fields that the hook gets unredacted. */
   readonly sensitive?: readonly string[] | undefined;
 }
 
-/** Where a hook comes from. Said by the code that loads it, never by the file that defines it. */
+/** Origin of a hook. Set by the code that loads the hook, never by the hook file. */
 export interface HookOrigin {
-  /** Default `builtin`: what the host registers itself is its own. */
+  /** Default `builtin`: a hook that the host registers needs no approval. */
   readonly scope?: TrustScope | undefined;
-  /** The file that defines it, absolute. */
+  /** Absolute path of the file that defines the hook. */
   readonly source?: string | undefined;
-  /** The folder of the extension that it belongs to, absolute. */
+  /** Absolute path of the directory of the extension package. */
   readonly root?: string | undefined;
-  /** The name of that extension. */
+  /** Name of the extension package. */
   readonly extension?: string | undefined;
   /** Default `native`. */
   readonly dialect?: HookDialect | undefined;
-  /** The name of the event in the hook's own dialect, where several become one event. */
+  /** Name of the event in the hook's dialect. Needed if several names in the dialect map to one event. */
   readonly dialectEvent?: string | undefined;
-  /** Variables that are added to its environment at each run; their values are no part of what is approved. */
+  /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;
 }
 
-/** A hook as it is registered. */
+/** A hook to register: its definition and its origin. */
 export type HookRegistration = HookDefinition & HookOrigin;
 
-/** A hook that was checked. */
+/** A validated hook. */
 export interface ShellHook extends HookRegistration, CompiledMatcher {
   readonly id: string;
-  /** Its number among the hooks of the same name, event and origin, from 1: an approval is of one of them. */
+  /**
+   * Number among the hooks with the same name, event and origin, counted from 1. Each number is approved separately.
+   */
   readonly ordinal: number;
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
@@ -71,7 +85,7 @@ export interface ShellHook extends HookRegistration, CompiledMatcher {
 const isPlainText = (value: unknown) => typeof value === 'string' && !value.includes('\0');
 const plainText: OptionRule = { expected: 'a string without NUL characters', accepts: isPlainText };
 
-/** The settings of a hook that a file may give. */
+/** Rules for the hook settings that a file may contain. */
 export const definitionRules = {
   event: required(text),
   name: required({
@@ -87,7 +101,7 @@ export const definitionRules = {
   matcher: plainText,
   timeout: timerMs,
   env: {
-    expected: 'an object of strings without NUL characters, by the names of variables',
+    expected: 'an object of variable names and string values without NUL characters',
     accepts: (env) => isObject(env) && Object.keys(env).every(isVariableName) && Object.values(env).every(isPlainText),
   },
   cwd: plainText,
@@ -98,7 +112,7 @@ export const definitionRules = {
   sensitive: listOf(plainText),
 } satisfies OptionTable<HookDefinition>;
 
-/** All settings of a hook. */
+/** Rules for all settings of a hook, including its origin. */
 export const registrationRules = {
   ...definitionRules,
   ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },

@@ -7,80 +7,83 @@ import type { ShellHook } from './definition.js';
 import type { HookDialect } from './event.js';
 import type { HookProblem } from './problem.js';
 
-/** What a hook wants, whatever dialect it said it in. */
+/** Effects that a hook asks for, independent of its dialect. */
 export interface HookEffects {
-  /** Cancels what the event is about; the text is the reason. */
+  /** Cancels the operation, such as a tool call. The string is the reason. */
   readonly cancel?: string | undefined;
-  /** Ends the run. */
+  /** Ends the run. The string is the reason. */
   readonly stop?: string | undefined;
-  /** Leaves the tool call open until a person has decided. */
+  /** Suspends the tool call until a person decides. The string is the reason. */
   readonly ask?: string | undefined;
-  /** Has the agent go on after its answer, with this text. */
+  /** Makes the agent continue after its answer. The string is added as a user message. */
   readonly again?: string | undefined;
-  /** For the model. */
+  /** Messages for the model. */
   readonly modelTexts?: readonly string[] | undefined;
-  /** For the user. */
+  /** Message for the user. */
   readonly userText?: string | undefined;
   readonly prompt?: string | undefined;
-  /** The arguments of the call, whole. */
+  /** Replaces all arguments of the tool call. */
   readonly input?: Readonly<Record<string, JsonValue>> | undefined;
-  /** Changes single arguments of the call. */
+  /** Replaces single arguments of the tool call. */
   readonly inputChanges?: Readonly<Record<string, JsonValue>> | undefined;
   readonly result?: ToolResult | undefined;
   readonly tools?: ToolChoiceLimit | undefined;
-  /** Returns the new parts of the response. At `before_model`: answers in place of the model, and gets no parts. */
+  /**
+   * Returns the new parts of the response. At `before_model`, the parts replace the model call and the function gets an
+   * empty array.
+   */
   readonly response?: ((parts: readonly AssistantPart[]) => readonly AssistantPart[]) | undefined;
-  /** Changes the request to the model. */
+  /** Changes the model request. */
   readonly request?: RequestChange | undefined;
 }
 
-/** A change of the request to the model. */
+/** A change of the model request. */
 export interface RequestChange {
-  /** Another model, which is asked for in vain: that of the run answers. */
+  /** Id of the model that the hook asks for. Not supported: a warning is logged and the model of the run answers. */
   readonly model?: string | undefined;
   readonly settings: ModelSettings;
-  /** Changes the messages. Throws a `MessageInvalidError` if they cannot be sent. */
+  /** Returns the changed messages. Throws a `MessageInvalidError` if they cannot be sent. */
   readonly change: (messages: readonly Message[]) => readonly Message[];
 }
 
-/** Which tools are left. */
+/** A limit for the tools of the next model call. */
 export interface ToolChoiceLimit {
   readonly names: readonly string[] | undefined;
-  /** `none` wins over all else; `any`: the model has to call one. */
+  /** `none` removes all tools, even if another hook allows some. `any` forces the model to call a tool. */
   readonly mode: 'auto' | 'any' | 'none';
-  /** Whether the hooks of one event add their names together, in place of each taking some away. */
+  /** If true, the names of all hooks of the event are combined. If false, each hook can only remove tools. */
   readonly joins: boolean;
-  /** The dialect that the names are in. Default `native`. */
+  /** Dialect of the names. Default `native`. */
   readonly dialect?: HookDialect | undefined;
 }
 
-/** A hook whose program is over. */
+/** A hook and the result of its program. */
 export interface FinishedHook {
   readonly hook: ShellHook;
   readonly result: ProcessResult;
-  /** Returns a value as the hook read it: without the sensitive fields that the hook does not declare. */
+  /** Returns a value as the hook read it. Sensitive fields that the hook does not declare are redacted. */
   readonly shown: (value: unknown) => unknown;
 }
 
-/** What a finished hook said. */
+/** The interpreted result of a finished hook. */
 export interface HookReading {
-  /** Its output as it wrote it. */
+  /** The JSON object that the hook wrote. */
   readonly output?: Readonly<Record<string, JsonValue>> | undefined;
-  /** What later hooks of the event are told. */
+  /** Data that later hooks of the same event get in their input. */
   readonly data: Readonly<Record<string, JsonValue>>;
   readonly effects: HookEffects;
-  /** The fields of its output that nobody reads at its event, such as `updatedInput` or `hookSpecificOutput.tool_input`. */
+  /** Output fields without effect at the hook's event, such as `updatedInput` or `hookSpecificOutput.tool_input`. */
   readonly ignored?: readonly string[] | undefined;
   readonly problem?: HookProblem | undefined;
 }
 
-/** A hook that said nothing. */
+/** Interpreted result of a hook that has no effect. */
 export const SILENT: HookReading = Object.freeze({ data: Object.freeze({}), effects: Object.freeze({}) });
 
-/** A hook that failed. */
+/** Returns the interpreted result of a failed hook. */
 export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }
 
-/** The reason of a hook that gave none. */
+/** Reason that is used if a hook refuses without giving one. */
 export const NO_REASON = 'no reason was given';

@@ -1,5 +1,5 @@
 /**
- * The events that a hook can stand at, in the order of a run.
+ * Names of all hook events, in the order in which they occur.
  *
  * @example
  * const isHookEvent = (name: string) => HOOK_EVENTS.some((event) => event === name);
@@ -16,18 +16,20 @@ export const HOOK_EVENTS = [
   'session_end',
 ] as const;
 
-/** A point in the life of a session at which hooks run. */
+/** Name of an event at which hooks run. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** Whether a value names an event. */
+/** Returns true if the value is the name of a hook event. */
 export function isHookEvent(value: unknown): value is HookEvent {
   return (HOOK_EVENTS as readonly unknown[]).includes(value);
 }
 
-/** Whether a hook at this event can stop something: such a one is missed when it does not run. */
+/** Returns true for events at which hooks act as guards: all except `session_start` and `session_end`. */
 export function isGateEvent(event: HookEvent): boolean {
   return event !== 'session_start' && event !== 'session_end';
 }
 
-/** Whose rules a hook follows: those of this library, or those of the program that its file was written for. */
+/**
+ * Format of a hook: `native` is the format of Keelson; the other formats belong to the programs they are named after.
+ */
 export type HookDialect = 'native' | 'claude' | 'codex' | 'gemini' | 'cursor' | 'copilot';

@@ -4,7 +4,7 @@ import type { ShellHook } from './definition.js';
 import type { HookProblem } from './problem.js';
 import { trustItemOf } from './trust-item.js';
 
-/** Asks the gate about hooks: decided on once, verified right before each use. */
+/** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {
   private readonly decisions = new WeakMap<ShellHook, AllowedDecision>();
 
@@ -14,22 +14,23 @@ export class HookApprovals {
   ) {}
 
   /**
-   * Whether the matcher may be tried. A pattern of the workspace may never end: it is tried once somebody has seen and
-   * approved it, and counts as matching until then.
+   * Returns true if the matcher may be evaluated. A regular expression of the workspace may run forever, so it is
+   * evaluated only after its approval. Until then, it counts as matching.
    */
   mayMatch(hook: ShellHook): boolean {
     return !hook.isPattern || hook.scope !== 'workspace' || this.decisions.has(hook);
   }
 
-  /** What exactly to start, for once and at once; or why nothing is to be started. */
+  /** Returns the program to start, or a denial. The result is valid for one immediate start. */
   async permit(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
     const known = this.decisions.get(hook);
     const verified = known && (await this.gate.verify(known));
     if (verified?.allowed) return verified;
-    // Its approval was taken back where it is just what was decided on; else it has changed, and stays the one that did.
+    // The same digest means that the approval was revoked. Otherwise the hook has changed, and the old decision is kept
+    // so that the next check also finds the change.
     const hasChanged = verified !== undefined && (verified.digest === undefined || verified.digest !== known?.digest);
     if (!hasChanged) this.decisions.delete(hook);
-    // What is not as it was approved is asked about anew.
+    // A revoked or changed hook needs a new approval.
     const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
     if (!decision.allowed) {
       return hasChanged ? { ...decision, approvedBefore: true, approvedMatcher: hook.matcher } : decision;
@@ -39,24 +40,30 @@ export class HookApprovals {
   }
 }
 
-/** What a denial means for the hook: one that nobody ever approved is passed over; one that changed has failed. */
+/**
+ * Effect of a denial on the hook. A workspace hook that was never approved is `skipped`; every other denied hook is
+ * `failed`.
+ */
 export interface Denial {
   readonly status: 'failed' | 'skipped';
   readonly problem: HookProblem;
 }
 
 /**
- * Whether nobody can say what a pattern is for: its hook was approved with another one, and is not approved with this
- * one. Such a hook refuses every call of its event.
+ * Returns true if a hook is denied and its matcher differs from the approved matcher. No trusted matcher exists then,
+ * so the hook fails at every call of its event.
  */
 export function isForUnknownCalls(hook: ShellHook, decision: VerifiedItem | DeniedDecision): boolean {
   return !decision.allowed && decision.approvedBefore && decision.approvedMatcher !== hook.matcher;
 }
 
-/** Tells a hook that cannot start from one that may not. */
+/**
+ * Returns the status and problem of a denied hook: `not-started` if its program cannot start, `untrusted` if an
+ * approval is missing.
+ */
 export function denialOf(denied: DeniedDecision, isForUnknown = false): Denial {
   const { failure, scope, approvedBefore, reason } = denied;
-  const more = isForUnknown ? ' Since its matcher has changed as well, it counts for every call.' : '';
+  const more = isForUnknown ? ' Its matcher has also changed, so the hook applies to every call.' : '';
   const message = denied.message + more;
   const isOurs = scope !== 'workspace' || approvedBefore;
   if (failure !== undefined && isOurs) {

@@ -1,34 +1,37 @@
-/** A matcher as it was read. */
+/** A compiled matcher. */
 export interface CompiledMatcher {
-  /** True if a hook is for something that has any of these names. */
+  /** Returns true if any of the names matches. */
   readonly matches: (names: readonly string[]) => boolean;
-  /** Whether it is a regular expression. One of the workspace is tried only as it was approved: it may never end. */
+  /**
+   * True for a regular expression. A regular expression of the workspace may run forever, so it is evaluated only after
+   * its approval.
+   */
   readonly isPattern: boolean;
-  /** The names of a list; empty for everything and for a pattern. */
+  /** The names in the matcher, if it is a list of names. Otherwise empty. */
   readonly names: readonly string[];
 }
 
-/** Compiling cannot be stopped either: a pattern of a megabyte takes many seconds. */
+/** Compiling a very long regular expression takes many seconds and cannot be interrupted. */
 const LONGEST = 10_000;
 
-/** A list of names, not a pattern. */
+/** Matches a list of names. Every other matcher is a regular expression. */
 const LIST = /^[\w\- ,|]+$/;
 
 /**
- * Compiles a matcher in the language of this library, which a dialect translates its own into. Absent, empty or `*` is
- * everything; letters, digits, `_`, `-`, spaces, `,` and `|` are a list of exact names; everything else is a regular
- * expression. Returns the problem if it is invalid.
+ * Compiles a matcher of the native dialect, and returns a message if it is invalid. An absent or empty matcher and `*`
+ * match everything. A matcher of letters, digits, `_`, `-`, spaces, `,` and `|` is a list of exact names. Every other
+ * matcher is a regular expression.
  */
 export function compileMatcher(given: string | undefined): CompiledMatcher | string {
   const matcher = given?.trim() ?? '';
   if (matcher === '' || matcher === '*') return { matches: () => true, isPattern: false, names: [] };
   if (LIST.test(matcher)) return exactly(matcher.split(/[,|]/));
-  if (matcher.length > LONGEST) return `\`matcher\` has more than ${LONGEST} characters`;
+  if (matcher.length > LONGEST) return `\`matcher\` must have at most ${LONGEST} characters, got ${matcher.length}`;
   try {
     const pattern = new RegExp(matcher);
     return { matches: (names) => names.some((name) => pattern.test(name)), isPattern: true, names: [] };
   } catch (error) {
-    return `\`matcher\` is an invalid pattern: ${(error as Error).message}`;
+    return `\`matcher\` must be a valid regular expression: ${(error as Error).message}`;
   }
 }
 

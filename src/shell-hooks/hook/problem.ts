@@ -1,7 +1,7 @@
 import type { ProcessResult } from '../../process/run-process.js';
 import type { SpawnFailureCode } from '../../process/spawn-failure.js';
 
-/** Why a run of a hook gave nothing that counts. */
+/** Kind of failure of a hook. */
 export type HookProblemKind =
   | 'not-started'
   | 'timed-out'
@@ -12,39 +12,39 @@ export type HookProblemKind =
   | 'untrusted'
   | 'aborted';
 
-/** What went wrong with a hook. */
+/** The reason why a hook failed or was skipped. */
 export interface HookProblem {
   readonly kind: HookProblemKind;
   readonly message: string;
-  /** What to do about it. */
+  /** Advice on how to fix the problem. */
   readonly hint?: string | undefined;
-  /** Why it could not be started. */
+  /** Reason why the program could not be started. Set only with `not-started`. */
   readonly code?: SpawnFailureCode | undefined;
 }
 
-/** What went wrong with a program, or undefined where it came to its end with exit code 0. */
+/** Returns the problem of a finished program; undefined if it exited with code 0. */
 export function problemOf(result: ProcessResult): HookProblem | undefined {
   const { outcome, exitCode, signal, failure } = result;
   const said = lastWords(result.stderr);
   if (outcome === 'spawn-failed') {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
   }
-  if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It took too long, and was ended' };
-  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was ended with its run' };
+  if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
+  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
   if (outcome === 'output-limit') {
     return {
       kind: 'output-limit',
-      message: 'It wrote too much, and was ended',
-      hint: 'Write the one JSON object only.',
+      message: 'It wrote too much output and was terminated',
+      hint: 'Write only one JSON object to stdout.',
     };
   }
-  if (outcome === 'signaled') return { kind: 'signaled', message: `It was ended by ${signal}${said}` };
+  if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${said}` };
   return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${said}` };
 }
 
-/** Output that is not what it has to be. */
+/** Returns the problem of a hook whose output is invalid. */
 export function malformed(problem: string): HookProblem {
-  return { kind: 'malformed', message: `Its output is not valid: ${problem}` };
+  return { kind: 'malformed', message: `Its output is invalid: ${problem}` };
 }
 
 const SHOWN = 500;

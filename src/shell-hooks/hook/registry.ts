@@ -3,16 +3,16 @@ import { HOOK_EVENTS, type HookEvent } from './event.js';
 import { contentOf } from './hook-content.js';
 import { resolveHook } from './resolve-hook.js';
 
-/** Narrows what `unregister` removes. */
+/** Limits which hooks `unregister` removes. */
 export interface HookFilter {
   readonly event?: HookEvent | undefined;
-  /** The name of an extension. */
+  /** Name of the extension package. */
   readonly extension?: string | undefined;
 }
 
 /**
- * The hooks of each event, in the order in which they were registered. It may change while sessions are open: a hook that
- * was removed does not start again.
+ * Registered hooks by event, in order of registration. May change while sessions are open. A hook that was removed does
+ * not start again.
  *
  * @example
  * const registry = new HookRegistry();
@@ -23,7 +23,7 @@ export class HookRegistry {
   private readonly listeners = new Set<() => void>();
   private count = 0;
 
-  /** Adds a hook. Throws a `HookInvalidError` where it cannot be used. */
+  /** Adds a hook. Throws a `HookInvalidError` if the hook is invalid. */
   register(hook: HookRegistration): ShellHook {
     const checked = resolveHook(hook, `#${this.count + 1}`);
     this.count += 1;
@@ -34,7 +34,7 @@ export class HookRegistry {
     return resolved;
   }
 
-  /** Removes the hook of this id, or else those of this name; how many there were. */
+  /** Removes the hook with this id, or else all hooks with this name. Returns the number of removed hooks. */
   unregister(nameOrId: string, { event, extension }: HookFilter = {}): number {
     const key = this.list().some(({ id }) => id === nameOrId) ? 'id' : 'name';
     const isMeant = (hook: ShellHook) =>
@@ -44,19 +44,22 @@ export class HookRegistry {
     return this.remove(isMeant);
   }
 
-  /** Removes every hook of an extension; how many there were. */
+  /** Removes all hooks of an extension package. Returns their number. */
   unregisterExtension(extension: string): number {
     return this.remove((hook) => hook.extension === extension);
   }
 
-  /** Removes every hook, whoever registered it; returns how many there were. A reload registers the hooks of files again. */
+  /**
+   * Removes all hooks, including hooks that other code registered. Returns their number. A reload registers the hooks
+   * of files again.
+   */
   clear(): number {
     return this.remove(() => true);
   }
 
   /**
-   * Puts hooks in the place of others, which are named by id, in one step. A hook with the same content as one of these
-   * stays registered under its id. Throws a `HookInvalidError` and changes nothing if a hook cannot be used.
+   * Replaces the hooks with these ids in one step, and returns the new hooks. A new hook with the same content as a
+   * replaced hook keeps its id. Throws a `HookInvalidError` and changes nothing if a hook is invalid.
    */
   replace(ids: readonly string[], hooks: readonly HookRegistration[]): readonly ShellHook[] {
     const replaced = this.list().filter(({ id }) => ids.includes(id));
@@ -77,12 +80,12 @@ export class HookRegistry {
     return this.list().filter(({ id }) => ours.has(id));
   }
 
-  /** The hooks of one event. The array does not change; a later call gives another. */
+  /** Returns the hooks of one event. The array is never modified; a change of the registry creates a new array. */
   hooksOf(event: HookEvent): readonly ShellHook[] {
     return this.byEvent.get(event) ?? NONE;
   }
 
-  /** All hooks, event by event. */
+  /** Returns all hooks, grouped by event. */
   list(): readonly ShellHook[] {
     return [...this.byEvent.values()].flat();
   }
@@ -109,14 +112,17 @@ export class HookRegistry {
   }
 }
 
-/** Takes a hook with the same content out of a list. */
+/** Removes and returns the hook with the same content. */
 function takeSame(hooks: ShellHook[], wanted: ShellHook): ShellHook | undefined {
   const content = contentOf(wanted);
   const at = hooks.findIndex((hook) => contentOf(hook) === content);
   return at < 0 ? undefined : hooks.splice(at, 1)[0];
 }
 
-/** Hooks stand where those before them stood, else before the hooks of extensions: as if they had been registered first. */
+/**
+ * Inserts the new hooks at the first replaced hook. Hooks without an extension also go before all hooks of extensions,
+ * as if they had been registered first.
+ */
 function putInPlace(
   before: readonly ShellHook[],
   replaced: readonly ShellHook[],
@@ -136,7 +142,7 @@ function putInPlace(
   return [...front, ...placed, ...others];
 }
 
-/** The first number that no hook of the same name and origin has. */
+/** Returns the lowest number that no hook with the same name and origin has. */
 function ordinalOf({ name, source, extension }: ShellHook, hooks: readonly ShellHook[]): number {
   const twins = hooks.filter((hook) => hook.name === name && hook.source === source && hook.extension === extension);
   const taken = new Set(twins.map(({ ordinal }) => ordinal));

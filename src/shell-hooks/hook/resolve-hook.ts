@@ -6,19 +6,19 @@ import { type HookRegistration, registrationRules, type ShellHook } from './defi
 import { HOOK_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
 
-/** Checks a hook. Throws a `HookInvalidError` that names everything that is wrong. */
+/** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */
 export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const problems = isObject(hook) ? problemsOf(hook) : ['it must be an object'];
   if (problems.length > 0) throw new HookInvalidError(nameOf(hook), problems);
   const dialect = hook.dialect ?? 'native';
   const compiled = compileMatcher(nativeMatcher(hook.matcher, dialect));
   if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
-  // Elsewhere a matcher is not about tools.
+  // At other events, the matcher does not contain tool names.
   const names = hook.event.endsWith('_tool') ? compiled.names : [];
   return { ...hook, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
 }
 
-/** The matcher in the language of this library. */
+/** Translates a matcher to the native dialect. Returns undefined if it matches everything. */
 function nativeMatcher(given: string | undefined, dialect: HookDialect): string | undefined {
   const matcher = given?.trim() ?? '';
   const isEverything = matcher === '' || matcher === '*';
@@ -40,7 +40,7 @@ function problemsOf(hook: HookRegistration): string[] {
     ...(typeof event === 'string' && !isHookEvent(event) ? [unknownName('event', event, HOOK_EVENTS)] : []),
     ...memberProblems(hook, registrationRules),
     ...(isAmbiguous
-      ? ['`command` has spaces and there are no `args`: give `args` (`[]` for none), or `shell: true`']
+      ? ['`command` contains spaces and `args` is missing: set `args` (`[]` for none) or `shell: true`']
       : []),
   ];
 }

@@ -2,7 +2,7 @@ import { EXTENSION_PATH, type TrustItem } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from './definition.js';
 
-/** The variables that a dialect puts into paths: those of the project, then those of the extension. */
+/** Returns the path variables of a dialect and their values. */
 function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
   const { folders, constants } = dialectOf(dialect);
   const { project, extension } = folders;
@@ -13,7 +13,7 @@ function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Re
   ]);
 }
 
-/** A hook as the gate judges it. */
+/** Describes a hook for the trust gate. */
 export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
   const { scope, ordinal, event, extension, source, root, shell, reads, files } = hook;
   const { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive } = hook;
@@ -29,7 +29,7 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
   };
 }
 
-/** Without a shell nobody else would put the folders in their places. */
+/** Replaces path variables in a command line that no shell expands. */
 function expandFolders(text: string, hook: ShellHook, workspaceDir: string): string {
   return Object.entries(folderVariables(hook, workspaceDir)).reduce(
     (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, () => folder),

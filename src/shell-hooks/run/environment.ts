@@ -4,19 +4,19 @@ import type { VerifiedItem } from '../../trust/decision.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 
-/** What the environment of a hook is made of beside its own definition. */
+/** Values for `hookEnvironment` that do not come from the hook. */
 export interface HookEnvironmentSource {
   readonly workspaceDir: string;
-  /** What the names of its variables begin with. */
+  /** Prefix of the variable names of this application, such as `KEELSON`. */
   readonly prefix: string;
   readonly sessionId: string;
-  /** Whether hooks of the user's get the credentials of model providers too. */
+  /** If true, hooks of the host and the user get the credentials of model providers. */
   readonly inheritEnv: boolean;
 }
 
 /**
- * The environment of a hook. One of the workspace gets a short list of variables and what it declared; one of the
- * user's everything but credentials.
+ * Returns the environment of a hook. A workspace hook gets a short list of variables and the variables it declares.
+ * Every other hook gets the environment of this process without credentials.
  */
 export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source: HookEnvironmentSource): Environment {
   const { workspaceDir, inheritEnv } = source;
@@ -35,7 +35,7 @@ export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source:
   return userEnvironment({ ...base, additions });
 }
 
-/** Shown to whoever approved it. */
+/** Returns the variables that the hook declares in `reads`. The approval prompt shows their names. */
 function declared({ reads = [] }: ShellHook): Record<string, string> {
   const named = reads.filter((name) => !isRefusedName(name) && process.env[name] !== undefined);
   return Object.fromEntries(named.map((name) => [name, process.env[name] as string]));

@@ -4,57 +4,57 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects, HookReading, ToolChoiceLimit } from '../hook/effects.js';
 import type { HookProblem } from '../hook/problem.js';
 
-/** One hook in one event. */
+/** The outcome of one hook at one event. */
 export interface HookOutcome {
   readonly hook: string;
   readonly id: string;
-  /** `skipped`: it may not run, and did not. */
+  /** `skipped` means that the hook did not run, because it is not approved. */
   readonly status: 'completed' | 'failed' | 'skipped';
-  /** Its output as it wrote it, without keys that would reach a prototype. */
+  /** The JSON object that the hook wrote, without keys that could change a prototype. */
   readonly output?: Readonly<Record<string, JsonValue>> | undefined;
-  /** Why it failed or was skipped. */
+  /** The reason for the status `failed` or `skipped`. */
   readonly problem?: HookProblem | undefined;
   readonly exitCode?: number | null | undefined;
   readonly durationMs: number;
 }
 
-/** A reason with whose it is. */
+/** A decision of a hook: the name of the hook and its reason. */
 export interface HookVerdict {
   readonly by: string;
   readonly reason: string;
 }
 
-/** What all hooks of one event came to. */
+/** The combined result of all hooks of one event. */
 export interface HookEventResult<Value = unknown> {
-  /** Whether the operation goes on. */
+  /** False if a hook cancelled the operation or ended the run. */
   readonly shouldContinue: boolean;
   readonly cancelled: boolean;
-  /** The hook that cancelled, and why. */
+  /** Name of the hook that cancelled. `reason` is the reason it gave. */
   readonly cancelledBy: string | undefined;
   readonly reason: string | undefined;
-  /** Every hook that was reached, in order. */
+  /** Outcome of each hook that ran, failed or was skipped, in order. */
   readonly outcomes: readonly HookOutcome[];
-  /** The additional fields of all hooks; a later one wins. */
+  /** Data fields that the hooks wrote. If two hooks write the same field, the later hook wins. */
   readonly data: Readonly<Record<string, JsonValue>>;
-  /** The same, hook by hook. */
+  /** Data fields that the hooks wrote, by hook name. */
   readonly outputs: Readonly<Record<string, JsonValue>>;
-  /** The value, as the hooks rewrote it. */
+  /** The value after the changes of all hooks. */
   readonly value: Value;
-  /** What the hooks tell the model, in order. */
+  /** Hook messages for the model, in order. */
   readonly modelTexts: readonly { readonly hook: string; readonly text: string }[];
-  /** Set where the whole run is to end. */
+  /** Set if a hook ends the run. */
   readonly stop: HookVerdict | undefined;
-  /** Set where a person is to decide. */
+  /** Set if a hook wants a person to decide. */
   readonly ask: HookVerdict | undefined;
-  /** Set where the agent is to go on. */
+  /** Set if a hook makes the agent continue after its answer. */
   readonly again: HookVerdict | undefined;
-  /** What is left of the tools, hook by hook. */
+  /** Tool limits of the hooks, in order. */
   readonly tools: readonly ToolChoiceLimit[];
-  /** Changes of the model request and the response that stands in its place, in order. */
+  /** Changes of the model request and of the response, in order of the hooks. */
   readonly model: readonly Pick<HookEffects, 'response' | 'request'>[];
 }
 
-/** What the hooks of one event have come to so far. */
+/** Collects the results of the hooks of one event. */
 export class EventProgress<Value> {
   value: Value;
   data: Readonly<Record<string, JsonValue>> = {};
@@ -69,7 +69,7 @@ export class EventProgress<Value> {
     this.value = context.value;
   }
 
-  /** Whether the hooks that are left do not run. */
+  /** True if the remaining hooks of the event must not run. */
   get isOver(): boolean {
     return this.verdicts.cancel !== undefined || this.verdicts.stop !== undefined;
   }

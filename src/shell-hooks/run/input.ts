@@ -6,19 +6,19 @@ import type { EventProgress } from './event-progress.js';
 import { shownToolName } from './matching.js';
 import { redact } from './plain-json.js';
 
-/** The part of an input that does not come from the hook or the event's progress. */
+/** Values for `hookInput` that come neither from the hook nor from earlier hooks. */
 export interface HookInputSource {
   readonly fields: EventFields;
   readonly workspaceDir: string;
   readonly toolNames: ToolNames;
-  /** Names of fields that only hooks which declare them get. */
+  /** Names of fields that are redacted for each hook that does not declare them. */
   readonly sensitive: readonly string[];
   readonly now: () => number;
 }
 
 /**
- * Builds the document that a hook gets on its standard input: the event under `data`, the output of earlier hooks, and
- * the fields that hooks of other programs look for.
+ * Returns the JSON document for the standard input of a hook. The document contains the event under `data`, the data of
+ * earlier hooks, and fields that hooks of other programs expect.
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
   const { context, data: hookData, outputs } = progress;
@@ -46,7 +46,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
   };
 }
 
-/** Returns a value as a hook reads it: without the sensitive fields that the hook does not declare. */
+/** Returns a value as a hook reads it. Sensitive fields that the hook does not declare are redacted. */
 export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly string[]): unknown {
   const declared = new Set(hook.sensitive?.map(fold));
   return redact(

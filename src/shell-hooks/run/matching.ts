@@ -2,14 +2,16 @@ import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 
-/** The name of a tool in the dialect of a hook: the host's word for it, else the dialect's. */
+/**
+ * Returns the name of a tool in the hook's dialect. A name in `toolNames` takes precedence over the dialect's own rule.
+ */
 export function shownToolName({ dialect }: Pick<ShellHook, 'dialect'>, tool: string, names: ToolNames): string {
   const known = names[dialect];
   if (known !== undefined && Object.hasOwn(known, tool)) return known[tool] as string;
   return dialectOf(dialect).toolName?.(tool) ?? tool;
 }
 
-/** The names that a matcher of a hook is tried on: ours, and that of the hook's dialect. */
+/** Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. */
 export function namesOf(
   tool: string | undefined,
   hook: Pick<ShellHook, 'dialect'>,
@@ -18,7 +20,7 @@ export function namesOf(
   return tool === undefined ? [] : [tool, shownToolName(hook, tool, names)];
 }
 
-/** Whether a hook of the event is for this tool, or for this reason to start or end a session. */
+/** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */
 export function isFor(hook: ShellHook, match: HookMatchInput, toolNames: ToolNames): boolean {
   const { isError = false } = match;
   const named = namedEventOf(hook);
@@ -26,7 +28,10 @@ export function isFor(hook: ShellHook, match: HookMatchInput, toolNames: ToolNam
   return isMatched(hook, match, toolNames);
 }
 
-/** True if the matcher of a hook fits: a tool's name, its subject, or the reason to start or end a session. */
+/**
+ * Returns true if the matcher matches. It is tested with the tool name, the subject of the dialect event, or the reason
+ * why a session starts or ends.
+ */
 export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: ToolNames): boolean {
   const { event, tool, source, args } = match;
   const named = namedEventOf(hook);
@@ -36,7 +41,7 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     if (named?.tools !== undefined && named.tools !== 'mcp' && !names.includes(named.tools)) return false;
     if (named?.subject === undefined) return hook.matches(names);
     const subject = named.subject(args);
-    // A guard is rather asked once too often.
+    // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
   const isSession = event === 'session_start' || event === 'session_end';

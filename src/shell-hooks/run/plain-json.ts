@@ -2,12 +2,15 @@ import { fold } from '../../internal/fold.js';
 
 const DEEPEST = 200;
 
-/** The JSON text of any value: what JSON has no word for is written as a text, or left out as JSON does. Never throws. */
+/**
+ * Returns any value as JSON. Never throws. Like `JSON.stringify`, leaves out values that JSON cannot represent, but
+ * writes bigints as strings and bytes as base64.
+ */
 export function jsonText(value: unknown, replacer: typeof replace = replace): string {
   try {
     return JSON.stringify(value, replacer) ?? 'null';
   } catch {
-    // A circle, too many levels, or a getter that throws.
+    // A circular reference, too many levels, or a getter that throws.
     return JSON.stringify(plainCopy(value, []), replacer) ?? 'null';
   }
 }
@@ -41,11 +44,15 @@ function read(value: object, key: string): unknown {
 
 const REDACTED = '[redacted]';
 
-/** A copy in which the fields of these names are redacted, however they are spelt: `apiKey` is `api_key` is `API-KEY`. */
+/**
+ * Returns a copy in which the fields with these names are redacted. Spelling variants are equal: `apiKey`, `api_key`,
+ * `API-KEY`.
+ */
 export function redact(value: unknown, names: readonly string[]): unknown {
   if (names.length === 0) return value;
   const folded = new Set(names.map(fold));
-  // As it is written, and not in a walk of our own: what nests as deep as a text can be written would be too deep for it.
+  // Redacts while serializing. A separate recursive walk would overflow the stack on deep values that `JSON.stringify`
+  // can write.
   const hide = (key: string, inner: unknown) => (folded.has(fold(key)) ? REDACTED : replace(key, inner));
   return JSON.parse(jsonText(value, hide));
 }

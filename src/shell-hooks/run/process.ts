@@ -7,7 +7,7 @@ import type { VerifiedItem } from '../../trust/decision.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 
-/** One start of a hook's program. */
+/** Options for one run of a hook's program. */
 export interface HookStart {
   readonly hook: ShellHook;
   readonly verified: VerifiedItem;
@@ -17,7 +17,7 @@ export interface HookStart {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What starting takes beside the hook. */
+/** Dependencies of `startHook`. */
 export interface HookMachine {
   readonly workspaceDir: string;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface HookMachine {
   readonly report: Report;
 }
 
-/** Runs the program of a hook. Where its folder is gone, in that of the project, or else at home. */
+/** Runs the program of a hook. If its working directory is missing, uses the workspace, or else the home directory. */
 export async function startHook(start: HookStart, machine: HookMachine): Promise<ProcessResult> {
   const { hook, verified, env, stdin, timeoutMs, signal } = start;
   const { command = '', argv0, args = [], cwd = machine.workspaceDir } = verified.launch ?? {};
@@ -35,7 +35,7 @@ export async function startHook(start: HookStart, machine: HookMachine): Promise
   const result = await run(cwd);
   if (result.failure?.code !== 'cwd-missing') return result;
   const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');
-  const message = `Hook "${hook.name}" ran in ${folder}, since ${cwd} is gone.`;
+  const message = `Hook "${hook.name}" runs in ${folder}, because its working directory ${cwd} does not exist.`;
   report({ level: 'warning', code: 'cwd-missing', message, hook: hook.name });
   return run(folder);
 }

@@ -8,61 +8,64 @@ import { isGateEvent } from '../hook/event.js';
 import type { HookOutcome } from './event-progress.js';
 import { redact } from './plain-json.js';
 
-/** Where reports go, and what they may not show. */
+/** Options of `HookReports`. */
 export interface HookReportOptions {
   readonly logger: Logger;
   readonly report: Report;
   readonly sensitive: readonly string[];
 }
 
-/** Says what became of hooks: each failure to the log, and a broken gate once and loudly. */
+/** Logs every failure of a hook. A hook that no longer guards its event is also reported as a diagnostic, once. */
 export class HookReports {
-  /** By the hook's id. */
+  /** Number of failures by hook id. */
   readonly failures = new Map<string, number>();
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
 
   constructor(private readonly options: HookReportOptions) {}
 
   start(hook: ShellHook, input: object): void {
     const { logger, sensitive } = this.options;
-    // Some loggers keep what they are given: nothing sensitive may be in it, whoever gets it.
+    // Loggers may store the input, so sensitive fields are redacted even if the hook declares them.
     logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redact(input, sensitive) });
   }
 
   process(hook: ShellHook, result: ProcessResult): void {
     if (!result.detachedChild) return;
-    const message = `Hook "${hook.name}" left a process behind that had its own session (detached child): it may live on.`;
+    const message = `Hook "${hook.name}" left a child process in its own session (detached child). It was not terminated and may still run.`;
     this.options.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });
   }
 
   outcome(hook: ShellHook, outcome: HookOutcome, timeoutMs: number): void {
     const { problem, status, exitCode, durationMs } = outcome;
     if (problem === undefined || problem.kind === 'aborted') return;
-    // It quotes paths and what programs wrote, and may be shown on a terminal.
+    // The message quotes paths and program output, and may be printed on a terminal.
     const message = safeText(problem.message);
     if (status === 'skipped') return this.skip(hook, message);
     const { logger } = this.options;
     const what = problem.hint === undefined ? message : `${message}. ${safeText(problem.hint)}`;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
     if (problem.kind === 'timed-out') {
-      logger.warn(`Hook "${hook.name}" took longer than ${timeoutMs} ms, and was ended.`, { ...details, timeoutMs });
+      logger.warn(`Hook "${hook.name}" exceeded its time limit of ${timeoutMs} ms and was terminated.`, {
+        ...details,
+        timeoutMs,
+      });
     } else logger.error(`Hook "${hook.name}" failed at ${hook.event}: ${what}`, details);
     this.count(hook, what);
   }
 
-  /** A hook that refuses every call, since its pattern is not the one that was approved; said once. */
+  /** Reports once per hook that the hook and its matcher have changed since the approval. */
   matcherChanged(hook: ShellHook): void {
     if (!this.isNew(`${hook.id} matcher`)) return;
-    const message = `Hook "${hook.name}" has changed since it was approved, and so has its matcher: it fails at every ${hook.event} until it is approved.`;
+    const message = `Hook "${hook.name}" and its matcher have changed since the approval: it fails at every ${hook.event} until it is approved again.`;
     this.options.report({ level: 'error', code: 'matcher-changed', message, hook: hook.name });
   }
 
-  /** Reports a field of a hook's output that nobody reads at the hook's event; once per hook and field. */
+  /** Reports an output field that has no effect at the hook's event, once for each hook and field. */
   ignored(hook: ShellHook, field: string): void {
     if (!this.isNew(`${hook.id} ${field}`)) return;
     const [name, ...outer] = field.split('.').reverse();
     const place = outer.length === 0 ? '' : ` in \`${outer.join('.')}\``;
-    const message = `Hook "${hook.name}" wrote \`${name}\`${place}, which has no effect at ${eventNameOf(hook)}: remove the field, or move the hook.`;
+    const message = `Hook "${hook.name}" wrote \`${name}\`${place}, which has no effect at ${eventNameOf(hook)}: remove the field, or move the hook to another event.`;
     this.options.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
   }
 
@@ -70,13 +73,13 @@ export class HookReports {
     try {
       callback();
     } catch (error) {
-      this.options.logger.error('A listener for hooks failed.', error);
+      this.options.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
     }
   }
 
   private isNew(key: string): boolean {
-    const { size } = this.told;
-    return this.told.add(key).size > size;
+    const { size } = this.reported;
+    return this.reported.add(key).size > size;
   }
 
   private count(hook: ShellHook, what: string): void {

@@ -2,8 +2,8 @@ import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { jsonText } from './plain-json.js';
 
 /**
- * Returns the items that a hook gave back. An item that the hook did not change is the original object, with its bytes and
- * its sensitive fields. `shown` returns a value as the hook read it.
+ * Returns the items that a hook gave back. An unchanged item is the original object, with its bytes and its sensitive
+ * fields. `shown` returns an item as the hook read it.
  */
 export function restored<Item>(
   before: readonly Item[],
@@ -18,7 +18,7 @@ export function restored<Item>(
   });
 }
 
-/** The text of a value, whatever the order of its keys. */
+/** Returns the JSON of a value, independent of the order of its keys. */
 function comparable(value: unknown): string {
   return canonicalJson(JSON.parse(jsonText(value)));
 }

@@ -32,20 +32,20 @@ import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
 import { HookReports } from './reports.js';
 
-/** What a hook says to the user. */
+/** A message of a hook to the user. */
 export interface HookNotice {
   readonly hook: string;
   readonly event: string;
   readonly text: string;
 }
 
-/** What a runner works with. */
+/** Options of `HookRunner`. */
 export interface HookRunnerOptions {
   readonly registry: HookRegistry;
   readonly gate: TrustGate;
   readonly workspaceDir: string;
   readonly appName: string;
-  /** `hooks.timeout`: the time of a hook that has none of its own. Read at each run. */
+  /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
   readonly timeoutMs: () => number;
   readonly inheritEnv: boolean;
   readonly sensitive: readonly string[];
@@ -75,7 +75,7 @@ export class HookRunner {
     this.machine = { workspaceDir, spawn, report, clock: this.clock };
   }
 
-  /** The hooks that would run, in order; also those whose pattern nobody has approved yet. */
+  /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
   matching(subject: Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>): readonly ShellHook[] {
     const hooks = this.options.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
@@ -85,20 +85,20 @@ export class HookRunner {
     });
   }
 
-  /** What a tool is called here, and in the dialect of a hook. */
+  /** Returns the names of a tool: its name here and its name in the hook's dialect. */
   namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
   }
 
-  /** How often each hook has failed, by id. */
+  /** Number of failures by hook id. */
   get failures(): ReadonlyMap<string, number> {
     return this.reports.failures;
   }
 
   /**
-   * Runs the hooks of an event one after another. `value` of the result is the data as the hooks rewrote it. A hook that
-   * fails is in the outcomes, and the next hook runs; a cancellation stops the hooks after it. Rejects with a
-   * `HookEventInvalidError` if the event is unknown, or the data lacks a field or has an invalid one.
+   * Runs the hooks of an event one after another. In the result, `value` is the data after the changes of all hooks. A
+   * failed hook is listed in `outcomes`, and the next hook runs. A cancellation stops the remaining hooks. Rejects with
+   * a `HookEventInvalidError` if the event is unknown, or if a field of the data is missing or invalid.
    *
    * @example
    * const { runner } = shellHooks();
@@ -115,8 +115,8 @@ export class HookRunner {
   }
 
   /**
-   * Runs hooks of an agent's event, whose value is not plain data. Failures are in the outcomes; a cancellation stops the
-   * hooks after it. Never rejects.
+   * Runs hooks for an event of an agent, whose value can have any type. A failed hook is listed in `outcomes`. A
+   * cancellation stops the remaining hooks. Never rejects.
    */
   async runEvent<Value>(
     context: HookEventContext<Value>,
@@ -127,7 +127,7 @@ export class HookRunner {
     const queue = [...hooks];
     for (const [at, hook] of queue.entries()) {
       if (context.signal?.aborted) break;
-      // While one was running others may have been removed. Where that was to read them again, the new ones do their work.
+      // The hook was removed while an earlier hook ran. After a reload, its replacement runs instead.
       if (!this.options.registry.hooksOf(context.event).includes(hook)) {
         queue.push(...this.replacements(context, queue, at));
         continue;
@@ -144,13 +144,16 @@ export class HookRunner {
     return progress.result();
   }
 
-  /** The hooks that are new, but for those that stand for one whose turn is over. */
+  /**
+   * Returns matching hooks that were registered during the event. Leaves out hooks with the same content as a hook that
+   * this event has already reached.
+   */
   private replacements(subject: HookMatchInput, queue: readonly ShellHook[], at: number): readonly ShellHook[] {
     const over = new Set(queue.slice(0, at).map(contentOf));
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
   }
 
-  /** Undefined if the hook, as it was approved, is not for this. */
+  /** Runs one hook. Returns undefined if the approved matcher does not match. */
   private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished | undefined> {
     const startedAt = this.clock.now();
     try {
@@ -159,11 +162,11 @@ export class HookRunner {
       const { durationMs } = result;
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
       const { signal } = progress.context;
-      // Many a program ends with 0 where it is told to: what it did not say is no yes.
-      const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
-      const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
+      // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
+      const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
+      const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
       const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
-      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
+      const reading = isCutOff ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -181,7 +184,7 @@ export class HookRunner {
     const { workspaceDir, inheritEnv, redact } = options;
     const { sessionId, signal } = progress.context;
     const fields = progress.context.describe(progress.value);
-    // From here to the start as little as can be: what was verified has no time to change.
+    // Little code runs between verification and start, so that files have no time to change.
     const isTried = this.permits.mayMatch(hook);
     const verified = await this.permits.permit(hook);
     const isUnknown = !isTried && isForUnknownCalls(hook, verified);
@@ -192,7 +195,7 @@ export class HookRunner {
     const start = {
       ...{ hook, verified, signal },
       env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
-      // While the program starts, which takes longer.
+      // The input is built while the program starts, to save time.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
@@ -200,7 +203,9 @@ export class HookRunner {
     return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
   }
 
-  /** Whether a pattern that counted as matching until somebody decided on it does not match. */
+  /**
+   * Returns true if the approved matcher does not match. Before its approval, a regular expression counts as matching.
+   */
   private isForOthers(hook: ShellHook, subject: HookMatchInput, decision: VerifiedItem | DeniedDecision): boolean {
     const isApproved = decision.allowed || decision.approvedBefore;
     return isApproved && !isMatched(hook, subject, this.options.toolNames);
@@ -212,7 +217,7 @@ export class HookRunner {
     return jsonText(input);
   }
 
-  /** A failure of one that has to block cancels what the event is about. */
+  /** Returns the outcome of a hook. The failure of a hook with `onFailure: 'block'` cancels the operation. */
   private finish(hook: ShellHook, reading: HookReading, run: Omit<HookOutcome, 'hook' | 'id'>): Finished {
     const { output, problem } = reading;
     const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
@@ -233,10 +238,13 @@ export class HookRunner {
   }
 }
 
-/** A gate that this library ended itself, with its host: it has not failed, it was kept from its answer. */
+/**
+ * Interpreted result of a guard that Keelson terminated because this process is ending. The guard could not answer, so
+ * the operation is cancelled.
+ */
 const CUT_OFF: HookReading = {
-  ...failed({ kind: 'aborted', message: 'It was ended, because this process was told to end' }),
-  effects: { cancel: 'it had not answered when this process was told to end' },
+  ...failed({ kind: 'aborted', message: 'It was terminated because this process is ending' }),
+  effects: { cancel: 'it did not answer before this process had to end' },
 };
 
 interface Finished {
@@ -251,8 +259,8 @@ interface Refused {
 }
 
 /**
- * Other programs run a command once where two matchers name it. Only one that has run counts, and only in the same file:
- * a command that nobody approved may not take the place of the same one that somebody did.
+ * Returns true if the same command of the same file has already completed. Other programs run a command once, even if
+ * several matchers select it. A hook that was not approved and did not run does not count.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   const { runsOnce = false } = dialectOf(hook.dialect);

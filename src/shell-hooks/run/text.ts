@@ -1,29 +1,35 @@
 import { safeText } from '../../internal/safe-text.js';
 import type { Message } from '../../model/message.js';
 
-/** How much a hook may tell the model at once. */
+/** Maximum length of one hook message to the model, in characters. */
 const LONGEST = 10_000;
 
-/** A message from a hook to the model: capped, marked as what it is, and unable to end or imitate another message. */
+/**
+ * Returns a message of a hook to the model. The content is shortened and escaped, so that it cannot end or imitate
+ * another message.
+ */
 export function hookMessage(hook: string, text: string, role: 'system' | 'user' = 'system'): Message {
   const source = escapeMarkup(safeText(hook)).replaceAll('"', '&quot;');
   return { role, content: `<hook-message source="hook:${source}">\n${modelText(text)}\n</hook-message>` };
 }
 
-/** Words of a hook within a text of ours that the model reads. */
+/** Returns a string of a hook, shortened and escaped for use in a message to the model. */
 export function modelText(text: string): string {
-  // A joiner within a word would hide it from what follows.
+  // Zero-width joiners inside a role name would hide it from `ROLE`.
   return escapeMarkup(safeText(text, { maxLength: LONGEST }).replace(/[\u200c\u200d]/g, ''))
     .replace(ROLE, '$1&#58;')
     .replace(/\[(?=\/?(?:INST|SYS(?:TEM)?(?:_PROMPT)?)\])/gi, '&#91;');
 }
 
-/** What begins a line as the words of another speaker would, also in marks, as headings and bold ones have them. */
+/**
+ * Matches a role name with a colon at the start of a line, which could look like another speaker. Punctuation around
+ * the name is allowed, as in Markdown headings and bold text.
+ */
 const ROLE =
   /^([^\p{L}\p{N}\n]*(?:system|user|assistant|human|tool|developer)[^\p{L}\p{N}\n:\uff1a\ufe55]{0,10}?)[ \t]*[:\uff1a\ufe55]/gimu;
 
 function escapeMarkup(text: string): string {
   const named = text.replaceAll('&', '&amp;');
-  // Of full width and small they are the same to many readers.
+  // Models may read full-width and small angle brackets like ASCII ones.
   return named.replace(/[<\uff1c\ufe64]/g, '&lt;').replace(/[>\uff1e\ufe65]/g, '&gt;');
 }

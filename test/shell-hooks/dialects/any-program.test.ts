@@ -4,13 +4,13 @@ import { type HookLab, runOnce, useHookLab } from '../../support/shell-hooks/hoo
 
 const lab = useHookLab();
 
-/** A hook in each language that every machine for tests has, and how it is called. */
+/** For each language that every test machine has: writes a hook and returns its command. */
 const programs: Readonly<Record<string, (lab: HookLab) => { command: string; args?: string[] }>> = {
-  'a script of the shell': ({ write }) => {
+  'a shell script': ({ write }) => {
     write('hook.sh', '#!/bin/sh\ncat > seen.json; echo \'{"ticket":"X"}\'\n');
     return { command: './hook.sh' };
   },
-  'a program of Node': ({ write }) => {
+  'a Node.js program': ({ write }) => {
     write(
       'hook.mjs',
       `import fs from 'node:fs'; fs.writeFileSync('seen.json', fs.readFileSync(0)); console.log('{"ticket":"X"}')`,
@@ -25,7 +25,7 @@ const programs: Readonly<Record<string, (lab: HookLab) => { command: string; arg
 };
 
 // covers: S0-G.1
-test.each(Object.entries(programs))('a hook may be %s', async (_what, make) => {
+test.each(Object.entries(programs))('runs a hook that is %s', async (_what, make) => {
   const { outcomes } = await runOnce(lab, [{ event: 'before_tool', name: 'any', ...make(lab) }]);
 
   expect(outcomes).toMatchObject([{ status: 'completed', output: { ticket: 'X' } }]);

@@ -12,7 +12,7 @@ const lab = useHookLab();
 const claude = (hooks: object, options?: ShellHooksOptions) => claudeHooks(lab, hooks, options);
 const given = (file: string) => JSON.parse(lab.read(file));
 
-test('a hooks.json as the documentation shows it blocks a tool, rewrites an input and adds context, unmodified', async () => {
+test('runs documented Claude Code hooks unmodified: they block a tool, rewrite its input and add context', async () => {
   lab.write(
     '.claude/hooks/block-rm.sh',
     '#!/bin/sh\nif grep -q "rm -rf"; then\n  echo "Destructive command blocked" >&2\n  exit 2\nfi\n',
@@ -54,7 +54,7 @@ print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permiss
   );
 });
 
-test('a hook gets the fields that Claude Code documents', async () => {
+test('passes the fields that Claude Code documents to hooks', async () => {
   const hooks = claude({
     PreToolUse: [{ matcher: '*', ...command('cat > pre.json') }],
     PostToolUse: [command('cat > post.json')],
@@ -79,7 +79,7 @@ test('a hook gets the fields that Claude Code documents', async () => {
   });
 });
 
-test('a prompt can be refused', async () => {
+test('ends the run if a UserPromptSubmit hook refuses the prompt', async () => {
   const { agent, model } = agentWith(lab, claude({ UserPromptSubmit: [command('echo "no secrets" >&2; exit 2')] }), {
     script: [],
   });
@@ -108,18 +108,18 @@ async function preTool(group: object, more: object[] = []) {
   };
 }
 
-describe('decisions of PreToolUse', () => {
-  test('deny and the older block keep the tool from running', async () => {
+describe('a PreToolUse hook', () => {
+  test('deny, or the older block, prevents the tool call', async () => {
     expect((await preTool(deny('deny'))).inputs).toEqual([]);
     expect((await preTool(command(`echo '{"decision":"block","reason":"old"}'`))).inputs).toEqual([]);
   });
 
-  test('H2: allow takes back nothing that another hook refuses', async () => {
+  test('H2: allow does not override the refusal of another hook', async () => {
     expect((await preTool(deny('allow'), [deny('deny')])).inputs).toEqual([]);
     expect((await preTool(deny('allow'))).inputs).toEqual([{ command: 'ls' }]);
   });
 
-  test('ask leaves the call open for a person, whose yes lets it run', async () => {
+  test('ask suspends the tool call until a person approves it', async () => {
     const { result, inputs, agent } = await preTool(deny('ask'));
     expect(result).toMatchObject({ status: 'suspended', pending: [{ reason: 'because', by: 'claude:PreToolUse#1' }] });
     const { history } = result as unknown as { history: never };
@@ -128,7 +128,7 @@ describe('decisions of PreToolUse', () => {
     expect(inputs).toEqual([{ command: 'ls' }]);
   });
 
-  test('who decides is told of arguments that are not those of the model any more', async () => {
+  test('ask shows the approver the arguments that hooks have changed', async () => {
     const updatedInput = { command: 'rm -rf \u001b[8m/' };
     const permissionDecisionReason = 'sure?\u001b]0;';
     const asks = { hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason, updatedInput } };
@@ -144,12 +144,12 @@ describe('decisions of PreToolUse', () => {
     expect([result, inputs]).toMatchObject([{ code: 'ERR_RUN_REJECTED', reason: 'out of hours' }, []]);
   });
 
-  test('any other exit code is an error that blocks nothing', async () => {
+  test('exit code 1 is an error that does not block the tool call', async () => {
     expect((await preTool(command('echo broken >&2; exit 1'))).inputs).toEqual([{ command: 'ls' }]);
     expect((await preTool(command('exit 1', { onFailure: 'block' }))).inputs).toEqual([]);
   });
 
-  test('text that is no JSON is not read, and JSON that is broken is an error', async () => {
+  test('output that is not JSON is ignored, and invalid JSON is an error', async () => {
     expect((await preTool(command('echo looks fine'))).inputs).toEqual([{ command: 'ls' }]);
     expect(lab.logged('error')).toEqual([]);
     await preTool(command(`echo '{"continue":"no"}'`));
@@ -160,7 +160,7 @@ describe('decisions of PreToolUse', () => {
     ]);
   });
 
-  test('a systemMessage is for the user alone', async () => {
+  test('systemMessage is shown to the user and not to the model', async () => {
     const { model } = await preTool(command(`echo '{"systemMessage":"psst"}'`));
 
     expect(JSON.stringify(model.requests)).not.toContain('psst');
@@ -168,7 +168,7 @@ describe('decisions of PreToolUse', () => {
   });
 });
 
-test('PostToolUse speaks to the model, and replaces the output', async () => {
+test('PostToolUse adds messages for the model and replaces the tool output', async () => {
   const output = {
     decision: 'block',
     reason: 'lint failed',
@@ -192,7 +192,7 @@ test('PostToolUse speaks to the model, and replaces the output', async () => {
   expect(lab.has('failure')).toBe(false);
 });
 
-test('PostToolUseFailure comes for a failed tool, in place of PostToolUse', async () => {
+test('PostToolUseFailure runs instead of PostToolUse if the tool fails', async () => {
   const hooks = claude({ PostToolUse: [command('touch success')], PostToolUseFailure: [command('touch failure')] });
   const { tool } = countingTool('bad', () => {
     throw new TypeError('broken');
@@ -202,7 +202,7 @@ test('PostToolUseFailure comes for a failed tool, in place of PostToolUse', asyn
   expect([lab.has('success'), lab.has('failure')]).toEqual([false, true]);
 });
 
-test('Stop has the agent go on with the reason, and knows that it did', async () => {
+test('a Stop hook makes the agent continue with its reason, and then gets stop_hook_active', async () => {
   const script = `if grep -q '"stop_hook_active":true'; then exit 0; fi; echo "run the tests" >&2; exit 2`;
   const { agent, model } = agentWith(lab, claude({ Stop: [command(script)] }), {
     script: [says('done'), says('tested')],
@@ -212,7 +212,7 @@ test('Stop has the agent go on with the reason, and knows that it did', async ()
   expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain('run the tests');
 });
 
-test('a Stop hook that is never content is heeded eight times', async () => {
+test('a Stop hook that always refuses adds at most eight turns', async () => {
   const { agent, model } = agentWith(lab, claude({ Stop: [command('exit 2')] }), {
     script: says('done') as never,
     maxTurns: 50,
@@ -220,10 +220,10 @@ test('a Stop hook that is never content is heeded eight times', async () => {
 
   expect((await agent.run('go')).text).toBe('done');
   expect(model.requests).toHaveLength(9);
-  expect(lab.logged('warn').some(({ message }) => message.includes('8 times'))).toBe(true);
+  expect(lab.logged('warn').some(({ message }) => message.includes('at most 8 turns'))).toBe(true);
 });
 
-test('SessionStart adds context and cannot keep a session from opening', async () => {
+test('SessionStart adds context but cannot prevent the session from opening', async () => {
   const hooks = claude({
     SessionStart: [
       { matcher: 'resume', ...command('touch resumed') },
@@ -239,7 +239,7 @@ test('SessionStart adds context and cannot keep a session from opening', async (
   expect(lab.has('resumed')).toBe(false);
 });
 
-test('seconds are seconds, and a hook without any has hooks.timeout, which is said once', async () => {
+test('reads timeouts in seconds, and reports once that hooks without a timeout use hooks.timeout', async () => {
   const slow = { type: 'command', command: 'sleep 60' };
   const hooks = claude(
     {
@@ -265,7 +265,7 @@ test('seconds are seconds, and a hook without any has hooks.timeout, which is sa
   expect(hooks.status().diagnostics.filter(({ code }) => code === 'timeout-default')).toHaveLength(1);
 });
 
-test('with args no shell reads the command, and folders are put in their places', async () => {
+test('a command with args runs without a shell, with its path variables expanded', async () => {
   lab.write('tools/show.sh', `#!/bin/sh\nprintf '%s|' "$@" > shown\n`);
   const exec = command(`\${CLAUDE_PROJECT_DIR}/tools/show.sh`, {
     args: ['$(touch pwned)', `\${CLAUDE_PROJECT_DIR}/x`, 'a b'],
@@ -275,14 +275,14 @@ test('with args no shell reads the command, and folders are put in their places'
   expect([lab.read('shown'), lab.has('pwned')]).toEqual([`$(touch pwned)|${lab.workspace}/x|a b|`, false]);
 });
 
-test('a command that two matchers name runs once', async () => {
+test('a command that two matchers select runs once', async () => {
   const group = (matcher: string) => ({ matcher, ...command('echo x >> count') });
   await preTool(group('Bash'), [group('*')]);
 
   expect(lab.read('count')).toBe('x\n');
 });
 
-test('what is not supported is named, as an error where a gate is missed', async () => {
+test('reports unsupported hooks, and reports missing guards as errors', async () => {
   const hooks = claude({
     PreToolUse: [
       {
@@ -320,7 +320,7 @@ test('what is not supported is named, as an error where a gate is missed', async
   expect(lab.has('ran')).toBe(true);
 });
 
-test('hooks of Codex are read by the same rules, from its own file', async () => {
+test('reads Codex hooks from .codex/hooks.json by the same rules', async () => {
   lab.write(
     '.codex/hooks.json',
     JSON.stringify({ hooks: { UserPromptSubmit: [command('cat > codex.json; echo no >&2; exit 2')] } }),
@@ -333,7 +333,7 @@ test('hooks of Codex are read by the same rules, from its own file', async () =>
   expect(given('codex.json')).toMatchObject({ hook_event_name: 'UserPromptSubmit', prompt: 'go' });
 });
 
-test("nobody's files are read unless that is asked for, and a named one that is broken fails the loader", async () => {
+test('reads hook files only if discover or files names them, and rejects if a file in files is broken', async () => {
   lab.write('.claude/settings.json', JSON.stringify({ hooks: { Stop: [command('touch ran')] } }));
   const plain = hooksIn(lab, {});
   await plain.reload();

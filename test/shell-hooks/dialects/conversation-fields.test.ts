@@ -17,7 +17,7 @@ import {
 
 const lab = useHookLab();
 
-/** A hook that answers with the part of its input that a Node expression picks. */
+/** Returns a hook that answers with a part of its input, selected by a Node expression. */
 function picks(event: HookEvent, expression: string, more: Partial<HookDefinition> = {}): HookDefinition {
   const program = `
     let text = '';
@@ -43,7 +43,7 @@ describe('a native hook at before_model', () => {
     expect(codes(hooks)).toEqual([]);
   });
 
-  test('leaves bytes and sensitive fields of a message as they were, if it gives the message back', async () => {
+  test('keeps bytes and sensitive fields of a message that it returns unchanged', async () => {
     const image = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' } as const;
     const history: Message[] = [
       { role: 'user', content: [image] },
@@ -60,7 +60,7 @@ describe('a native hook at before_model', () => {
     expect(model.requests[0]?.messages).toEqual(history);
   });
 
-  test('does not bring back what a hook replaced with the text of a redacted field', async () => {
+  test('does not restore a redacted field that a hook replaced with the string [redacted]', async () => {
     const hooks = hooksIn(lab, {
       hooks: [answers('before_model', { updatedMessages: [{ role: 'user', content: '[redacted]' }] })],
       sensitive: ['password'],
@@ -71,7 +71,7 @@ describe('a native hook at before_model', () => {
     expect(model.requests[0]?.messages.map(textOf)).toEqual(['[redacted]']);
   });
 
-  test('answers in place of the model, also with a tool call', async () => {
+  test('answers in place of the model, with text or a tool call', async () => {
     const { tool, inputs } = countingTool('look');
     const call = [{ type: 'tool-call', id: 'a', name: 'look', input: { at: 'pier' } }];
     const first = `data.messages.length > 1 ? { updatedResponse: "from the cache" } : { updatedResponse: ${JSON.stringify(call)} }`;
@@ -89,15 +89,18 @@ describe('a native hook at before_model', () => {
     [{ updatedMessages: 'none' }, '`updatedMessages` must be a non-empty array of messages'],
     [{ updatedMessages: [] }, '`updatedMessages` must be a non-empty array of messages'],
     [{ updated_messages: [{ role: 'boss', content: 'x' }] }, 'Message 0 has the unknown role "boss"'],
-    [{ updatedMessages: [{ role: 'assistant', content: 'x' }] }, 'Message 0 (assistant): `content` must be an array'],
+    [
+      { updatedMessages: [{ role: 'assistant', content: 'x' }] },
+      'Message 0 (assistant): `content` must be an array of parts',
+    ],
     [
       { updatedMessages: [{ role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'x', input: {} }] }] },
-      '`updatedMessages` has no result for the tool call "a"',
+      '`updatedMessages` must contain a result for the tool call "a"',
     ],
     [{ updatedResponse: 5 }, '`updatedResponse` must be a string, or an array of parts'],
     [{ updatedResponse: { text: 'x' } }, '`updatedResponse` must be a string, or an array of parts'],
     [{ updatedResponse: [{ type: 'text' }] }, '`updatedResponse[0]` is invalid: a text part has no text'],
-    [{ updatedResponse: 'x', updated_response: 'x' }, '`updated_response` and `updatedResponse` are one field'],
+    [{ updatedResponse: 'x', updated_response: 'x' }, '`updated_response` and `updatedResponse` are the same field'],
   ])('fails with %j, and the model gets the request as it was', async (output, problem) => {
     const hooks = hooksIn(lab, { hooks: [answers('before_model', output)] });
     const { agent, model } = agentWith(lab, hooks, { script: [says('ok')] });
@@ -109,7 +112,7 @@ describe('a native hook at before_model', () => {
     ]);
   });
 
-  test('that fails closed ends the run if its messages are invalid', async () => {
+  test('with onFailure block ends the run if its messages are invalid', async () => {
     const hooks = hooksIn(lab, { hooks: [answers('before_model', { updatedMessages: [1] }, { onFailure: 'block' })] });
     const { agent, model } = agentWith(lab, hooks, { script: [says('ok')] });
 
@@ -143,7 +146,7 @@ describe('a native hook at after_model', () => {
     expect(inputs).toEqual([]);
   });
 
-  test('replaces text before anybody has seen the text of the model', async () => {
+  test('replaces the text before any of it is streamed', async () => {
     const hooks = hooksIn(lab, { hooks: [sh('after_model', `echo '{"updatedResponse":"[redacted]"}'`)] });
     const { agent } = agentWith(lab, hooks, { script: [says('the key is 42')] });
     const shown: string[] = [];
@@ -152,17 +155,17 @@ describe('a native hook at after_model', () => {
     expect(shown.join('')).toBe('[redacted]');
   });
 
-  test('fails with tool calls of one id', async () => {
+  test('fails if two of its tool calls have the same id', async () => {
     const call = { type: 'tool-call', id: 'a', name: 'look', input: {} };
     const hooks = hooksIn(lab, { hooks: [answers('after_model', { updatedResponse: [call, call] })] });
     const { agent } = agentWith(lab, hooks, { script: [says('fine')] });
 
     expect((await agent.run('go')).text).toBe('fine');
-    expect(hooks.status().diagnostics[0]?.message).toContain('`updatedResponse` has two tool calls with one id');
+    expect(hooks.status().diagnostics[0]?.message).toContain('`updatedResponse` has two tool calls with the same id');
   });
 });
 
-describe('a field that nobody reads is a diagnostic, once per hook and field', () => {
+describe('reports an output field without effect, once per hook and field,', () => {
   test.each<[HookDefinition['event'], object, string[]]>([
     ['before_model', { updatedInput: {}, updatedPrompt: 'x' }, ['updatedPrompt', 'updatedInput']],
     ['after_model', { updated_messages: [{ role: 'user', content: 'x' }] }, ['updatedMessages']],
@@ -193,7 +196,7 @@ describe('a field that nobody reads is a diagnostic, once per hook and field', (
     ['cursor', 'session_start', { env: { A: '1' } }, ['`env`']],
     ['copilot', 'before_tool', { additionalContext: 'x', modifiedArgs: {} }, ['`additionalContext`']],
     ['copilot', 'before_agent', { decision: 'block' }, ['`decision`']],
-  ])('in the dialect of %s at %s: %j', async (...row) => {
+  ])('in the %s dialect at %s: %j', async (...row) => {
     const [dialect, event, output, fields] = row;
     const hooks = hooksIn(lab, { hooks: [{ ...answers(event, output), dialect }] });
     const subject = { event, sessionId: 's', value: {}, describe: () => ({ data: {} }) };
@@ -210,7 +213,7 @@ describe('a field that nobody reads is a diagnostic, once per hook and field', (
     ['claude', { suppressOutput: true, hookSpecificOutput: { hookEventName: 'PreToolUse', updatedInput: {} } }],
     ['gemini', { suppressOutput: true, decision: 'allow', hookSpecificOutput: { tool_input: {} } }],
     ['copilot', { permissionDecision: 'allow', modifiedArgs: null }],
-  ])('and a field that says nothing is none, in the dialect of %s: %j', async (dialect, output) => {
+  ])('but not for a field that means the same as an absent one, in the %s dialect: %j', async (dialect, output) => {
     const hooks = hooksIn(lab, { hooks: [{ ...answers('before_tool', { continue: true, ...output }), dialect }] });
     await hooks.runner.runEvent({ event: 'before_tool', sessionId: 's', value: {}, describe: () => ({ data: {} }) });
 

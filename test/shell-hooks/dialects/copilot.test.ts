@@ -10,7 +10,7 @@ const lab = useHookLab();
 const toolNames = { copilot: { run_command: 'bash', write_file: 'edit' } };
 const given = (file: string) => JSON.parse(lab.read(file));
 
-/** A file in `.github/hooks` of the workspace, approved. */
+/** Returns approved hooks from a file in `.github/hooks` of the workspace. */
 function copilotHooks(hooks: object, options: ShellHooksOptions = {}) {
   lab.write('.github/hooks/policy.json', JSON.stringify({ version: 1, hooks }));
   return hooksIn(lab, { discover: ['copilot'], approve: () => true, toolNames, ...options });
@@ -32,7 +32,7 @@ if (toolName === 'bash' && command.includes('sudo')) {
 } else console.log(JSON.stringify({ permissionDecision: 'allow' }));
 `;
 
-test('a file of GitHub Copilot runs unmodified: it allows, denies and rewrites', async () => {
+test('runs Copilot hooks unmodified: they allow, deny and rewrite a tool call', async () => {
   lab.write('scripts/guard.mjs', GUARD);
   const hooks = copilotHooks({
     preToolUse: [
@@ -61,7 +61,7 @@ test('a file of GitHub Copilot runs unmodified: it allows, denies and rewrites',
   expect(hooks.status().diagnostics).toEqual([]);
 });
 
-test('a hook gets the fields that GitHub documents', async () => {
+test('passes the fields that GitHub documents to hooks', async () => {
   const events = ['sessionStart', 'userPromptSubmitted', 'preToolUse', 'postToolUse', 'postToolUseFailure'];
   events.push('agentStop', 'sessionEnd');
   const hooks = copilotHooks(Object.fromEntries(events.map((event) => [event, [bash(`cat > ${event}.json`)]])));
@@ -95,27 +95,27 @@ test('a hook gets the fields that GitHub documents', async () => {
 test.each([
   { title: 'exit code 2', text: 'echo "not here" >&2; exit 2', runs: 0, shown: 'not here' },
   {
-    title: 'exit code 2 beside a yes',
+    title: 'exit code 2 together with allow',
     text: `echo '{"permissionDecision":"allow"}'; exit 2`,
     runs: 0,
     shown: 'no reason was given',
   },
   {
-    title: 'another exit code',
+    title: 'exit code 1',
     text: `echo '{"permissionDecision":"allow"}'; exit 1`,
     runs: 0,
     shown: 'the hook failed',
   },
   {
-    title: 'a no with another exit code',
+    title: 'deny together with exit code 1',
     text: `echo '{"permissionDecision":"deny","permissionDecisionReason":"no"}'; exit 1`,
     runs: 0,
     shown: 'no',
   },
-  { title: 'a hook that takes too long', text: 'sleep 30', runs: 1, shown: 'done' },
-  { title: 'text that is not JSON', text: 'echo checked', runs: 1, shown: 'done' },
+  { title: 'a timeout', text: 'sleep 30', runs: 1, shown: 'done' },
+  { title: 'output that is not JSON', text: 'echo checked', runs: 1, shown: 'done' },
   { title: 'empty output', text: 'true', runs: 1, shown: 'done' },
-])('before a tool, $title has its effect', async ({ text, runs, shown }) => {
+])('a preToolUse hook with $title lets the tool run $runs times', async ({ text, runs, shown }) => {
   const hooks = copilotHooks({ preToolUse: [bash(text, { timeoutSec: text.startsWith('sleep') ? 0.3 : 20 })] });
   const { tool, inputs } = countingTool('run_command');
   const { agent, model } = agentWith(lab, hooks, {
@@ -128,7 +128,7 @@ test.each([
   expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain(shown);
 });
 
-test('a pattern matches whole names, and an invalid one leaves its hook out', async () => {
+test('a regular expression matches only whole names, and a hook with an invalid one is left out', async () => {
   const hooks = copilotHooks({
     preToolUse: [bash('echo x >> part', { matcher: 'ba.' }), bash('echo x >> whole', { matcher: 'ba.*|edit' })],
     postToolUse: [bash('true', { matcher: '(' })],
@@ -143,7 +143,7 @@ test('a pattern matches whole names, and an invalid one leaves its hook out', as
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-invalid' }]);
 });
 
-test('a hook adds context, replaces a result, asks a person and has the agent go on', async () => {
+test('hooks add context, replace a result, ask a person, and make the agent continue', async () => {
   const said = (output: object) => bash(`echo '${JSON.stringify(output)}'`);
   const result = { resultType: 'success', textResultForLlm: 'cleaned' };
   const hooks = copilotHooks({
@@ -171,7 +171,7 @@ test('a hook adds context, replaces a result, asks a person and has the agent go
   expect(asked).toMatchObject({ status: 'suspended' });
 });
 
-test('all files of a folder are read by name: those of the user, then those of the workspace', async () => {
+test('reads all hook files of a directory, sorted by name, first of the user, then of the workspace', async () => {
   const folder = join(lab.home, '.copilot', 'hooks');
   mkdirSync(folder, { recursive: true });
   const file = (word: string) => ({
@@ -189,7 +189,7 @@ test('all files of a folder are read by name: those of the user, then those of t
   expect(hooks.status().diagnostics).toEqual([]);
 });
 
-test('a hook that cannot run here is named, a guard as an error', async () => {
+test('reports unsupported hooks, and reports guards among them as errors', async () => {
   const hooks = copilotHooks({
     PreToolUse: [bash('true')],
     permissionRequest: [bash('true')],
@@ -209,7 +209,7 @@ test('a hook that cannot run here is named, a guard as an error', async () => {
   expect(hooks.status().diagnostics[0]?.message).toContain('Did you mean "preToolUse"?');
 });
 
-test('sensitive arguments are redacted, also within the JSON of a string', async () => {
+test('redacts sensitive arguments inside JSON strings', async () => {
   const hooks = copilotHooks({ preToolUse: [bash('cat > in.json')] }, { sensitive: ['token'] });
   const { agent } = agentWith(lab, hooks, {
     script: [calls('run_command', { token: 'hunter2' }), says('ok')],

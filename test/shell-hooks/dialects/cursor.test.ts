@@ -10,7 +10,7 @@ const lab = useHookLab();
 const toolNames = { cursor: { run_command: 'Shell', read_file: 'Read', write_file: 'Write' } };
 const given = (file: string) => JSON.parse(lab.read(file));
 
-/** A `.cursor/hooks.json` in the workspace, approved. */
+/** Returns approved hooks from `.cursor/hooks.json` of the workspace. */
 function cursorHooks(hooks: object, options: ShellHooksOptions = {}) {
   const notes = '// The team keeps these.\n';
   lab.write('.cursor/hooks.json', notes + JSON.stringify({ version: 1, hooks }));
@@ -32,7 +32,7 @@ const safe = { ...tool_input, command: tool_input.command.replace('rm ', 'trash 
 console.log(JSON.stringify({ permission: 'allow', updated_input: safe }));
 `;
 
-test('a hooks.json of Cursor runs unmodified: it allows, denies and rewrites', async () => {
+test('runs Cursor hooks unmodified: they allow, deny and rewrite a tool call', async () => {
   lab.write('.cursor/hooks/guard.mjs', GUARD);
   lab.write('.cursor/hooks/rewrite.mjs', REWRITE);
   const said: string[] = [];
@@ -64,7 +64,7 @@ test('a hooks.json of Cursor runs unmodified: it allows, denies and rewrites', a
   expect(lab.logged('error')).toEqual([]);
 });
 
-test('each event comes for its tools alone, with the fields that Cursor documents', async () => {
+test('runs each hook only for the tools of its event, with the fields that Cursor documents', async () => {
   lab.write('notes.txt', 'tide tables');
   const keep = (event: string) => [{ command: `cat >> ${event}.json` }];
   const events = ['beforeShellExecution', 'afterShellExecution', 'beforeMCPExecution', 'afterMCPExecution'];
@@ -117,26 +117,26 @@ test.each([
   { title: 'exit code 2', text: 'echo "not here" >&2; exit 2', runs: 0, shown: 'not here' },
   { title: 'output that is not JSON', text: 'echo fine', runs: 0, shown: 'its output is invalid' },
   {
-    title: 'a permission that is unknown',
+    title: 'an unknown permission',
     text: `echo '{"permission":"maybe"}'`,
     runs: 0,
     shown: 'its output is invalid',
   },
   {
-    title: 'camelCase messages of version 1.7',
+    title: 'a camelCase message, as in version 1.7,',
     text: `echo '{"permission":"deny","agentMessage":"old"}'`,
     runs: 0,
     shown: 'old',
   },
   {
-    title: 'a no with another exit code',
+    title: 'deny together with exit code 1',
     text: `echo '{"permission":"deny","agent_message":"no"}'; exit 1`,
     runs: 0,
     shown: 'no',
   },
-  { title: 'another exit code', text: 'exit 1', runs: 1, shown: 'done' },
+  { title: 'exit code 1', text: 'exit 1', runs: 1, shown: 'done' },
   { title: 'empty output', text: 'true', runs: 1, shown: 'done' },
-])('before a tool, $title has its effect', async ({ text, runs, shown }) => {
+])('a preToolUse hook with $title lets the tool run $runs times', async ({ text, runs, shown }) => {
   const hooks = cursorHooks({ preToolUse: [{ command: text }] });
   const { tool, inputs } = countingTool('run_command');
   const { agent, model } = agentWith(lab, hooks, {
@@ -149,7 +149,7 @@ test.each([
   expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain(shown);
 });
 
-test('failClosed blocks where the hook fails, and ask leaves the call to a person', async () => {
+test('failClosed blocks the tool call if the hook fails, and ask suspends it', async () => {
   const hooks = cursorHooks({
     beforeShellExecution: [
       { command: 'exit 1', matcher: '^ls', failClosed: true },
@@ -165,7 +165,7 @@ test('failClosed blocks where the hook fails, and ask leaves the call to a perso
   expect(result).toMatchObject({ status: 'suspended' });
 });
 
-test('a hook refuses a prompt, adds context, replaces a result and has the agent go on', async () => {
+test('hooks refuse a prompt, add context, replace a result, and make the agent continue', async () => {
   const said = (output: object) => [{ command: `echo '${JSON.stringify(output)}'` }];
   const hooks = cursorHooks({
     sessionStart: said({ additional_context: 'It is low tide.' }),
@@ -198,7 +198,7 @@ test('a hook refuses a prompt, adds context, replaces a result and has the agent
   ).toContain('`loop_limit`');
 });
 
-test('the hooks of the user run where their file lies', async () => {
+test('hooks of the user run in the directory of their hook file', async () => {
   const folder = join(lab.home, '.cursor');
   mkdirSync(join(folder, 'hooks'), { recursive: true });
   writeFileSync(join(folder, 'hooks', 'where.sh'), '#!/bin/sh\npwd > "$CURSOR_PROJECT_DIR"/where\n', { mode: 0o755 });
@@ -210,7 +210,7 @@ test('the hooks of the user run where their file lies', async () => {
   expect(lab.read('where')).toBe(`${folder}\n`);
 });
 
-test('a guard that cannot run here is an error, and so is one for a tool that nobody named', async () => {
+test('reports an unsupported guard, and a guard for a tool missing in toolNames, as errors', async () => {
   const hooks = cursorHooks(
     {
       subagentStart: [{ command: 'true' }],
@@ -228,7 +228,7 @@ test('a guard that cannot run here is an error, and so is one for a tool that no
   ]);
 });
 
-test('sensitive arguments are redacted, also within the JSON of a string', async () => {
+test('redacts sensitive arguments inside JSON strings', async () => {
   const hooks = cursorHooks({ beforeMCPExecution: [{ command: 'cat > in.json' }] }, { sensitive: ['token'] });
   const { agent } = agentWith(lab, hooks, {
     script: [calls('mcp__db__query', { token: 'hunter2' }), says('ok')],

@@ -7,7 +7,7 @@ import { calls, says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
-// Guards as people have published them, and what keeps them from being dropped without a word.
+// Guards as people publish them. None may be dropped without a report.
 const lab = useHookLab();
 
 const deny = { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } };
@@ -29,11 +29,11 @@ async function runsPast(hooks: ReturnType<typeof hooksIn>): Promise<number> {
   return inputs.length;
 }
 
-describe('a guard that says no and exits with an error', () => {
+describe('a guard that refuses and then fails', () => {
   test.each([
     ['Claude Code', () => claude(command(prints(JSON.stringify(deny), '; exit 1')))],
     ['Gemini CLI', () => gemini(slow(prints(no, '; exit 3')))],
-  ])('has said no, in a file of %s, and is not reported as broken', async (_whose, make) => {
+  ])('blocks the tool call and is not reported as broken, in a file of %s', async (_whose, make) => {
     const hooks = make();
 
     expect(await runsPast(hooks)).toBe(0);
@@ -41,11 +41,11 @@ describe('a guard that says no and exits with an error', () => {
     expect(hooks.status().diagnostics.filter(({ code }) => code === 'gate-broken')).toEqual([]);
   });
 
-  test('has said no also where it then hangs', async () => {
+  test('blocks the tool call even if it hangs after its refusal', async () => {
     expect(await runsPast(claude(command(prints(JSON.stringify(deny), '; sleep 60'), { timeout: 0.3 })))).toBe(0);
   });
 
-  test('is heard in its no alone: an exit code of 1 is an error otherwise', async () => {
+  test('with exit code 1 has no effect apart from a refusal', async () => {
     const rewrites = { hookSpecificOutput: { updatedInput: { command: 'rm' }, additionalContext: 'psst' } };
     const hooks = claude(command(prints(JSON.stringify(rewrites), '; exit 1')));
     const { tool, inputs } = countingTool('run_command');
@@ -68,7 +68,7 @@ async function askedAfter(hooks: ReturnType<typeof hooksIn>): Promise<string> {
 }
 
 test.each(['', '; exit 1', '; kill -9 $$'])(
-  'a no to a result is told to the model, whatever else is wrong with the hook: %j',
+  'the model reads the refusal of a result even if the hook also fails with %j',
   async (end) => {
     const text = prints(JSON.stringify({ decision: 'block', reason: 'the tests fail', systemMessage: 5 }), end);
 
@@ -76,7 +76,7 @@ test.each(['', '; exit 1', '; kill -9 $$'])(
   },
 );
 
-test('an exit code of 1 is no no: what such a hook rewrites, or tells the model at the end, does not count', async () => {
+test('exit code 1 does not refuse, and a rewritten result or a Stop message with it is ignored', async () => {
   const rewritten = { hookSpecificOutput: { updatedToolOutput: 'psst', tool_output: 'psst' } };
   const told = { hookSpecificOutput: { additionalContext: 'psst' } };
   const hooks = claudeHooks(lab, {
@@ -88,7 +88,7 @@ test('an exit code of 1 is no no: what such a hook rewrites, or tells the model 
   expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([1, 1]);
 });
 
-test('a no of a hook of Gemini CLI stands beside what is no text', async () => {
+test('the refusal of a Gemini CLI hook counts even if its llm_response has invalid parts', async () => {
   const odd = { toString: 1 };
   const response = { llm_response: { candidates: [{ content: { parts: [odd, { text: odd }] } }] } };
   const text = prints(JSON.stringify({ decision: 'deny', reason: 'not now', hookSpecificOutput: response }));
@@ -103,32 +103,32 @@ test('a no of a hook of Gemini CLI stands beside what is no text', async () => {
 test.each([
   { decision: 'block', hookSpecificOutput: { permissionDecision: 'allow' } },
   { decision: 'approve', hookSpecificOutput: { permissionDecision: 'deny' } },
-])('a no stands beside a yes of the same hook: %j', async (output) => {
+])('a refusal wins over a permission in the same output: %j', async (output) => {
   expect(await runsPast(claude(command(prints(JSON.stringify(output)))))).toBe(0);
 });
 
-describe('a no of a hook of Claude Code behind a line of a log', () => {
+describe('a refusal of a Claude Code hook after a log line', () => {
   const late = prints(`checking\n${JSON.stringify(deny)}`);
 
-  test('is not read there, and that is said', async () => {
+  test('has no effect and is reported', async () => {
     const hooks = claude(command(late));
 
     expect(await runsPast(hooks)).toBe(1);
     expect(hooks.status().diagnostics.filter(({ code }) => code === 'gate-broken')).toHaveLength(1);
   });
 
-  test('is a failure, and blocks where failures do', async () => {
+  test('is a failure, which blocks with onFailure block', async () => {
     expect(await runsPast(claude(command(late, { onFailure: 'block' })))).toBe(0);
   });
 
-  test('is nothing that a text with other JSON at its end says', async () => {
+  test('is not assumed if the JSON after the log line does not refuse', async () => {
     const hooks = claude(command(prints('checking\n{"continue":true}'), { onFailure: 'block' }));
 
     expect([await runsPast(hooks), lab.logged('error')]).toEqual([1, []]);
   });
 });
 
-test('with Codex a no to a result stands in its place, and with Claude Code beside it', async () => {
+test('the refusal of a result replaces the result with Codex, and is added to it with Claude Code', async () => {
   const hook = command(`${prints('')}; echo "leaks a key" >&2; exit 2`);
   const toolNames = { claude: {}, codex: {} };
   lab.write('.codex/hooks.json', JSON.stringify({ hooks: { PostToolUse: [hook] } }));
@@ -144,7 +144,7 @@ test('with Codex a no to a result stands in its place, and with Claude Code besi
   ]);
 });
 
-test('a time that no timer can wait for leaves no guard out', async () => {
+test('a guard with a timeout above the timer limit still runs', async () => {
   expect(await runsPast(claude(command('exit 2', { timeout: 3_600_000 })))).toBe(0);
 });
 
@@ -157,9 +157,9 @@ test.each([
   'said="`sh "$GEMINI_PROJECT_DIR"/guard.sh`"',
   "# don't\nsh $GEMINI_PROJECT_DIR/guard.sh # isn't",
   "echo 'in $GEMINI_PROJECT_DIR' \\$GEMINI_PROJECT_DIR > told; sh $CLAUDE_PROJECT_DIR/guard.sh",
-])('a guard of Gemini CLI is found in a folder with a space in its name: %s', async (text) => {
+])('finds a Gemini CLI guard in a directory with a space in its name: %s', async (text) => {
   const workspaceDir = join(lab.workspace, 'my shop');
-  // Some shells exit with 2 where a script is missing.
+  // Some shells exit with code 2 if a script is missing.
   lab.write('my shop/guard.sh', '#!/bin/sh\ntouch ran\nexit 2\n');
   lab.write('my shop/.gemini/settings.json', JSON.stringify({ hooks: { BeforeTool: [slow(text)] } }));
 
@@ -174,7 +174,7 @@ test.each([
   ['claude', 'PreToolUse', `bash -c '"\${CLAUDE_PLUGIN_ROOT}"/guard.sh'`],
   ['gemini', 'BeforeTool', `bash "\${extensionPath}\${/}guard.sh"`],
   ['gemini', 'BeforeTool', `bash "\${extensionPath}\${pathSeparator}guard.sh"`],
-] as const)('a guard of an extension for %s is found, whatever its folder is called: %s %s', async (...hook) => {
+] as const)('finds a %s guard of an extension in a directory with special characters: %s %s', async (...hook) => {
   const [dialect, event, text] = hook;
   const folder = `the "$(touch pwned)" \`touch pwned\` 'tool`;
   lab.write(`../home/${folder}/guard.sh`, '#!/bin/sh\nexit 2\n');
@@ -184,18 +184,18 @@ test.each([
   expect([await runsPast(hooksIn(lab, { files: [file] })), lab.has('pwned')]).toEqual([0, false]);
 });
 
-test('a hook of Gemini CLI may write its JSON as a text of JSON', async () => {
+test('accepts a JSON string that contains JSON as output of a Gemini CLI hook', async () => {
   expect(await runsPast(gemini(slow(prints(JSON.stringify(no)))))).toBe(0);
 });
 
-test('a hook of Gemini CLI may write its JSON on standard error, where nothing else is read', async () => {
+test('reads JSON on standard error of a Gemini CLI hook if standard output is empty', async () => {
   expect(await runsPast(gemini(slow(`${prints(no)} >&2`)))).toBe(0);
   expect(await runsPast(gemini(slow(`${prints('{}')}; ${prints(no)} >&2`)))).toBe(1);
   expect(await runsPast(gemini(slow('echo "a log" >&2')))).toBe(1);
   expect(lab.logged('error')).toEqual([]);
 });
 
-test('one command with other variables is another hook', async () => {
+test('the same command with different environment variables is a different hook', async () => {
   const guard = 'if [ "$MODE" = strict ]; then echo no >&2; exit 2; fi';
 
   expect(await runsPast(gemini(slow(guard, { env: { MODE: 'lax' } }), slow(guard, { env: { MODE: 'strict' } })))).toBe(
@@ -203,27 +203,27 @@ test('one command with other variables is another hook', async () => {
   );
 });
 
-test('blanks around a matcher mean nothing', async () => {
+test('ignores spaces around a matcher', async () => {
   const guard = { matcher: ' run_command ', ...slow('exit 2') };
 
   expect(await runsPast(gemini(guard))).toBe(0);
   expect(await runsPast(gemini({ matcher: ' * ', ...slow('exit 2') }))).toBe(0);
 });
 
-test('a matcher that is wrong does no harm where nobody looks at it', async () => {
+test('accepts an invalid matcher at an event that ignores matchers', async () => {
   const hooks = claudeHooks(lab, { UserPromptSubmit: [{ matcher: '**', ...command('exit 2') }] });
   const { agent } = agentWith(lab, hooks, { script: [says('ok')] });
 
   await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED' });
 });
 
-test('the shell of a hook means nothing where no shell reads it', async () => {
+test('ignores shell in a hook with args', async () => {
   const guard = { type: 'command', command: 'sh', args: ['-c', 'exit 2'], shell: 'powershell', timeout: 5 };
 
   expect(await runsPast(claude({ hooks: [guard] }))).toBe(0);
 });
 
-test('what Stop tells the model has the agent go on, eight times at most', async () => {
+test('additionalContext of a Stop hook makes the agent continue, at most eight times', async () => {
   const told = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'run the tests first' } };
   const { agent, model } = agentWith(lab, claudeHooks(lab, { Stop: [command(prints(JSON.stringify(told)))] }), {
     script: says('done') as never,
@@ -235,7 +235,7 @@ test('what Stop tells the model has the agent go on, eight times at most', async
   expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain('run the tests first');
 });
 
-test('the folder of a project may have any name', async () => {
+test('expands the variable of a project directory whose name contains $&', async () => {
   const workspaceDir = join(lab.workspace, "$&$$'");
   mkdirSync(workspaceDir);
   const hook = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 2', `\${CLAUDE_PROJECT_DIR}`], dialect: 'claude' };
@@ -248,7 +248,7 @@ test('the folder of a project may have any name', async () => {
   expect((await hooks.runner.runEvent(occasion)).reason).toBe(workspaceDir);
 });
 
-test('a hook of BeforeModel sees what the one before it took out, and does not bring it back', async () => {
+test('a BeforeModel hook gets the request as the previous hook changed it, and does not undo the change', async () => {
   const edits = (edit: string) => `node -e '
     const { llm_request } = JSON.parse(require("fs").readFileSync(0));
     const messages = llm_request.messages${edit};
@@ -267,7 +267,7 @@ test('a hook of BeforeModel sees what the one before it took out, and does not b
   expect(model.requests[0]?.messages.map(textOf)).toEqual(['Serve.', 'open [secret]', 'be brief']);
 });
 
-test('a file whose matchers name the tools of another program is spoken of once, where nobody says which those are', async () => {
+test('reports a hook file once if its matchers name foreign tools and toolNames is missing', async () => {
   const group = (matcher: string) => ({ matcher, ...command('exit 2') });
   const said = async (matchers: readonly string[], options: ShellHooksOptions = {}) => {
     const hooks = claudeHooks(lab, { PreToolUse: matchers.map(group) }, { toolNames: {}, ...options });
@@ -280,7 +280,7 @@ test('a file whose matchers name the tools of another program is spoken of once,
   expect(await said(['Bash'], { toolNames: { claude: {} } })).toEqual([]);
 });
 
-test('a command that needs a folder that there is none of is left out, and said', async () => {
+test('leaves out and reports a command that uses CLAUDE_PLUGIN_DATA outside of a plugin', async () => {
   const hooks = claude(command('rm -rf "$CLAUDE_PLUGIN_DATA/cache"; touch ran'));
 
   expect(await runsPast(hooks)).toBe(1);
@@ -288,7 +288,7 @@ test('a command that needs a folder that there is none of is left out, and said'
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
 });
 
-test('so is one in a file of Codex, by the name that Codex has for that folder', async () => {
+test('leaves out and reports a Codex command that uses PLUGIN_DATA outside of a plugin', async () => {
   const hook = command('rm -rf "$PLUGIN_DATA/cache"; touch ran');
   lab.write('.codex/hooks.json', JSON.stringify({ hooks: { PreToolUse: [hook] } }));
   const hooks = hooksIn(lab, { discover: ['codex'], approve: () => true });
@@ -304,26 +304,23 @@ const files = [
   ['gemini', '.gemini/settings.json', 'BeforeTool'],
 ] as const;
 
-test.each(files)(
-  'guards that are lost to a key of their name in a file of %s are missed, and that is said',
-  async (...file) => {
-    const [dialect, path, event] = file;
-    const [guard, none] = [JSON.stringify([command('exit 2')]), '[]'];
-    const said = async (text: string) => {
-      lab.write(path, text);
-      const hooks = hooksIn(lab, { discover: [dialect] });
-      await hooks.reload();
-      return hooks.status().diagnostics.map(({ level, code, message }) => [level, code, message.includes('repeated')]);
-    };
-    const lost = [['error', 'hooks-invalid', true]];
+test.each(files)('reports guards that are lost because a key is repeated in a %s file', async (...file) => {
+  const [dialect, path, event] = file;
+  const [guard, none] = [JSON.stringify([command('exit 2')]), '[]'];
+  const said = async (text: string) => {
+    lab.write(path, text);
+    const hooks = hooksIn(lab, { discover: [dialect] });
+    await hooks.reload();
+    return hooks.status().diagnostics.map(({ level, code, message }) => [level, code, message.includes('repeated')]);
+  };
+  const lost = [['error', 'hooks-invalid', true]];
 
-    expect(await said(`{"hooks":{"${event}":${guard},"${event}":${none}}}`)).toEqual(lost);
-    expect(await said(`{"hooks":{"${event}":${guard}},"hooks":{}}`)).toEqual(lost);
-    expect(await said(`{"env":{"A":"1","A":"2"},"env":{},"hooks":{"${event}":${none}}}`)).not.toContainEqual(lost[0]);
-  },
-);
+  expect(await said(`{"hooks":{"${event}":${guard},"${event}":${none}}}`)).toEqual(lost);
+  expect(await said(`{"hooks":{"${event}":${guard}},"hooks":{}}`)).toEqual(lost);
+  expect(await said(`{"env":{"A":"1","A":"2"},"env":{},"hooks":{"${event}":${none}}}`)).not.toContainEqual(lost[0]);
+});
 
-test('an entry of which nothing can be made leaves the guards beside it where they are', async () => {
+test('an invalid entry is reported and does not affect other hooks of the file', async () => {
   const entry = { event: { toString: 1 }, name: 'odd', command: 'true' };
   lab.write('.keelson/hooks.json', JSON.stringify({ hooks: { before_tool: [entry, { name: 'g', command: 'true' }] } }));
   const hooks = hooksIn(lab, { discover: ['native'] });
@@ -333,13 +330,10 @@ test('an entry of which nothing can be made leaves the guards beside it where th
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-invalid', hook: 'odd' }]);
 });
 
-test.each(files)(
-  'guards that stand beside `hooks` in a file of %s are missed, and that is said',
-  async (dialect, path, event) => {
-    lab.write(path, JSON.stringify({ [event]: [command('exit 2')] }));
-    const hooks = hooksIn(lab, { discover: [dialect] });
-    await hooks.reload();
+test.each(files)('reports events that are outside of `hooks` in a %s file', async (dialect, path, event) => {
+  lab.write(path, JSON.stringify({ [event]: [command('exit 2')] }));
+  const hooks = hooksIn(lab, { discover: [dialect] });
+  await hooks.reload();
 
-    expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hooks-invalid' }]);
-  },
-);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hooks-invalid' }]);
+});

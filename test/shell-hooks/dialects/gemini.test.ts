@@ -18,7 +18,7 @@ const command = (text: string, more: object = {}) => ({
 const answer = (output: object) => command(`cat > /dev/null; echo '${JSON.stringify(output)}'`);
 const given = (file: string) => JSON.parse(lab.read(file));
 
-test('a hooks.json as the documentation shows it blocks a tool, rewrites an input and adds context, unmodified', async () => {
+test('runs documented Gemini CLI hooks unmodified: they block a tool, rewrite its input and add context', async () => {
   lab.write(
     '.gemini/hooks/security.py',
     `import json, sys
@@ -53,7 +53,7 @@ else:
   expect(model.requests[0]?.messages.map(textOf)[1]).toContain('Branch: main');
 });
 
-test('a hook gets the fields that Gemini CLI documents', async () => {
+test('passes the fields that Gemini CLI documents to hooks', async () => {
   const hooks = gemini({
     BeforeTool: [command('cat > tool.json')],
     BeforeModel: [command('cat > model.json')],
@@ -84,7 +84,7 @@ test('a hook gets the fields that Gemini CLI documents', async () => {
   });
 });
 
-test('BeforeModel changes the request, and may answer in the place of the model', async () => {
+test('BeforeModel changes the request, or answers in place of the model', async () => {
   const change = {
     llm_request: {
       messages: [{ role: 'user', content: ['hel', { text: 'lo' }] }],
@@ -105,7 +105,7 @@ test('BeforeModel changes the request, and may answer in the place of the model'
   expect(second.model.requests).toEqual([]);
 });
 
-test('a request that no model could be sent is passed over', async () => {
+test('ignores a changed request that cannot be sent', async () => {
   const drop = { hookSpecificOutput: { llm_request: { messages: [{ role: 'tool', content: 'x' }] } } };
   const { agent, model } = agentWith(lab, gemini({ BeforeModel: [answer(drop)] }), {
     script: [calls('look', {}), says('ok')],
@@ -124,7 +124,7 @@ test('AfterModel replaces the text of a response', async () => {
   ).toBe('redacted');
 });
 
-test('AfterModel replaces the text of a response that calls tools, and the calls are made', async () => {
+test('AfterModel replaces the text of a response and keeps its tool calls', async () => {
   const { tool, inputs } = countingTool('look');
   const change = { hookSpecificOutput: { llm_response: { text: 'redacted' } } };
   const { agent, model } = agentWith(lab, gemini({ AfterModel: [answer(change)] }), {
@@ -139,14 +139,14 @@ test('AfterModel replaces the text of a response that calls tools, and the calls
   });
 });
 
-test('a response without parts replaces nothing', async () => {
+test('a response without parts changes nothing', async () => {
   const none = { hookSpecificOutput: { llm_response: { candidates: [{ content: { role: 'model', parts: [] } }] } } };
   const { agent } = agentWith(lab, gemini({ AfterModel: [answer(none)] }), { script: [says('fine')] });
 
   expect((await agent.run('go')).text).toBe('fine');
 });
 
-test('names of tools are added together, and NONE wins over all', async () => {
+test('combines the allowed tool names of several hooks, and removes all tools with NONE', async () => {
   const limit = (toolConfig: object) => answer({ hookSpecificOutput: { toolConfig } });
   const tools = ['a', 'b', 'c'].map((name) => countingTool(name).tool);
   const offered = async (...groups: object[]) => {
@@ -164,7 +164,7 @@ test('names of tools are added together, and NONE wins over all', async () => {
   ]);
 });
 
-test('AfterTool hides a result behind its reason, and AfterAgent asks for another answer', async () => {
+test('AfterTool replaces a refused result with the reason, and AfterAgent makes the agent answer again', async () => {
   const again = `if grep -q '"stop_hook_active":true'; then echo '{}'; else echo '{"decision":"deny","reason":"shorter"}'; fi`;
   const hooks = gemini({ AfterTool: [answer({ decision: 'deny', reason: 'hidden' })], AfterAgent: [command(again)] });
   const { agent, model } = agentWith(lab, hooks, {
@@ -177,7 +177,7 @@ test('AfterTool hides a result behind its reason, and AfterAgent asks for anothe
   expect(textOf(model.requests[2]?.messages.at(-1) as never)).toContain('shorter');
 });
 
-test('exit code 2 blocks, others do not, and plain text is for the user', async () => {
+test('exit code 2 refuses the prompt, exit code 1 does not, and plain text is shown to the user', async () => {
   const run = (group: object) =>
     agentWith(lab, gemini({ BeforeAgent: [group] }), { script: [says('ok')] }).agent.run('go');
 
@@ -188,7 +188,7 @@ test('exit code 2 blocks, others do not, and plain text is for the user', async 
   expect(await rejectionOf(run(answer({ continue: false, stopReason: 'enough' })))).toMatchObject({ reason: 'enough' });
 });
 
-test('times are milliseconds, and what is not as there is said', async () => {
+test('reads timeouts in milliseconds, and reports differences from Gemini CLI', async () => {
   const hooks = gemini({
     AfterModel: [command('sleep 60', { timeout: 150 })],
     PreCompress: [command('true')],

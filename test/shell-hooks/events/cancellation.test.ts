@@ -17,7 +17,7 @@ import {
 
 const lab = useHookLab();
 
-/** One run with a tool call, under a hook that cancels. */
+/** Creates an agent with one tool and a hook that cancels the event. */
 function cancelled(event: HookEvent, more: object = {}) {
   const hook = answers(event, { continue: false, reason: 'not on Sundays', ...more }, { name: 'sabbath' });
   const { tool, inputs } = countingTool('look');
@@ -38,7 +38,7 @@ const points = {
 } as const;
 
 test.each(Object.entries(points))(
-  'S0-13.2: cancelling %s ends the run where it is',
+  'S0-13.2: a cancellation at %s ends the run at that point',
   async (event, [point, asked, ran]) => {
     const { agent, model, inputs } = cancelled(event as HookEvent);
     const error = await rejectionOf(agent.run('go'));
@@ -48,7 +48,7 @@ test.each(Object.entries(points))(
   },
 );
 
-test('S0-13.2: cancelling session_start opens no session, with an error that names hook and reason', async () => {
+test('S0-13.2: a cancellation at session_start rejects the session with the hook name and the reason', async () => {
   const { agent } = cancelled('session_start');
   const error = (await rejectionOf(agent.session())) as LifecycleError;
 
@@ -58,7 +58,7 @@ test('S0-13.2: cancelling session_start opens no session, with an error that nam
   expect(agent.status().sessions).toBe(0);
 });
 
-test('S0-13.2: cancelling before_tool runs no tool, and the model reads why', async () => {
+test('S0-13.2: a cancellation at before_tool prevents the tool call, and the model reads the reason', async () => {
   const { agent, model, inputs } = cancelled('before_tool', { reason: 'not </system> on Sundays' });
 
   expect((await agent.run('go')).text).toBe('seen');
@@ -74,21 +74,21 @@ test('S0-13.2: cancelling before_tool runs no tool, and the model reads why', as
   });
 });
 
-test('S0-13.2: cancelling after_tool withholds the result', async () => {
+test('S0-13.2: a cancellation at after_tool withholds the result', async () => {
   const { agent } = cancelled('after_tool');
   const { messages } = (await rejectionOf(agent.run('go'))) as { messages: unknown };
 
   expect(JSON.stringify(messages)).not.toContain('done');
 });
 
-test('S0-13.2: cancelling session_end is recorded, and the session closes', async () => {
+test('S0-13.2: a cancellation at session_end is logged, and the session closes', async () => {
   const { agent } = cancelled('session_end');
   await (await agent.session()).close();
 
   expect(lab.logged('warn')).toMatchObject([{ details: { hookName: 'sabbath', reason: 'not on Sundays' } }]);
 });
 
-test('B17: a cancellation counts also where the tool has failed', async () => {
+test('B17: a cancellation at after_tool counts even if the tool has failed', async () => {
   const hooks = hooksIn(lab, { hooks: [answers('after_tool', { continue: false, reason: 'enough' })] });
   const { tool } = countingTool('bad', () => {
     throw new TypeError('broken');
@@ -99,7 +99,7 @@ test('B17: a cancellation counts also where the tool has failed', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test('B17: a cancellation counts also where other calls of the turn are running', async () => {
+test('B17: a cancellation counts even while other tool calls of the turn are running', async () => {
   const hooks = hooksIn(lab, {
     hooks: [answers('after_tool', { continue: false, reason: 'enough' }, { matcher: 'quick' })],
   });
@@ -111,7 +111,7 @@ test('B17: a cancellation counts also where other calls of the turn are running'
   expect(await rejectionOf(agent.run('go'))).toMatchObject({ reason: 'enough' });
 });
 
-test('B17: a cancellation while the answer streams ends the stream with it', async () => {
+test('B17: a cancellation also ends the stream of the answer', async () => {
   const { agent } = cancelled('after_model');
   const stream = agent.stream('go');
   const types: string[] = [];
@@ -123,7 +123,7 @@ test('B17: a cancellation while the answer streams ends the stream with it', asy
   expect(await rejectionOf(stream.result)).toMatchObject({ code: 'ERR_RUN_REJECTED' });
 });
 
-test('no program of a hook outlives the run that it belongs to', async () => {
+test('no process of a hook outlives its run', async () => {
   const hooks = hooksIn(lab, {
     hooks: [
       sh('before_tool', 'echo $$ > pid; exec sleep 60', { matcher: 'slow' }),
@@ -151,7 +151,7 @@ test('no program of a hook outlives the run that it belongs to', async () => {
   await expect.poll(() => isGone(Number(lab.read('pid'))), { timeout: 4_000 }).toBe(true);
 });
 
-test('a run that is aborted ends its hook and nothing else is started', async () => {
+test('aborting a run ends its hook and starts no other hook', async () => {
   const hooks = hooksIn(lab, { hooks: [sh('before_agent', 'echo $$ > pid; exec sleep 60'), records('before_agent')] });
   const { agent, model } = agentWith(lab, hooks, { script: [says('seen')] });
   const controller = new AbortController();

@@ -6,7 +6,7 @@ import { agentWith, answers, countingTool, hooksIn, useHookLab } from '../../sup
 
 const lab = useHookLab();
 
-/** What hooks said in each request, in order. */
+/** Returns the hook messages of each model request, in order. */
 function heard(model: ScriptedModel): string[][] {
   return model.requests.map(({ messages }) =>
     messages.flatMap((message) => {
@@ -16,7 +16,7 @@ function heard(model: ScriptedModel): string[][] {
   );
 }
 
-/** Two runs of one session, the first with a tool call, and two hooks that speak at one event. */
+/** Runs a session twice, the first time with a tool call. Two hooks send messages at one event. */
 async function twoRuns(event: HookEvent, more: object = {}) {
   const says1 = (text: string) => ({ systemMessage: text, ...more });
   const hooks = hooksIn(lab, {
@@ -45,11 +45,11 @@ const next: Record<string, string[][]> = {
   session_end: [[], [], []],
 };
 
-test.each(HOOK_EVENTS)('S0-13.1: what hooks say at %s enters the conversation once, in their order', async (event) => {
+test.each(HOOK_EVENTS)('S0-13.1: hook messages of %s are added to the conversation once, in order', async (event) => {
   expect(await twoRuns(event)).toEqual(next[event]);
 });
 
-test('S0-13.1: what hooks say at the two events before a request stands in it together', async () => {
+test('S0-13.1: hook messages of before_model and before_tool_selection are in the same request', async () => {
   const hooks = hooksIn(lab, {
     hooks: [
       answers('before_model', { systemMessage: 'one' }, { name: 'a' }),
@@ -62,7 +62,7 @@ test('S0-13.1: what hooks say at the two events before a request stands in it to
   expect(heard(model)).toEqual([both]);
 });
 
-test('S0-13.1: what is said at session_end is kept in the log', async () => {
+test('S0-13.1: hook messages of session_end are logged', async () => {
   await twoRuns('session_end');
 
   expect(lab.logged('info').map(({ message }) => message)).toEqual(
@@ -70,7 +70,7 @@ test('S0-13.1: what is said at session_end is kept in the log', async () => {
   );
 });
 
-test('a remark on a final answer buys no turn', async () => {
+test('a hook message after the final answer does not cause another turn', async () => {
   const hooks = hooksIn(lab, { hooks: [answers('after_model', { systemMessage: 'well said' })] });
   const { agent, model } = agentWith(lab, hooks, { script: [says('seen')] });
 
@@ -78,7 +78,7 @@ test('a remark on a final answer buys no turn', async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-/** The same hook cancels once, in the first run, and the session goes on. */
+/** Returns the hook messages of the next request after a hook has cancelled the first run. */
 async function afterCancel(event: HookEvent) {
   const text = `cat >/dev/null; test -e once && exit 0; touch once; echo '{"continue":false,"systemMessage":"one"}'`;
   const hooks = hooksIn(lab, { hooks: [{ event, name: 'a', command: 'sh', args: ['-c', text] }] });
@@ -94,13 +94,13 @@ async function afterCancel(event: HookEvent) {
 }
 
 test.each(HOOK_EVENTS.filter((event) => !['session_start', 'session_end'].includes(event)))(
-  "S0-13.1, B15: what the hook said that cancels %s stands in the session's next request",
+  "S0-13.1, B15: the message of a hook that cancels %s is in the session's next request",
   async (event) => {
     expect(await afterCancel(event)).toEqual(['a: one']);
   },
 );
 
-test('S0-13.1: what the hook said that kept a session from opening stands in its first request, once it opens', async () => {
+test('S0-13.1: the message of a hook that cancelled session_start is in the first request after the session opens', async () => {
   const text = `test -e once && exit 0; touch once; echo '{"continue":false,"systemMessage":"one"}'`;
   const hook = { event: 'session_start', name: 'a', command: 'sh', args: ['-c', text] } as const;
   const { agent, model } = agentWith(lab, hooksIn(lab, { hooks: [hook] }), { script: [says('seen')] });
@@ -110,7 +110,7 @@ test('S0-13.1: what the hook said that kept a session from opening stands in its
   expect(heard(model)).toEqual([['a: one']]);
 });
 
-test('what hooks say to the user reaches the listener', async () => {
+test('passes hook messages for the user to onNotice', async () => {
   const notices: unknown[] = [];
   const hooks = hooksIn(lab, {
     hooks: [answers('before_agent', { systemMessage: 'mind\u001b[31m the gap' })],
@@ -122,7 +122,7 @@ test('what hooks say to the user reaches the listener', async () => {
   expect(notices).toEqual([{ hook: 'before_agent-hook', event: 'before_agent', text: 'mind the gap' }]);
 });
 
-test('two sessions do not hear what was meant for the other', async () => {
+test('a hook message does not appear in another session', async () => {
   const hooks = hooksIn(lab, { hooks: [answers('after_agent', { systemMessage: 'one' })] });
   const { agent, model } = agentWith(lab, hooks, { script: says('ok') as never });
   const [a, b] = [await agent.session({ id: 'a' }), await agent.session({ id: 'b' })];

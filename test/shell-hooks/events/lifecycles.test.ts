@@ -19,7 +19,7 @@ const only = (event: (typeof HOOK_EVENTS)[number]) => recorded(lab).filter((docu
 const dataOf = (event: (typeof HOOK_EVENTS)[number]) =>
   only(event).map(({ data }) => data) as Record<string, unknown>[];
 
-test('S0-1.1: session_start comes once, with the id, before anything else', async () => {
+test('S0-1.1: session_start runs once, before all other events, with the session id', async () => {
   const { agent } = agentWith(lab, everything(), { script: [says('one'), says('two')] });
   const session = await agent.session({ id: 'harbour' });
   await session.run('first');
@@ -33,7 +33,7 @@ test('S0-1.1: session_start comes once, with the id, before anything else', asyn
   expect(dataOf('session_start')).toEqual([{ session_id: 'harbour' }]);
 });
 
-test('S0-1.2: session_end has the id and the whole transcript', async () => {
+test('S0-1.2: session_end gets the session id and all messages', async () => {
   const { agent } = agentWith(lab, everything(), { script: [says('one'), says('two')] });
   const session = await agent.session({ id: 'harbour' });
   await session.run('first');
@@ -44,7 +44,7 @@ test('S0-1.2: session_end has the id and the whole transcript', async () => {
   expect(session.messages).toHaveLength(4);
 });
 
-test('S0-1.3: before_agent has the prompt, and a context with what there is so far', async () => {
+test('S0-1.3: before_agent gets the prompt, and a context with the messages so far', async () => {
   const { agent } = agentWith(lab, everything(), { script: [says('one'), says('two')], instructions: 'Be brief.' });
   const session = await agent.session({ id: 'harbour' });
   await session.run('first');
@@ -64,7 +64,7 @@ test('S0-1.3: before_agent has the prompt, and a context with what there is so f
   });
 });
 
-test('S0-1.4: after_agent has the answer and every call of the run in call order', async () => {
+test('S0-1.4: after_agent gets the answer and all tool calls of the run in call order', async () => {
   const { tool } = countingTool('look');
   const look = (at: number) => ({ name: 'look', input: { at }, id: `call ${at}` });
   const script = [calls(look(1)), calls(look(2), look(3)), says('seen')];
@@ -83,14 +83,14 @@ test('S0-1.4: after_agent has the answer and every call of the run in call order
   ]);
 });
 
-test('S0-1.4: a run without calls has none in after_agent', async () => {
+test('S0-1.4: after_agent gets an empty array for a run without tool calls', async () => {
   const { agent } = agentWith(lab, everything(), { script: [says('seen')] });
   await agent.run('go');
 
   expect(dataOf('after_agent')).toEqual([{ response: 'seen', tool_calls: [] }]);
 });
 
-test('S0-1.5: before_model has what is sent, instructions included, and the model', async () => {
+test('S0-1.5: before_model gets the messages of the request, including instructions, and the model', async () => {
   const { tool } = countingTool('look');
   const { agent, model } = agentWith(lab, everything(), {
     script: [calls('look', {}), says('seen')],
@@ -103,7 +103,7 @@ test('S0-1.5: before_model has what is sent, instructions included, and the mode
   expect(dataOf('before_model')).toHaveLength(2);
 });
 
-test('S0-1.6: after_model has the response and its tokens', async () => {
+test('S0-1.6: after_model gets the response and its token counts', async () => {
   const { agent } = agentWith(lab, everything(), { script: [says('seen')] });
   await agent.run('go');
 
@@ -115,7 +115,7 @@ test('S0-1.6: after_model has the response and its tokens', async () => {
   ]);
 });
 
-test('S0-1.7: before_tool_selection names the tools that are there, before each model call', async () => {
+test('S0-1.7: before_tool_selection gets the available tool names before each model call', async () => {
   const tools = createToolSet(['one', 'two', 'three'].map((name) => countingTool(name).tool));
   const growing = countingTool('four').tool;
   const grow = countingTool('grow', () => {
@@ -133,7 +133,7 @@ test('S0-1.7: before_tool_selection names the tools that are there, before each 
   ]);
 });
 
-test('S0-1.8: before_tool has the name and arguments, before the tool has done anything', async () => {
+test('S0-1.8: before_tool gets the tool name and arguments before the tool runs', async () => {
   const { tool } = countingTool('write', () => {
     lab.write('written', 'x');
     return 'ok';
@@ -154,7 +154,7 @@ test('S0-1.8: before_tool has the name and arguments, before the tool has done a
   expect([lab.has('written'), lab.has('late')]).toEqual([true, false]);
 });
 
-test('S0-1.9: after_tool has the result, of a failure too, and never of a call that did not run', async () => {
+test('S0-1.9: after_tool gets the result of each tool call that ran, including failures', async () => {
   const good = countingTool('good', () => ({ n: 1 })).tool;
   const bad = countingTool('bad', () => {
     throw new TypeError('broken');

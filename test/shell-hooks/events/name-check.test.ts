@@ -19,10 +19,10 @@ async function warningsOf(hooks: readonly Partial<HookRegistration>[], more: She
   return unknown.map(({ level, message }) => `${level}: ${message}`);
 }
 
-test('names that match no tool are warned of once, all together, with the nearest name', async () => {
+test('warns once about all unknown tool names, with the nearest known name', async () => {
   expect(await warningsOf([{ matcher: 'delete_flie' }, { matcher: 'delete_file, wipe', event: 'after_tool' }])).toEqual(
     [
-      'warning: Some hooks never run for a tool that they name: ' +
+      'warning: Some hooks name unknown tools: ' +
         'the matcher of hook "guard-0": no tool is named "delete_flie"; did you mean "delete_file"?, and ' +
         'the matcher of hook "guard-1": no tool is named "wipe".',
     ],
@@ -31,18 +31,18 @@ test('names that match no tool are warned of once, all together, with the neares
 
 test.each([
   ['a tool', { matcher: 'delete_file' }],
-  ['a tool of a server', { matcher: 'mcp__sea__look' }],
-  ['a tool of a server that has none yet', { matcher: 'mcp__pending__look' }],
+  ['a tool of an MCP server', { matcher: 'mcp__sea__look' }],
+  ['a tool of an MCP server without tools', { matcher: 'mcp__pending__look' }],
   ['everything', { matcher: '*' }],
-  ['a pattern', { matcher: '^wipe$' }],
-  ['an event without tools', { event: 'session_start', matcher: 'startup', dialect: 'claude' }],
-  ['a tool of another program that nobody mapped', { matcher: 'Bash|Write', dialect: 'claude' }],
-] as const)('no warning is due for %s', async (_what, hook) => {
+  ['a regular expression', { matcher: '^wipe$' }],
+  ['a session event', { event: 'session_start', matcher: 'startup', dialect: 'claude' }],
+  ['a foreign tool name without toolNames', { matcher: 'Bash|Write', dialect: 'claude' }],
+] as const)('does not warn about %s', async (_what, hook) => {
   expect(await warningsOf([hook])).toEqual([]);
 });
 
 test.each(['claude', 'codex', 'copilot'] as const)(
-  'with %s, a mapped name is known, and so is a list with one',
+  'in the %s dialect, accepts mapped names and lists with at least one mapped name',
   async (dialect) => {
     const toolNames = { [dialect]: { delete_file: 'Bash' } };
 
@@ -62,13 +62,13 @@ test.each(['claude', 'codex', 'copilot'] as const)(
 );
 
 test.each(['gemini', 'cursor'] as const)(
-  'with %s every matcher is a pattern, of which no warning is due',
+  'does not warn about %s matchers, which are always regular expressions',
   async (dialect) => {
     expect(await warningsOf([{ matcher: 'run_shell', dialect }], { toolNames: { [dialect]: {} } })).toEqual([]);
   },
 );
 
-test('a hook that joins later is checked at the next run', async () => {
+test('checks a hook that is registered later at the next run', async () => {
   const loader = hooksIn(lab, { hooks: [] });
   const { agent } = agentWith(lab, loader, { script: [says('one'), says('two')] });
   await agent.run('first');

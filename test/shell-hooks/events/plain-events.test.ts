@@ -10,7 +10,7 @@ const gemini = (event: HookEvent, specific: object): HookRegistration => ({
   dialect: 'gemini',
 });
 
-test('S0-3.1: a hook reads the data of each event', async () => {
+test('S0-3.1: a hook gets the data of each event', async () => {
   const runner = runnerOf(...HOOK_EVENTS.map((event) => records(event)));
   await runner.run('session_start', { session_id: 'harbour' });
   await runner.run('before_agent', { prompt: 'go', context: { branch: 'main' } });
@@ -64,14 +64,14 @@ test.each<[HookEvent, object, object, object]>([
     { updatedOutput: 'y' },
     { result: { content: 'y', is_error: true } },
   ],
-])('the value of the result is the data as hooks rewrote it: %s', async (...row) => {
+])('the result contains the data after the changes of the hooks: %s', async (...row) => {
   const [event, data, output, value] = row;
   const outcome = await runnerOf(answers(event, output)).run(event, data as never);
 
   expect(outcome).toMatchObject({ shouldContinue: true, value });
 });
 
-test('hooks of another dialect run too, and limits of Gemini CLI join', async () => {
+test('runs hooks of other dialects, and combines tool limits of Gemini CLI hooks', async () => {
   const limit = (name: string) => gemini('before_tool_selection', { toolConfig: { allowedFunctionNames: [name] } });
   const runner = runnerOf(limit('a'), limit('c'), gemini('before_tool', { tool_input: { at: 2 } }));
 
@@ -82,7 +82,7 @@ test('hooks of another dialect run too, and limits of Gemini CLI join', async ()
   expect(call.value).toMatchObject({ args: { at: 2, by: 'me' } });
 });
 
-test('only hooks whose matcher fits the tool run, and a cancellation stops the hooks after it', async () => {
+test('runs only hooks with a matching matcher, and stops after a cancellation', async () => {
   const runner = runnerOf(
     answers('before_tool', { continue: false, reason: 'no' }, { name: 'guard', matcher: 'erase' }),
     sh('before_tool', 'touch later', { name: 'later' }),
@@ -92,14 +92,14 @@ test('only hooks whose matcher fits the tool run, and a cancellation stops the h
   expect(await runner.run('before_tool', { tool_name: 'erase' })).toMatchObject({ cancelledBy: 'guard', reason: 'no' });
 });
 
-test('a request that a hook of Gemini CLI made unsendable is left as it was', async () => {
+test('keeps the request if a Gemini CLI hook makes it invalid', async () => {
   const drop = gemini('before_model', { llm_request: { messages: [null] } });
   const messages = [{ role: 'user', content: 'go' }] as const;
 
   expect((await runnerOf(drop).run('before_model', { messages })).value).toEqual({ messages });
 });
 
-test('an abort ends the hook that runs', async () => {
+test('an abort ends the running hook', async () => {
   const controller = new AbortController();
   const running = runnerOf(sh('before_agent', 'sleep 60')).run('before_agent', { prompt: 'go' }, controller);
   controller.abort();
@@ -120,7 +120,7 @@ test.each<[string, unknown, string]>([
   ['before_tool_selection', { available_tools: [{}] }, '`available_tools` must be an array of strings'],
   ['after_model', { response: {} }, '`response` must be a string, an object with `text`'],
   ['after_agent', { tool_calls: 1 }, '`response` must be a string, got undefined; `tool_calls` must be an array'],
-])('refuses the event %j with the data %j, and starts nothing', async (event, data, problem) => {
+])('rejects the event %j with the data %j and starts no hook', async (event, data, problem) => {
   const runner = runnerOf(...HOOK_EVENTS.map((known) => sh(known, 'touch ran')));
   const error = await rejectionOf(runner.run(event as 'before_tool', data as never));
 

@@ -9,7 +9,7 @@ import { agentWith, hooksIn, useHookLab } from '../../support/shell-hooks/hook-l
 const lab = useHookLab();
 const claude = (hooks: object, options?: ShellHooksOptions) => claudeHooks(lab, hooks, options);
 
-test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the approval', async () => {
+test('an approval covers a script that the command names with $CLAUDE_PROJECT_DIR', async () => {
   lab.write('.claude/check.sh', '#!/bin/sh\necho ran >> ran\n');
   const asked: string[] = [];
   const hooks = claude(
@@ -29,7 +29,7 @@ test.each([
   `"\${CLAUDE_PROJECT_DIR:-.}"/my\\ hooks/check.sh`,
   `bash "\${CLAUDE_PROJECT_DIR}/my hooks/check.sh" --fast`,
   `sh -c "'./my hooks/check.sh' --fast"`,
-])('however a command names a script, such as %s, it is bound', async (text) => {
+])('an approval covers the script of the command %s', async (text) => {
   lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
   const asked: string[][] = [];
   const hooks = claude(
@@ -41,7 +41,7 @@ test.each([
   expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
 });
 
-test('hooks as they are published are asked about once, also those that write a log or settings', async () => {
+test('prompts once for each published hook, including hooks that write a log file or settings', async () => {
   const log = '$CLAUDE_PROJECT_DIR/.claude/hooks.log';
   const settings = '"$CLAUDE_PROJECT_DIR"/.claude/settings.local.json';
   lab.write('.claude/hooks/check.sh', `#!/bin/sh\necho ran >> "${log}"\n`);
@@ -70,7 +70,7 @@ test('hooks as they are published are asked about once, also those that write a 
   expect(lab.read('.claude/hooks.log').match(/ran/g)).toHaveLength(3);
 });
 
-test('the user may have switched hooks off; a file of the workspace may not', async () => {
+test('a user file can disable its hooks; a workspace file cannot', async () => {
   const document = JSON.stringify({ disableAllHooks: true, hooks: { UserPromptSubmit: [command('echo x >> ran')] } });
   const own = join(lab.home, '.claude');
   mkdirSync(own);
@@ -79,7 +79,7 @@ test('the user may have switched hooks off; a file of the workspace may not', as
   await hooks.reload();
   expect(hooks.status().hooks).toEqual([]);
   expect(hooks.status().diagnostics).toMatchObject([
-    { level: 'info', code: 'hooks-switched-off', message: expect.stringContaining('Hooks are switched off') },
+    { level: 'info', code: 'hooks-switched-off', message: expect.stringContaining('Hooks are disabled') },
   ]);
   lab.write('.claude/settings.json', document);
   await hooks.reload();
@@ -90,7 +90,7 @@ test('the user may have switched hooks off; a file of the workspace may not', as
   );
 });
 
-test('a script that was not there when its hook was approved is bound as it appears', async () => {
+test('prompts again if a script appears that was missing at the approval', async () => {
   const asked: string[] = [];
   const hooks = claude(
     { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/late.sh || true')] },
@@ -108,7 +108,7 @@ test.each([
   ['claude', { command: `"\${CLAUDE_PLUGIN_ROOT}"/run.sh` }, 'UserPromptSubmit'],
   ['claude', { command: `\${CLAUDE_PLUGIN_ROOT}/run.sh`, args: [`\${CLAUDE_PLUGIN_ROOT}`] }, 'UserPromptSubmit'],
   ['gemini', { command: `\${extensionPath}\${/}run.sh` }, 'BeforeAgent'],
-] as const)('an extension of %s is run by the name of its folder: %j', async (dialect, handler, event) => {
+] as const)('runs a %s extension hook from the approved copy of its directory: %j', async (dialect, handler, event) => {
   const root = join(lab.workspace, 'ext');
   lab.write('ext/run.sh', `#!/bin/sh\necho "$0 $1" > "${lab.workspace}/where"\n`);
   lab.write(
@@ -126,7 +126,7 @@ test.each([
   expect([command.startsWith(copy), argument === '' || argument.startsWith(copy)]).toEqual([true, true]);
 });
 
-test('the hooks of the user stand before those of the workspace, whatever the format', async () => {
+test('hooks of the user come before hooks of the workspace in every format', async () => {
   mkdirSync(join(lab.home, '.claude'));
   const document = (name: string) => JSON.stringify({ hooks: { before_agent: [{ name, command: 'true' }] } });
   writeFileSync(
@@ -142,7 +142,7 @@ test('the hooks of the user stand before those of the workspace, whatever the fo
   expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['mine', 'claude:UserPromptSubmit#1', 'theirs']);
 });
 
-test('a command line that hides a name among very many is not run, and takes no time', async () => {
+test('denies a command line with very many variables in a short time', async () => {
   const asked: unknown[] = [];
   const start = performance.now();
   for (const text of [

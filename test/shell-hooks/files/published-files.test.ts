@@ -7,7 +7,7 @@ import { calls, says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, answers, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
-// What people who bring along the files that they have would try first.
+// Features that users with existing hook files are likely to try first.
 const lab = useHookLab();
 const given = (file: string) => JSON.parse(lab.read(file));
 
@@ -19,7 +19,7 @@ function gemini(hooks: object, options: ShellHooksOptions = {}) {
 const answer = (output: object) => command(`cat > /dev/null; echo '${JSON.stringify(output)}'`, { timeout: 5_000 });
 const slow = (text: string) => command(text, { timeout: 5_000 });
 
-/** How often a tool ran that hooks guard. */
+/** Returns how often the guarded tool ran. */
 async function runsPast(hooks: ReturnType<typeof hooksIn>): Promise<number> {
   const { tool, inputs } = countingTool('run_command');
   const script = [calls('run_command', { command: 'rm -rf build' }), says('ok')];
@@ -27,30 +27,30 @@ async function runsPast(hooks: ReturnType<typeof hooksIn>): Promise<number> {
   return inputs.length;
 }
 
-describe('a guard that is written for bash', () => {
+describe('a guard written for bash', () => {
   const guard = 'text=$(cat); if [[ "$text" == *"rm -rf"* ]]; then echo no >&2; exit 2; fi';
 
   test.each<[string, () => ReturnType<typeof hooksIn>]>([
     ['Gemini CLI', () => gemini({ BeforeTool: [slow(guard)] })],
     ['Claude Code', () => claudeHooks(lab, { PreToolUse: [command(guard)] })],
-    ['Claude Code, with its name', () => claudeHooks(lab, { PreToolUse: [command(guard, { shell: 'bash' })] })],
+    ['Claude Code, with `shell` set', () => claudeHooks(lab, { PreToolUse: [command(guard, { shell: 'bash' })] })],
     [
-      'this library',
+      'Keelson',
       () =>
         hooksIn(lab, { hooks: [{ event: 'before_tool', name: 'g', command: guard, shell: 'bash', exitCodes: true }] }),
     ],
-  ])('guards, in a file of %s', async (_whose, hooks) => {
+  ])('blocks the tool call, in the format of %s', async (_whose, hooks) => {
     expect(await runsPast(hooks())).toBe(0);
   });
 
-  test('runs in any shell where there is no bash', async () => {
+  test('runs in /bin/sh if bash is missing', async () => {
     vi.stubEnv('PATH', join(lab.workspace, 'nowhere'));
 
     expect(await runsPast(claudeHooks(lab, { PreToolUse: [command('echo no >&2; exit 2')] }))).toBe(0);
   });
 });
 
-test('a command that nobody approved does not take the place of the same one of the host', async () => {
+test('an unapproved command does not replace the same command of the host', async () => {
   const document = JSON.stringify({ hooks: { PreToolUse: [command('echo no >&2; exit 2')] } });
   lab.write('.claude/settings.json', document);
   const own = join(lab.home, 'guard.json');
@@ -59,7 +59,7 @@ test('a command that nobody approved does not take the place of the same one of 
   expect(await runsPast(hooksIn(lab, { discover: ['claude'], files: [{ path: own, dialect: 'claude' }] }))).toBe(0);
 });
 
-test('what a hook of AfterModel may rewrite is not streamed before', async () => {
+test('does not stream text before an AfterModel hook could rewrite it', async () => {
   const hooks = gemini({ AfterModel: [answer({ hookSpecificOutput: { llm_response: { text: '[redacted]' } } })] });
   const { agent } = agentWith(lab, hooks, { script: [says('the key is 42')] });
   const shown: string[] = [];
@@ -68,7 +68,7 @@ test('what a hook of AfterModel may rewrite is not streamed before', async () =>
   expect(shown.join('')).toBe('[redacted]');
 });
 
-test('text is streamed where no hook may rewrite it, and held from the run on after which one may', async () => {
+test('streams text until an after_model hook is registered, and then waits for the hook', async () => {
   const hooks = gemini({ BeforeAgent: [slow('true')] });
   const { agent } = agentWith(lab, hooks, { script: says('the key is 42') as never });
   const hook = { name: 'r', command: `echo '{"hookSpecificOutput":{"llm_response":{"text":"x"}}}'`, shell: true };
@@ -85,14 +85,14 @@ test('text is streamed where no hook may rewrite it, and held from the run on af
   expect(await shown()).toBe('x');
 });
 
-test('of a file in which very much is wrong no more is told than can be read', async () => {
+test('stops at 1,000 diagnostics for one hook file', async () => {
   const name = 'before_'.repeat(400_000);
   lab.write('.keelson/hooks.json', JSON.stringify({ hooks: { [name]: [], before_tool: Array(500_000).fill(1) } }));
   const hooks = hooksIn(lab, { discover: ['native'] });
   await hooks.reload();
 
   expect(lab.logged('error').length).toBe(1_001);
-  expect(lab.logged('error').at(-1)?.message).toContain('more than 1000 things in it are wrong');
+  expect(lab.logged('error').at(-1)?.message).toContain('it has more than 1000 errors');
 });
 
 const HOOK = { event: 'before_tool', name: 'a', command: 'true' };
@@ -100,10 +100,10 @@ const HOOK = { event: 'before_tool', name: 'a', command: 'true' };
 test.each([
   ['a device', (path: string) => symlinkSync('/dev/zero', path)],
   ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
-  ['a folder', (path: string) => void mkdirSync(path)],
-  ['a list without end', (path: string) => writeFileSync(path, JSON.stringify({ hooks: Array(1_001).fill(HOOK) }))],
+  ['a directory', (path: string) => void mkdirSync(path)],
+  ['a list of 1,001 hooks', (path: string) => writeFileSync(path, JSON.stringify({ hooks: Array(1_001).fill(HOOK) }))],
 ])(
-  '%s in the place of a file of hooks is passed over at once, and said',
+  '%s in place of a hook file is reported without delay',
   async (_what, make) => {
     mkdirSync(join(lab.workspace, '.keelson'));
     make(join(lab.workspace, '.keelson/hooks.json'));
@@ -115,7 +115,7 @@ test.each([
   3_000,
 );
 
-test('hooks of Gemini CLI find what a tool gave, and what the run was asked, where they look for it', async () => {
+test('Gemini CLI hooks get the tool result in llmContent and the prompt of the run', async () => {
   const hooks = gemini({ AfterTool: [slow('cat > tool.json')], AfterAgent: [slow('cat > agent.json')] });
   const { tool } = countingTool('run_command', () => 'a\nb');
   const script = [calls('run_command', {}), says('ok')];
@@ -125,7 +125,7 @@ test('hooks of Gemini CLI find what a tool gave, and what the run was asked, whe
   expect(given('agent.json')).toMatchObject({ prompt: 'list it', prompt_response: 'ok' });
 });
 
-test('a hook is told why a tool failed', async () => {
+test('a PostToolUseFailure hook gets the error of the tool', async () => {
   const hooks = claudeHooks(lab, { PostToolUseFailure: [command('cat > failure.json')] });
   const { tool } = countingTool('run_command', () => {
     throw new Error('the disk is full');
@@ -136,7 +136,7 @@ test('a hook is told why a tool failed', async () => {
   expect(given('failure.json').error).toContain('the disk is full');
 });
 
-test('AfterTool may give another output', async () => {
+test('an AfterTool hook replaces the tool output', async () => {
   const hooks = gemini({ AfterTool: [answer({ hookSpecificOutput: { tool_output: 'without names' } })] });
   const { agent, model } = agentWith(lab, hooks, {
     script: [calls('run_command', {}), says('ok')],
@@ -147,7 +147,7 @@ test('AfterTool may give another output', async () => {
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ content: 'without names' }] });
 });
 
-test('what Gemini CLI would do with a field and nobody does here is said, once a hook', async () => {
+test('reports a Gemini CLI field that has no effect here, once per hook', async () => {
   const tail = { tailToolCallRequest: { name: 'read_file', args: {} }, clearContext: false };
   const model = { llm_request: { model: 'gemini-9' } };
   const hooks = gemini({
@@ -172,16 +172,19 @@ test.each([
   [{ decision: 'block', reason: 'no' }, ['decision']],
   [{ hookSpecificOutput: { permissionDecision: 'deny' } }, ['hookSpecificOutput']],
   [{ decision: 'a berth in the north', data: { hookSpecificOutput: {} } }, []],
-])('words of other programs are mere data of a hook of this library, which is said: %j', async (output, words) => {
-  const hooks = hooksIn(lab, { hooks: [answers('before_tool', output)] });
+])(
+  'a native hook that writes a field of another program is reported, and the field is only data: %j',
+  async (output, words) => {
+    const hooks = hooksIn(lab, { hooks: [answers('before_tool', output)] });
 
-  expect(await runsPast(hooks)).toBe(1);
-  expect(hooks.status().diagnostics.map(({ code, message }) => `${code} ${/`(\w+)`/.exec(message)?.[1]}`)).toEqual(
-    words.map((word) => `output-unsupported ${word}`),
-  );
-});
+    expect(await runsPast(hooks)).toBe(1);
+    expect(hooks.status().diagnostics.map(({ code, message }) => `${code} ${/`(\w+)`/.exec(message)?.[1]}`)).toEqual(
+      words.map((word) => `output-unsupported ${word}`),
+    );
+  },
+);
 
-test('a list of tools holds the names that the file knows them by', async () => {
+test('a tool limit may contain the Gemini CLI names of tools', async () => {
   const limit = { toolConfig: { mode: 'AUTO', allowedFunctionNames: ['run_shell_command', 'mcp_files_read'] } };
   const hooks = gemini({ BeforeToolSelection: [answer({ hookSpecificOutput: limit })] });
   const names = ['run_command', 'mcp__files__read', 'other'];
@@ -192,13 +195,13 @@ test('a list of tools holds the names that the file knows them by', async () => 
   expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['run_command', 'mcp__files__read']);
 });
 
-test('`once` means nothing in a file of settings: the guard runs', async () => {
+test('ignores `once` in a settings file', async () => {
   const hooks = claudeHooks(lab, { PreToolUse: [command('echo no >&2; exit 2', { once: true })] });
 
   expect([await runsPast(hooks), await runsPast(claudeHooks(lab, {}))]).toEqual([0, 1]);
 });
 
-describe('a no stands, whatever else is wrong with it', () => {
+describe('a refusal counts even if the output has invalid fields,', () => {
   const no = (output: object) => `cat > /dev/null; echo '${JSON.stringify(output)}'`;
   const deny = { permissionDecision: 'deny', permissionDecisionReason: 'no', additionalContext: ['x'] };
 
@@ -207,7 +210,7 @@ describe('a no stands, whatever else is wrong with it', () => {
     ['claude', () => claudeHooks(lab, { PreToolUse: [command(no({ hookSpecificOutput: deny }))] })],
     ['claude', () => claudeHooks(lab, { PreToolUse: [command(no({ decision: 'block', reason: 5 }))] })],
     ['gemini', () => gemini({ BeforeTool: [answer({ decision: 'deny', systemMessage: {} })] })],
-  ])('in an output of %s: case %#', async (_dialect, make) => {
+  ])('in the %s dialect: case %#', async (_dialect, make) => {
     const hooks = make();
 
     expect(await runsPast(hooks)).toBe(0);
@@ -215,7 +218,7 @@ describe('a no stands, whatever else is wrong with it', () => {
   });
 });
 
-test('the settings of Gemini CLI may have comments', async () => {
+test('accepts comments in Gemini CLI settings', async () => {
   const guard = command('echo "no // /* no */" >&2; exit 2', { timeout: 5_000 });
   lab.write(
     '.gemini/settings.json',
@@ -225,7 +228,7 @@ test('the settings of Gemini CLI may have comments', async () => {
   expect(await runsPast(hooksIn(lab, { discover: ['gemini'], approve: () => true }))).toBe(0);
 });
 
-test('a file of settings that is made to be slow to read is read in no time', async () => {
+test('reads a settings file quickly even if it is crafted to be slow', async () => {
   const start = performance.now();
   for (const text of ['/*', '"\\', '/', '/**', '"']) {
     lab.write('.gemini/settings.json', text.repeat(1_000_000));

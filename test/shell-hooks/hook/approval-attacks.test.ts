@@ -23,7 +23,7 @@ const runs = () => runsIn(lab);
 const workspaceHook = (more?: Parameters<typeof hookOfWorkspace>[1], answer?: Parameters<typeof hookOfWorkspace>[2]) =>
   hookOfWorkspace(lab, more, answer);
 
-test('C7: a script that became a link out of the workspace is refused, though the bytes are the same', async () => {
+test('C7: refuses a script that was replaced by a link out of the workspace to the same content', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
@@ -36,7 +36,7 @@ test('C7: a script that became a link out of the workspace is refused, though th
   expect([asked.length, runs(), result.outcomes[0]?.status]).toEqual([1, 1, 'failed']);
 });
 
-test('C10: a script that is gone, or cannot be read, is refused', async () => {
+test('C10: refuses a missing script', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
@@ -47,7 +47,7 @@ test('C10: a script that is gone, or cannot be read, is refused', async () => {
   expect([asked.length, runs()]).toEqual([1, 1]);
 });
 
-test("C12: a file of the user's that is a link into the workspace is the workspace's", async () => {
+test('C12: treats a user file that links into the workspace as a workspace file', async () => {
   const real = lab.write(
     'evil.json',
     JSON.stringify({ hooks: { before_tool: [{ name: 'evil', command: './guard.sh' }] } }),
@@ -62,7 +62,7 @@ test("C12: a file of the user's that is a link into the workspace is the workspa
   expect([result.outcomes[0]?.status, runs()]).toEqual(['skipped', 0]);
 });
 
-test('C13: what a file of the workspace says about trust or time is not read, and that is said', async () => {
+test('C13: ignores and reports trust settings and timeouts of a workspace file', async () => {
   const document = {
     ...{ trustWorkspace: true, autoEnable: true, stateDir: './state', trustPath: './t.json' },
     hooks: { enabled: true, timeout: 1, before_tool: [{ name: 'guard', command: './guard.sh', scope: 'builtin' }] },
@@ -79,10 +79,10 @@ test('C13: what a file of the workspace says about trust or time is not read, an
     ['error', 'hook-invalid'],
   ]);
   const late = lab.logs.map(({ message }) => message).join('\n');
-  expect(late).toContain('`hooks.timeout` is not read from a file of the workspace');
+  expect(late).toContain('`hooks.timeout` is ignored in a file of the workspace');
 });
 
-test('C14: a .env of the workspace is not read', async () => {
+test('C14: ignores the .env file of the workspace', async () => {
   lab.write('.env', `KEELSON_HOME=${lab.workspace}\nHOME=${lab.workspace}\n`);
   lab.write('guard.sh', RUN);
   await workspaceHook().start().runner.runEvent(occasion);
@@ -94,7 +94,7 @@ test('C14: a .env of the workspace is not read', async () => {
   ]);
 });
 
-test('C15: the same repository elsewhere is another one', async () => {
+test('C15: an approval does not apply to a copy of the repository in another directory', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   await start().runner.runEvent(occasion);
@@ -113,7 +113,7 @@ test('C15: the same repository elsewhere is another one', async () => {
   expect([asked.length, result.outcomes[0]?.status]).toEqual([1, 'skipped']);
 });
 
-test('C18: an entry of the store without a digest trusts nothing', async () => {
+test('C18: a stored approval without a digest approves no hook', async () => {
   lab.write('guard.sh', RUN);
   const { start } = workspaceHook();
   await start().runner.runEvent(occasion);
@@ -127,7 +127,7 @@ test('C18: an entry of the store without a digest trusts nothing', async () => {
   expect([result.outcomes[0]?.status, runs()]).toEqual(['skipped', 1]);
 });
 
-test('C19: two hooks of one name in two files are two hooks', async () => {
+test('C19: prompts for each of two hooks with the same name in two files', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   await start().runner.runEvent(occasion);
@@ -137,7 +137,7 @@ test('C19: two hooks of one name in two files are two hooks', async () => {
   expect([asked.map(({ why }) => why), (await other.approvals()).length]).toEqual([['new', 'new'], 2]);
 });
 
-test('C19: two hooks of one name in one file are two hooks, each asked about once', async () => {
+test('C19: prompts once for each of two hooks with the same name in one file', async () => {
   const asked: string[] = [];
   const registry = new HookRegistry();
   const ran = join(lab.home, 'ran');
@@ -152,7 +152,7 @@ test('C19: two hooks of one name in one file are two hooks, each asked about onc
   expect(readFileSync(ran, 'utf8').trim().split('\n')).toEqual(['one', 'two', 'one', 'two']);
 });
 
-test('C21: where there is nobody to ask, only a list of digests helps', async () => {
+test('C21: without an approver, only allow-listed digests run', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({}, () => false);
   const { registry } = start();
@@ -164,7 +164,7 @@ test('C21: where there is nobody to ask, only a list of digests helps', async ()
   expect(runs()).toBe(1);
 });
 
-test("C22: a hook of the user's that has changed runs, and that is said", async () => {
+test('C22: a changed user hook runs and is reported', async () => {
   mkdirSync(join(lab.home, '.keelson'));
   const path = join(lab.home, '.keelson/hooks.json');
   const start = async (word: string) => {
@@ -185,7 +185,7 @@ test("C22: a hook of the user's that has changed runs, and that is said", async 
   expect(lab.read('ran')).toBe('one\ntwo\n');
 });
 
-test('C23: hooks that a tool writes have no effect in the session, and the path is known to be protected', async () => {
+test('C23: hook files that a tool writes have no effect in the session, and their paths are protected', async () => {
   const hooks = hooksIn(lab, { discover: ['native', 'claude'], approve: () => true });
   const evil = JSON.stringify({ hooks: { before_tool: [{ name: 'evil', command: './guard.sh' }] } });
   const { tool } = countingTool('write', () => {
@@ -209,7 +209,7 @@ test('C23: hooks that a tool writes have no effect in the session, and the path 
   expect(places.map((path) => hooks.gate.isProtectedPath(path))).toEqual([true, true, true, true]);
 });
 
-test('C25: the whole command line is shown, however long it is', async () => {
+test('C25: shows the complete command line at any length', async () => {
   const args = ['-c', `${' '.repeat(100_000)}; rm -rf ~`];
   const { asked, start } = workspaceHook({ command: 'sh', args }, () => false);
   await start().runner.runEvent(occasion);
@@ -217,7 +217,7 @@ test('C25: the whole command line is shown, however long it is', async () => {
   expect(asked[0]?.argv).toEqual(['sh', ...args]);
 });
 
-test('C26: looking at what is there starts nothing and asks nobody', async () => {
+test('C26: status starts no process and prompts nobody', async () => {
   lab.write(
     '.keelson/hooks.json',
     JSON.stringify({ hooks: { session_start: [{ name: 'evil', command: './guard.sh' }] } }),
@@ -237,7 +237,7 @@ test('C26: looking at what is there starts nothing and asks nobody', async () =>
   expect([asked, runs(), listed.map(({ name, scope }) => [name, scope])]).toEqual([[], 0, [['evil', 'workspace']]]);
 });
 
-test('an approval that is taken back counts no more', async () => {
+test('a revoked approval is no longer valid', async () => {
   lab.write('guard.sh', RUN);
   let answer = true;
   const { asked, start } = workspaceHook({}, () => answer);
@@ -250,7 +250,7 @@ test('an approval that is taken back counts no more', async () => {
   expect(runs()).toBe(1);
 });
 
-test("a hook of the workspace gets a short list of variables, and what it declared; one of the user's no credentials", async () => {
+test('a workspace hook gets a short list of variables and the ones it declares; a user hook gets no credentials', async () => {
   const env = { OPENAI_API_KEY: 'key', SECRET_TOKEN: 'token', DECLARED: 'yes', LANG: 'C' };
   Object.assign(process.env, env);
   const dump = { command: 'sh', args: ['-c', 'env > "$0"'] };
@@ -269,7 +269,7 @@ test("a hook of the workspace gets a short list of variables, and what it declar
   expect(has('mine').sort()).toEqual(['DECLARED', 'LANG', 'SECRET_TOKEN']);
 });
 
-test('a folder of programs in the workspace takes no bare name over', async () => {
+test('does not look up a program name in a PATH directory of the workspace', async () => {
   lab.write('bin/jq', '#!/bin/sh\necho hijacked > hijacked\n');
   process.env.PATH = `${join(lab.workspace, 'bin')}:${process.env.PATH}`;
   const { start } = workspaceHook({
@@ -286,7 +286,7 @@ test('a folder of programs in the workspace takes no bare name over', async () =
   chmodSync(join(lab.workspace, 'bin/jq'), 0o644);
 });
 
-test('between the check and the start nobody else has their turn', async () => {
+test('no other task of the event loop runs between verification and start', async () => {
   lab.write('guard.sh', RUN);
   const { workspace: workspaceDir } = lab;
   const gate = createTrustGate({ workspaceDir, logger: lab.logger, approve: () => true });
@@ -319,7 +319,7 @@ test('between the check and the start nobody else has their turn', async () => {
   expect([turns, runs()]).toEqual([[false, false, false], 3]);
 });
 
-test('nothing that a file of the workspace or a hook writes turns or clears a screen as it is reported', async () => {
+test('reports contain no control characters from workspace files or hook output', async () => {
   const unseen = '\u001b[2J\u001b]0;x\u0007\u009b1A\u202e';
   lab.write('.claude/settings.json', JSON.stringify({ hooks: { [`Pre${unseen}`]: [], [unseen]: 1 } }));
   lab.write('.gemini/settings.json', `{"${unseen}`);

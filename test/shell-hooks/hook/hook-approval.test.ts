@@ -14,7 +14,7 @@ const runs = () => runsIn(lab);
 const workspaceHook = (more?: Parameters<typeof hookOfWorkspace>[1], answer?: Parameters<typeof hookOfWorkspace>[2]) =>
   hookOfWorkspace(lab, more, answer);
 
-test('S0-4.1: hooks of the host run without a question', async () => {
+test('S0-4.1: hooks of the host run without a prompt', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ scope: 'builtin', source: undefined });
   await start().runner.runEvent(occasion);
@@ -22,7 +22,7 @@ test('S0-4.1: hooks of the host run without a question', async () => {
   expect([asked.length, runs()]).toEqual([0, 1]);
 });
 
-test('S0-4.2: hooks of the user run without a question, those of their extensions too', async () => {
+test('S0-4.2: hooks of the user and of user extensions run without a prompt', async () => {
   const program = join(lab.home, 'guard.sh');
   writeFileSync(program, RUN, { mode: 0o755 });
   const root = join(lab.home, '.ollm/extensions/x');
@@ -37,7 +37,7 @@ test('S0-4.2: hooks of the user run without a question, those of their extension
   expect([asked.length, runs()]).toEqual([0, 2]);
 });
 
-test('S0-4.3: a hook of the workspace is shown with all it is, before anything is spawned', async () => {
+test('S0-4.3: the prompt shows a workspace hook completely before any process starts', async () => {
   lab.write('guard.sh', RUN);
   const seen: number[] = [];
   const { asked, start } = workspaceHook({ args: ['a', 'b c'] }, () => seen.push(runs()) > 0);
@@ -55,7 +55,7 @@ test('S0-4.3: a hook of the workspace is shown with all it is, before anything i
   ]);
 });
 
-test("S0-4.4: a yes stores the digest, and beside it the script's own SHA-256; a no stores nothing", async () => {
+test("S0-4.4: an approval stores the digest and the script's SHA-256; a refusal stores nothing", async () => {
   const script = lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
@@ -69,7 +69,7 @@ test("S0-4.4: a yes stores the digest, and beside it the script's own SHA-256; a
   expect(await hooks.approvals()).toHaveLength(1);
 });
 
-test('S0-4.4: the digest can be computed from the raw definition by the documented recipe', async () => {
+test('S0-4.4: the documented recipe computes the digest from the definition', async () => {
   const script = lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ args: ['a'], timeout: 700, onFailure: 'block', matcher: 'x' });
   await start().runner.runEvent(occasion);
@@ -103,7 +103,7 @@ test('S0-4.4: the digest can be computed from the raw definition by the document
   expect(asked[0]?.files).toEqual([{ in: 'workspace', path: 'guard.sh', type: 'file', executable: true, sha256 }]);
 });
 
-test('S0-4.6: approvals lie in ~/.ollm/trusted-hooks.json for ollm, and hold for a new process', async () => {
+test('S0-4.6: approvals of ollm are stored in ~/.ollm/trusted-hooks.json and are valid in a new process', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const registry = start().registry;
@@ -118,31 +118,34 @@ test('S0-4.6: approvals lie in ~/.ollm/trusted-hooks.json for ollm, and hold for
   expect(statSync(join(lab.home, '.ollm/trusted-hooks.json')).mode & 0o777).toBe(0o600);
 });
 
-const noes: Record<string, Approver | undefined> = {
-  'C1: without anybody to ask': undefined,
-  'C2: after a no': () => false,
-  'C2: after a throw': () => {
+const refusals: Record<string, Approver | undefined> = {
+  'C1: without an approver': undefined,
+  'C2: if the approver refuses': () => false,
+  'C2: if the approver throws': () => {
     throw new TypeError('broken');
   },
-  'C2: after a rejection': () => Promise.reject(new TypeError('broken')),
-  'C2: after no answer': () => undefined as never,
-  'C2: after another answer': () => 'yes' as never,
+  'C2: if the approver rejects': () => Promise.reject(new TypeError('broken')),
+  'C2: if the approver returns undefined': () => undefined as never,
+  'C2: if the approver returns a string': () => 'yes' as never,
 };
 
-test.each(Object.entries(noes))('S0-4.7, %s the hook is skipped and the event goes on', async (_how, approve) => {
-  lab.write('guard.sh', RUN);
-  const { start } = workspaceHook({ onFailure: 'block' });
-  const { registry } = start();
-  const result = await hooksIn(lab, { registry, approve }).runner.runEvent(occasion);
+test.each(Object.entries(refusals))(
+  'S0-4.7, %s, the hook is skipped and the event continues',
+  async (_how, approve) => {
+    lab.write('guard.sh', RUN);
+    const { start } = workspaceHook({ onFailure: 'block' });
+    const { registry } = start();
+    const result = await hooksIn(lab, { registry, approve }).runner.runEvent(occasion);
 
-  expect(result).toMatchObject({
-    cancelled: false,
-    outcomes: [{ status: 'skipped', problem: { kind: 'untrusted' } }],
-  });
-  expect([runs(), lab.logged('warn').at(-1)?.message]).toEqual([0, expect.stringContaining('was skipped')]);
-});
+    expect(result).toMatchObject({
+      cancelled: false,
+      outcomes: [{ status: 'skipped', problem: { kind: 'untrusted' } }],
+    });
+    expect([runs(), lab.logged('warn').at(-1)?.message]).toEqual([0, expect.stringContaining('was skipped')]);
+  },
+);
 
-test('C2: an approver that never answers is a no, in time', async () => {
+test('C2: an approver that never answers counts as a refusal after its time limit', async () => {
   lab.write('guard.sh', RUN);
   const { start } = workspaceHook();
   const { logger, workspace: workspaceDir } = lab;
@@ -152,7 +155,7 @@ test('C2: an approver that never answers is a no, in time', async () => {
   expect([result.outcomes[0]?.status, runs()]).toEqual(['skipped', 0]);
 });
 
-test('C3: what was approved runs again without a question', async () => {
+test('C3: an approved hook runs again without a prompt', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
@@ -162,7 +165,7 @@ test('C3: what was approved runs again without a question', async () => {
   expect([asked.length, runs()]).toEqual([1, 2]);
 });
 
-describe('S0-4.5: what has changed is asked about again, and not run on the old approval', () => {
+describe('S0-4.5: a changed hook needs a new approval after a change of', () => {
   test('C4: one byte of the script', async () => {
     lab.write('guard.sh', RUN);
     let answer = true;
@@ -184,9 +187,9 @@ describe('S0-4.5: what has changed is asked about again, and not run on the old 
     ['timeout', { timeout: 9_000 }],
     ['onFailure', { onFailure: 'block' }],
     ['executable', { command: './other.sh' }],
-    ['exit codes', { exitCodes: true }],
-    ['variables that it reads', { reads: ['FOO'] }],
-  ])('C5: only its %s', async (_what, changed) => {
+    ['exitCodes', { exitCodes: true }],
+    ['reads', { reads: ['FOO'] }],
+  ])('C5: its %s', async (_what, changed) => {
     lab.write('guard.sh', RUN);
     lab.write('other.sh', RUN);
     const { asked, start } = workspaceHook();
@@ -198,7 +201,7 @@ describe('S0-4.5: what has changed is asked about again, and not run on the old 
     expect([asked.length, runs()]).toEqual([2, 2]);
   });
 
-  test('R53: a guard that was approved and has changed since blocks, where it has to', async () => {
+  test('R53: an approved guard that has changed blocks if onFailure is block', async () => {
     lab.write('guard.sh', RUN);
     let answer = true;
     const { start } = workspaceHook({ onFailure: 'block' }, () => answer);
@@ -219,7 +222,7 @@ describe('hooks of an extension in the workspace', () => {
     return { root, extension: 'x', command: `\${extensionPath}/hook.sh`, env: { WORD: 'good' } };
   };
 
-  test('C6: a file that the script reads is bound as well', async () => {
+  test('C6: an approval also covers a file that the script reads', async () => {
     const { asked, start } = workspaceHook(extension());
     const hooks = start();
     await hooks.runner.runEvent(occasion);
@@ -230,7 +233,7 @@ describe('hooks of an extension in the workspace', () => {
     expect(lab.read('ran')).toBe('good\nevil\n');
   });
 
-  test('C9: what was approved is what runs, from a copy', async () => {
+  test('C9: runs the approved content from a copy', async () => {
     const { start } = workspaceHook({ ...extension() });
     lab.write('.keelson/extensions/x/hook.sh', `#!/bin/sh\ndirname "$0" >> "${lab.workspace}/ran"\n`);
     await start().runner.runEvent(occasion);

@@ -9,7 +9,7 @@ const at = (tool: string) => ({ ...occasion, tool });
 const ENDLESS = { matcher: '^(a+)+$' };
 const VICTIM = `${'a'.repeat(60)}!`;
 
-/** A guard that was approved once, by a process that is gone, and the same one changed where nobody can be asked. */
+/** Returns hooks with a changed guard and no approver. The unchanged guard was approved earlier. */
 async function changed(before: Partial<HookRegistration>, after: Partial<HookRegistration>) {
   lab.write('guard.sh', RUN);
   const { start } = workspaceHook({ onFailure: 'block', ...before });
@@ -28,7 +28,7 @@ test.each([
   ['wipe', 1],
   ['^wipe$', 1],
   ['^read$', 1],
-])('for the tool wipe a hook with the matcher %s that nobody approved asks %i times', async (matcher, questions) => {
+])('an unapproved hook with the matcher %s prompts %i times at a call of the tool wipe', async (matcher, questions) => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ matcher });
   await start().runner.runEvent(at('wipe'));
@@ -36,7 +36,7 @@ test.each([
   expect([asked.length, runsIn(lab)]).toEqual([questions, matcher === '^read$' ? 0 : questions]);
 });
 
-test('once approved, a pattern is for what it matches, and leaves no trace elsewhere', async () => {
+test('an approved regular expression selects only matching tools and causes no outcome for others', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ matcher: '^re.d$' });
   const { runner } = start();
@@ -47,7 +47,7 @@ test('once approved, a pattern is for what it matches, and leaves no trace elsew
   expect(runner.matching({ event: 'before_tool', tool: 'wipe' })).toEqual([]);
 });
 
-test('B24: a pattern that never ends is not tried for a hook that is not approved', async () => {
+test('B24: does not evaluate a never-ending regular expression of an unapproved hook', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook(ENDLESS, () => false);
   const begin = performance.now();
@@ -57,7 +57,7 @@ test('B24: a pattern that never ends is not tried for a hook that is not approve
   expect(performance.now() - begin).toBeLessThan(2_000);
 });
 
-test("the patterns of the host's own hooks and the user's are tried at once", () => {
+test('evaluates regular expressions of host and user hooks without an approval', () => {
   for (const scope of ['builtin', 'user'] as const) {
     const { runner } = workspaceHook({ scope, source: undefined, matcher: '^read$' }).start();
 
@@ -68,10 +68,10 @@ test("the patterns of the host's own hooks and the user's are tried at once", ()
 test.each([
   { what: 'a list of names that match', matcher: 'read', tool: 'read', refuses: true },
   { what: 'a list of names that do not match', matcher: 'read', tool: 'wipe', refuses: false },
-  { what: 'everything', matcher: '*', tool: 'wipe', refuses: true },
-  { what: 'the same pattern, which matches', matcher: '^read$', tool: 'read', refuses: true },
-  { what: 'the same pattern, which does not match', matcher: '^read$', tool: 'wipe', refuses: false },
-])('R53: a changed guard whose matcher is $what refuses accordingly', async ({ matcher, tool, refuses }) => {
+  { what: 'a wildcard', matcher: '*', tool: 'wipe', refuses: true },
+  { what: 'an unchanged regular expression that matches', matcher: '^read$', tool: 'read', refuses: true },
+  { what: 'an unchanged regular expression that does not match', matcher: '^read$', tool: 'wipe', refuses: false },
+])('R53: a changed guard whose matcher is $what refuses the call: $refuses', async ({ matcher, tool, refuses }) => {
   const hooks = await changed({ matcher }, { matcher });
 
   expect((await hooks.runner.runEvent(at(tool))).cancelled).toBe(refuses);
@@ -79,20 +79,20 @@ test.each([
   expect(hooks.status().diagnostics.filter(({ code }) => code === 'matcher-changed')).toEqual([]);
 });
 
-test('R53: a changed guard whose pattern changed as well has failed, and refuses every call with that reason', async () => {
+test('R53: a changed guard whose regular expression also changed fails, and refuses every call with that reason', async () => {
   const hooks = await changed({ matcher: '^read$' }, ENDLESS);
   const first = await hooks.runner.runEvent(at(VICTIM));
   const second = await hooks.runner.runEvent(at('wipe'));
 
   expect([first, second]).toMatchObject([{ cancelledBy: 'guard' }, { cancelledBy: 'guard' }]);
-  expect(second.reason).toContain('its matcher has changed as well');
+  expect(second.reason).toContain('Its matcher has also changed');
   expect(hooks.status()).toMatchObject({
     hooks: [{ failures: 2 }],
     diagnostics: [{ level: 'error', code: 'matcher-changed', hook: 'guard' }],
   });
 });
 
-test('a guard that changed while it was in use is for what its pattern matches', async () => {
+test('a guard that changes while in use still selects calls by its regular expression', async () => {
   lab.write('guard.sh', RUN);
   let answer = true;
   const { start } = workspaceHook({ onFailure: 'block', matcher: '^read$' }, () => answer);

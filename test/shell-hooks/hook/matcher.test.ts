@@ -7,11 +7,11 @@ const compiled = (matcher: string | undefined, dialect: HookDialect = 'native') 
 const matches = (matcher: string | undefined, name: string, dialect: HookDialect = 'native') =>
   compiled(matcher, dialect).matches([name]);
 
-test.each([undefined, '', '*', ' '])('a matcher of %j is for everything', (matcher) => {
+test.each([undefined, '', '*', ' '])('the matcher %j matches everything', (matcher) => {
   expect(matches(matcher, 'anything')).toBe(true);
 });
 
-test('B23: a name matches itself alone', () => {
+test('B23: a name matches only itself', () => {
   expect(matches('Edit', 'Edit')).toBe(true);
   expect(matches('Edit', 'MultiEdit')).toBe(false);
   expect(matches('mcp__brave-search', 'mcp__brave-search__x')).toBe(false);
@@ -20,25 +20,25 @@ test('B23: a name matches itself alone', () => {
   expect(matches('Edit|Write', 'Edit|Write')).toBe(false);
 });
 
-test('what is no list of names is a pattern', () => {
+test('a matcher that is not a list of names is a regular expression', () => {
   expect(matches('mcp__.*', 'mcp__brave-search__x')).toBe(true);
   expect(matches('^Notebook', 'NotebookEdit')).toBe(true);
   expect(matches('^Notebook$', 'NotebookEdit')).toBe(false);
 });
 
-test('with Gemini every matcher is a pattern, and what is none is a name', () => {
+test('a Gemini matcher is a regular expression, or an exact name if it is an invalid one', () => {
   expect(matches('Edit', 'MultiEdit', 'gemini')).toBe(true);
   expect(matches('write_(', 'write_(', 'gemini')).toBe(true);
   expect(matches('write_(', 'write_file', 'gemini')).toBe(false);
 });
 
-test('with Codex a name with a hyphen is a pattern, and one without is a name', () => {
+test('a Codex matcher with a hyphen is a regular expression; without one it is an exact name', () => {
   expect(matches('mcp__brave-search', 'mcp__brave-search__query', 'codex')).toBe(true);
   expect(matches('Bash|Edit', 'Edit', 'codex')).toBe(true);
   expect(matches('Bash', 'BashOutput', 'codex')).toBe(false);
 });
 
-test('a list of names and * are told from a pattern', () => {
+test('distinguishes regular expressions from lists of names and *', () => {
   const isPattern = (matcher: string, dialect: HookDialect) => compiled(matcher, dialect).isPattern;
 
   expect(['*', '', 'Edit|Write', 'a-b, c'].map((matcher) => isPattern(matcher, 'claude'))).toEqual(
@@ -52,14 +52,14 @@ test('a list of names and * are told from a pattern', () => {
   ]);
 });
 
-test('a pattern that would take long to compile is none', () => {
+test('refuses a regular expression that would take long to compile', () => {
   const names = Array.from({ length: 200_000 }, (_, at) => `a${at}`);
 
-  expect(() => compiled(`^(?:${names.join('x|')})$`)).toThrow('`matcher` has more than 10000 characters');
+  expect(() => compiled(`^(?:${names.join('x|')})$`)).toThrow('`matcher` must have at most 10000 characters, got ');
   expect(matches(names.join('|'), 'a7')).toBe(true);
 });
 
-test('a pattern is tried without leftovers of the one before', () => {
+test('evaluating a regular expression keeps no state of earlier evaluations', () => {
   const { matches: matcher } = compiled('^x.', 'claude');
 
   expect([matcher(['xa']), matcher(['ya']), matcher(['xa']), matcher(['ya', 'xb']), matcher([])]).toEqual([

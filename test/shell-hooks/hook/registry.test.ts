@@ -34,7 +34,7 @@ test('S0-2.1: each event has its own hooks', () => {
   expect(namesOf(registry, 'session_end')).toEqual([]);
 });
 
-test('S0-2.2: a hook is kept as it was given', () => {
+test('S0-2.2: keeps all settings of a registered hook', () => {
   const registry = new HookRegistry();
   const given = { ...hook('guard'), args: ['a', 'b c'], matcher: 'x|y', timeout: 5, onFailure: 'block' as const };
   const stored = registry.register(given);
@@ -43,7 +43,7 @@ test('S0-2.2: a hook is kept as it was given', () => {
   expect(stored).toMatchObject({ ...given, scope: 'builtin', dialect: 'native' });
 });
 
-test('S0-2.3: hooks come in the order in which they were registered, whatever they are called', () => {
+test('S0-2.3: keeps hooks in order of registration, not of their names', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'z-9', 'ü'), { minLength: 50, maxLength: 60 }), (names) => {
       const registry = new HookRegistry();
@@ -55,7 +55,7 @@ test('S0-2.3: hooks come in the order in which they were registered, whatever th
   );
 });
 
-test('S0-2.4: several hooks of one event all run', async () => {
+test('S0-2.4: runs all hooks of an event', async () => {
   const { outcomes } = await runOnce(
     lab,
     ['a', 'b', 'c'].map((name) => sh('before_tool', `echo ${name} >> order`, { name })),
@@ -69,7 +69,7 @@ test('S0-2.4: several hooks of one event all run', async () => {
   expect(lab.read('order')).toBe('a\nb\nc\n');
 });
 
-test('S0-2.5: unregister removes all of a name, or the one of an id, and says how many', () => {
+test('S0-2.5: unregister removes all hooks with a name, or the hook with an id, and returns their number', () => {
   const registry = new HookRegistry();
   registry.register(hook('a', 'before_tool'));
   registry.register(hook('a', 'after_tool'));
@@ -82,7 +82,7 @@ test('S0-2.5: unregister removes all of a name, or the one of an id, and says ho
   expect(registry.unregister(id)).toBe(1);
 });
 
-test('all hooks of an extension can be removed at once', () => {
+test('unregisterExtension removes all hooks of an extension', () => {
   const registry = new HookRegistry();
   for (const event of ['before_tool', 'after_tool'] as const)
     registry.register({ ...hook('a', event), extension: 'x' });
@@ -93,7 +93,7 @@ test('all hooks of an extension can be removed at once', () => {
   expect(registry.unregisterExtension('x')).toBe(0);
 });
 
-test('unregister can be held to one event, or to one extension', () => {
+test('unregister can be limited to one event or one extension', () => {
   const registry = new HookRegistry();
   for (const event of ['before_tool', 'after_tool'] as const) registry.register(hook('a', event));
   registry.register({ ...hook('a'), extension: 'x' });
@@ -103,7 +103,7 @@ test('unregister can be held to one event, or to one extension', () => {
   expect(namesOf(registry, 'before_tool')).toEqual(['a']);
 });
 
-test('a list that was read does not change, and listeners hear of each change until they leave', () => {
+test('a returned array does not change, and listeners are called for each change until they are removed', () => {
   const registry = new HookRegistry();
   let changes = 0;
   const leave = registry.onChange(() => {
@@ -120,7 +120,7 @@ test('a list that was read does not change, and listeners hear of each change un
 });
 
 test.each([0, -1, Number.NaN, 1e12, Number.POSITIVE_INFINITY, '30', null])(
-  'A22: a time-out of %s is refused as the hook is registered',
+  'A22: register refuses a hook with the timeout %s',
   (timeout) => {
     expect(problemsOf({ ...hook('a'), timeout })).toEqual([
       expect.stringContaining('`timeout` must be milliseconds from 1 to '),
@@ -128,7 +128,7 @@ test.each([0, -1, Number.NaN, 1e12, Number.POSITIVE_INFINITY, '30', null])(
   },
 );
 
-test('A13: a NUL in the command line is refused as the hook is registered', () => {
+test('A13: register refuses a NUL character in the command line', () => {
   expect(problemsOf({ ...hook('a'), args: ['x\0y'] })).toEqual([
     '`args[0]` must be a string without NUL characters, got "x\\u0000y"',
   ]);
@@ -137,19 +137,24 @@ test('A13: a NUL in the command line is refused as the hook is registered', () =
   ]);
 });
 
-test.each(['(', '[a-', '(?<x', '*abc('])('B24: a hook whose matcher %s is an invalid pattern is refused', (matcher) => {
-  expect(problemsOf({ ...hook('a'), matcher })).toEqual([expect.stringContaining('`matcher` is an invalid pattern')]);
-});
+test.each(['(', '[a-', '(?<x', '*abc('])(
+  'B24: register refuses a hook with the invalid regular expression %s',
+  (matcher) => {
+    expect(problemsOf({ ...hook('a'), matcher })).toEqual([
+      expect.stringContaining('`matcher` must be a valid regular expression'),
+    ]);
+  },
+);
 
-test('a command with spaces and without arguments is refused, and the message says how to mend it', () => {
+test('refuses a command with spaces and without args, with advice', () => {
   expect(problemsOf({ ...hook('a'), command: 'node guard.mjs' })).toEqual([
-    '`command` has spaces and there are no `args`: give `args` (`[]` for none), or `shell: true`',
+    '`command` contains spaces and `args` is missing: set `args` (`[]` for none) or `shell: true`',
   ]);
   expect(problemsOf({ ...hook('a'), command: 'my guard', args: [] })).toEqual([]);
   expect(problemsOf({ ...hook('a'), command: 'echo hi | cat', shell: true })).toEqual([]);
 });
 
-test('everything that is wrong is named at once, with the event that was meant', () => {
+test('lists all problems of a hook in one error, with the nearest event name', () => {
   const bad = { event: 'befor_tool', name: '', command: '', env: { 'A=B': 'x' }, onFailure: 'explode', mather: '*' };
 
   expect(problemsOf(bad)).toEqual([
@@ -157,13 +162,13 @@ test('everything that is wrong is named at once, with the event that was meant',
     'unknown event `befor_tool`; did you mean `before_tool`?',
     '`name` must be a string of 1 to 128 characters without control characters, got ""',
     '`command` must be a non-empty string without NUL characters, got ""',
-    '`env` must be an object of strings without NUL characters, by the names of variables, got an object',
+    '`env` must be an object of variable names and string values without NUL characters, got an object',
     `\`onFailure\` must be 'continue' or 'block', got "explode"`,
   ]);
   expect(problemsOf(null as never)).toEqual(['it must be an object']);
 });
 
-test('any JSON for any field is taken, or refused as what it is', () => {
+test('accepts or refuses any JSON value for any field, with a HookInvalidError', () => {
   const fields = [
     'event',
     'name',
@@ -186,7 +191,7 @@ test('any JSON for any field is taken, or refused as what it is', () => {
   );
 });
 
-test('a hook that is called as another one is numbered is not taken for it', () => {
+test('a hook whose name is the id of another hook is not removed by that id', () => {
   const registry = new HookRegistry();
   const first = registry.register(hook('a'));
   registry.register(hook(first.id));
@@ -195,7 +200,7 @@ test('a hook that is called as another one is numbered is not taken for it', () 
   expect(namesOf(registry, 'before_tool')).toEqual([first.id]);
 });
 
-test('clear removes every hook, whoever registered it, and tells the listeners once', () => {
+test('clear removes all hooks of all origins and calls the listeners once', () => {
   const registry = new HookRegistry();
   registry.register(hook('a'));
   registry.register({ ...hook('b', 'after_tool'), extension: 'x' });
@@ -210,7 +215,7 @@ test('clear removes every hook, whoever registered it, and tells the listeners o
   expect(told).toBe(1);
 });
 
-test('replace keeps an equal hook under its id, puts the others in its place, and names none twice', () => {
+test('replace keeps the id of an unchanged hook and puts the new hooks at the position of the old ones', () => {
   const registry = new HookRegistry();
   const first = registry.register(hook('a'));
   const second = registry.register(hook('b'));

@@ -17,7 +17,7 @@ import {
 
 const lab = useHookLab();
 
-test('S0-13.3: what a hook adds reaches the hooks after it, and changes nothing of the event', async () => {
+test('S0-13.3: later hooks get the data of earlier hooks, and the event data does not change', async () => {
   const { tool, inputs } = countingTool('look');
   const hooks = hooksIn(lab, {
     hooks: [
@@ -39,7 +39,7 @@ test('S0-13.3: what a hook adds reaches the hooks after it, and changes nothing 
   expect(inputs).toEqual([{ at: 1 }]);
 });
 
-test('S0-13.4: the result has every output, in order, as it was written', async () => {
+test('S0-13.4: the result contains all outputs unchanged and in order', async () => {
   const outputs = [{ a: 1 }, { continue: true, data: { deep: [1, { x: null }] }, reason: 'r' }, { z: 'ü' }];
   const result = await runOnce(
     lab,
@@ -51,7 +51,7 @@ test('S0-13.4: the result has every output, in order, as it was written', async 
   );
 });
 
-test('the arguments, the result and the prompt can be rewritten, and later hooks see them so', async () => {
+test('hooks can rewrite the arguments, the result and the prompt, and later hooks get the rewritten values', async () => {
   const { tool, inputs } = countingTool('look');
   const hooks = hooksIn(lab, {
     hooks: [
@@ -79,7 +79,7 @@ test('the arguments, the result and the prompt can be rewritten, and later hooks
   ]);
 });
 
-test('rewritten arguments are checked like any others', async () => {
+test('validates rewritten arguments like arguments of the model', async () => {
   const { tool, inputs } = countingTool('look');
   const strict = {
     ...tool,
@@ -94,7 +94,7 @@ test('rewritten arguments are checked like any others', async () => {
   expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('are not valid');
 });
 
-test('a failed result stays a failure, whatever a hook makes of its words', async () => {
+test('a failed result stays failed after a hook rewrites its content', async () => {
   const { tool } = countingTool('bad', () => {
     throw new TypeError('secret path');
   });
@@ -105,7 +105,7 @@ test('a failed result stays a failure, whatever a hook makes of its words', asyn
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ content: 'it failed', isError: true }] });
 });
 
-test('hooks can take tools away, never add one', async () => {
+test('hooks can remove tools but not add tools', async () => {
   const tools = ['a', 'b', 'c'].map((name) => countingTool(name).tool);
   const hooks = hooksIn(lab, {
     hooks: [
@@ -119,7 +119,7 @@ test('hooks can take tools away, never add one', async () => {
   expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['b']);
 });
 
-test('hooks come and go while the agent lives, and take effect at the next event', async () => {
+test('hooks can be added and removed while the agent exists, with effect at the next event', async () => {
   const hooks = hooksIn(lab, {});
   const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
   await agent.run('one');
@@ -132,7 +132,7 @@ test('hooks come and go while the agent lives, and take effect at the next event
   expect(agent.status().lifecycles).toEqual([]);
 });
 
-test('with no hook nothing is switched on, and with one only what it needs', async () => {
+test('installs no lifecycle without hooks, and otherwise only the needed ones', async () => {
   const hooks = hooksIn(lab, {});
   const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
   await agent.ready();
@@ -149,7 +149,7 @@ test('with no hook nothing is switched on, and with one only what it needs', asy
   ]);
 });
 
-test('an event without a hook for it spawns nothing and writes nothing down', async () => {
+test('an event without a hook starts no process and serializes no data', async () => {
   let spawned = 0;
   const spawn = (() => {
     spawned += 1;
@@ -174,7 +174,7 @@ test('an event without a hook for it spawns nothing and writes nothing down', as
   expect([spawned, lab.logs]).toEqual([0, []]);
 });
 
-test('a run that is going on keeps its guards while the files are read again', async () => {
+test('a run in progress keeps its guards during a reload', async () => {
   lab.write(
     'hooks.json',
     JSON.stringify({
@@ -194,7 +194,7 @@ test('a run that is going on keeps its guards while the files are read again', a
   expect([first.inputs, second.inputs, hooks.status().hooks.length]).toEqual([[], [], 1]);
 });
 
-test('options that cannot be used are refused at once', () => {
+test('throws for invalid options', () => {
   const problem = (options: object) => {
     try {
       hooksIn(lab, options);
@@ -218,7 +218,7 @@ test('options that cannot be used are refused at once', () => {
 test.each([
   [{ hooks: 'x' }, 'hooks-invalid'],
   [{ hooks: { timeout: 0 } }, 'timeout-invalid'],
-])("what is wrong in a file of the user's is told: %j", async (document, code) => {
+])('reports the invalid user file %j', async (document, code) => {
   const own = join(lab.home, '.keelson');
   mkdirSync(own);
   writeFileSync(join(own, 'hooks.json'), JSON.stringify(document));
@@ -239,7 +239,7 @@ const KINDS: readonly (readonly [string, readonly unknown[]])[] = [
   ),
 ];
 
-test.each(KINDS)('the option %s of another kind is refused by its name', (option, values) => {
+test.each(KINDS)('throws an error with the option name if %s has an invalid type', (option, values) => {
   const refused = expect.objectContaining({
     code: 'ERR_OPTION_INVALID',
     option: expect.stringMatching(`^${option}(\\[0\\]|\\.\\w+)?$`),
@@ -248,7 +248,7 @@ test.each(KINDS)('the option %s of another kind is refused by its name', (option
   for (const value of values) expect(() => shellHooks({ [option]: value })).toThrow(refused);
 });
 
-test('the gates judge what other parts left, and after_tool what they made of the result', async () => {
+test('before_tool gets the arguments, and after_tool the result, as other lifecycles rewrote them', async () => {
   const { tool } = countingTool('look', () => 'the key is 1234');
   const hooks = hooksIn(lab, { hooks: [records('before_tool'), records('after_tool')] });
   const { agent } = agentWith(lab, hooks, {
@@ -271,7 +271,7 @@ test('the gates judge what other parts left, and after_tool what they made of th
   ]);
 });
 
-test('a matcher decides for which tools a hook runs', async () => {
+test('a hook runs only for tools that its matcher matches', async () => {
   const hooks = hooksIn(lab, {
     hooks: [records('before_tool', { matcher: 'a|b' }), records('after_tool', { matcher: '^c' })],
   });

@@ -14,7 +14,7 @@ function writeGuard(hooks: readonly object[] = [GUARD]): void {
   lab.write('.keelson/hooks.json', JSON.stringify({ hooks }));
 }
 
-/** Approved by the first question, and by no other. */
+/** Returns hooks whose approver approves the first prompt and declines all later prompts. */
 async function approvedOnce() {
   const yes = [true];
   const hooks = hooksIn(lab, { discover: ['native'], approve: () => yes.pop() === true });
@@ -23,18 +23,18 @@ async function approvedOnce() {
   return hooks;
 }
 
-/** The path, which is free now. */
+/** Renames the file and returns its old path, which is now free. */
 function renamed(path: string): string {
   renameSync(path, `${path}.old`);
   return path;
 }
 
 test.each<[string, (path: string) => void]>([
-  ['is gone', (path) => unlinkSync(path)],
+  ['is missing', (path) => unlinkSync(path)],
   ['is damaged', (path) => writeFileSync(path, '{')],
-  ['may be written to by others', (path) => chmodSync(path, 0o666)],
-  ['is nothing that can be read', (path) => symlinkSync('.', renamed(path))],
-])('a guard is not passed over where the file of its approval %s', async (_what, damage) => {
+  ['is writable for other users', (path) => chmodSync(path, 0o666)],
+  ['is a link to a directory', (path) => symlinkSync('.', renamed(path))],
+])('an approved guard still blocks if the approval file %s', async (_what, damage) => {
   writeGuard();
   const { runner, gate } = await approvedOnce();
   damage(gate.store.path);
@@ -45,7 +45,7 @@ test.each<[string, (path: string) => void]>([
 });
 
 const moves: Readonly<Record<string, () => void>> = {
-  'its definitions': () => {
+  'the directory of its hook file': () => {
     renameSync(join(lab.workspace, '.keelson'), join(lab.workspace, 'elsewhere'));
     symlinkSync('elsewhere', join(lab.workspace, '.keelson'));
   },
@@ -55,7 +55,7 @@ const moves: Readonly<Record<string, () => void>> = {
   },
 };
 
-test.each(Object.keys(moves))('a guard is not passed over where %s moved away behind a link', async (what) => {
+test.each(Object.keys(moves))('an approved guard still blocks if %s is moved and replaced by a link', async (what) => {
   writeGuard();
   const { runner } = await approvedOnce();
   moves[what]?.();
@@ -65,7 +65,7 @@ test.each(Object.keys(moves))('a guard is not passed over where %s moved away be
   }
 });
 
-test("a guard of the user's is not passed over where its program became a link into the workspace", async () => {
+test('a user guard still blocks if its program becomes a link into the workspace', async () => {
   lab.write('guard.sh', REFUSES);
   const program = join(lab.home, 'guard.sh');
   symlinkSync('/bin/true', program);
@@ -80,7 +80,7 @@ test("a guard of the user's is not passed over where its program became a link i
   expect(await hooks.runner.runEvent(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
 });
 
-test('hooks that are called as others are numbered are all there after their files were read again', async () => {
+test('a reload keeps all hooks, even if names look like ids of other hooks', async () => {
   const names = ['#1', '#2', '#3', '#4', 'hook-1', 'hook-2'];
   writeGuard(names.map((name) => ({ ...GUARD, name })));
   const hooks = hooksIn(lab, { discover: ['native'] });
@@ -90,12 +90,12 @@ test('hooks that are called as others are numbered are all there after their fil
   expect(hooks.registry.list().map(({ name }) => name)).toEqual(names);
 });
 
-test.each([500, 2_000, 4_000, 100_000])('arguments that nest %i deep keep no guard from its work', async (depth) => {
+test.each([500, 2_000, 4_000, 100_000])('a guard still blocks a call whose arguments have %i levels', async (depth) => {
   const guard = answers('before_tool', { continue: false, reason: 'no' });
   const { runner } = hooksIn(lab, { hooks: [guard], sensitive: ['password'] });
   const args: unknown = JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
-  // The log has the arguments in it, which are too deep to be handed on.
+  // The log records contain the arguments, which are too deep for the test runner to transfer.
   lab.logs.length = 0;
   const { cancelled } = await runner.runEvent({
     ...occasion,
@@ -107,7 +107,7 @@ test.each([500, 2_000, 4_000, 100_000])('arguments that nest %i deep keep no gua
   expect([cancelled, shown]).toEqual([true, '["Hook \\"before_tool-hook\\" runs"]']);
 });
 
-test('a matcher of blanks is looked at in no time, however many there are', async () => {
+test('evaluates a matcher with millions of spaces in a short time', async () => {
   const matcher = `${' '.repeat(2_000_000)}x${' '.repeat(100_000)}y`;
   const group = { matcher, hooks: [{ type: 'command', command: 'touch ran' }] };
   lab.write('.claude/settings.json', JSON.stringify({ hooks: { PreToolUse: [group] } }));
@@ -119,7 +119,7 @@ test('a matcher of blanks is looked at in no time, however many there are', asyn
   expect(existsSync(join(lab.workspace, 'ran'))).toBe(false);
 });
 
-test('a guard whose turn has not come is not passed over where the files are read again meanwhile', async () => {
+test('a reload during an event does not skip a guard that has not run yet', async () => {
   lab.write('slow.sh', '#!/bin/sh\necho ran >> slow\nwhile [ ! -e go ]; do sleep 0.02; done\n');
   writeGuard([{ event: 'before_tool', name: 'slow', command: './slow.sh' }, GUARD]);
   const hooks = hooksIn(lab, { discover: ['native'], approve: () => true });
@@ -134,10 +134,10 @@ test('a guard whose turn has not come is not passed over where the files are rea
 });
 
 test.each([
-  ['a NUL', 'a\0b'],
-  ['no end', 'x'.repeat(200_000)],
-  ['half of a character', 'a\ud800'],
-])('a guard says no in a session whose id, as a client chose it, has %s', async (_what, sessionId) => {
+  ['a NUL character', 'a\0b'],
+  ['200,000 characters', 'x'.repeat(200_000)],
+  ['an unpaired surrogate', 'a\ud800'],
+])('a guard still blocks in a session whose id has %s', async (_what, sessionId) => {
   for (const dialect of ['native', 'gemini'] as const) {
     const { runner } = hooksIn(lab, { hooks: [{ ...answers('before_tool', { continue: false }), dialect }] });
     const outcome = await runner.runEvent({ ...occasion, sessionId });
@@ -153,7 +153,7 @@ test.each([
   ['after_tool', 'native', '{"continue":false,"updatedOutput":DEEP}'],
   ['before_tool', 'claude', '{"decision":"block","reason":"no","seen":DEEP}'],
   ['before_tool', 'gemini', '{"decision":"deny","reason":"no","seen":DEEP}'],
-] as const)('a no at %s stands however deep it nests what it judged: %s %s', async (event, dialect, output) => {
+] as const)('a refusal at %s counts even if the output has very many levels: %s %s', async (event, dialect, output) => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   lab.write('answer', output.replace('DEEP', deep));
   const hook = { name: 'guard', event, dialect, command: 'cat', args: ['answer'] };

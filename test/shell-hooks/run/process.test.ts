@@ -10,7 +10,7 @@ const lab = useHookLab();
 const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
 const next = () => sh('before_tool', 'touch next', { name: 'next' });
 
-test('A1: a hook that hangs is ended in time, with a warning that names it, and the next one runs', async () => {
+test('A1: terminates a hanging hook at its time limit, logs a warning with its name, and runs the next hook', async () => {
   const start = performance.now();
   const result = await runOnce(lab, [sh('before_tool', 'sleep 60', { timeout: 300 }), next()]);
 
@@ -20,7 +20,7 @@ test('A1: a hook that hangs is ended in time, with a warning that names it, and 
   expect(lab.has('next')).toBe(true);
 });
 
-test('A2: a hook that heeds no SIGTERM is killed', async () => {
+test('A2: kills a hook that ignores SIGTERM', async () => {
   const start = performance.now();
   await runOnce(lab, [sh('before_tool', 'trap "" TERM; echo $$ > pid; sleep 60; sleep 60', { timeout: 300 })]);
 
@@ -28,13 +28,13 @@ test('A2: a hook that heeds no SIGTERM is killed', async () => {
   expect(isGone(Number(lab.read('pid')))).toBe(true);
 });
 
-test('A4: what a hook started goes with it', async () => {
+test('A4: terminates the child processes of a hook together with the hook', async () => {
   await runOnce(lab, [sh('before_tool', '(sleep 60 & echo $! > child; wait) & wait', { timeout: 200 })]);
 
   expect(isGone(Number(lab.read('child')))).toBe(true);
 });
 
-test('A5: a child in a session of its own that keeps the pipe does not keep the hook, and is named', async () => {
+test('A5: does not wait for a child in its own session that holds the pipe open, and reports it', async () => {
   const start = performance.now();
   const result = await runOnce(lab, [
     sh('before_tool', "setsid sh -c 'echo $$ > child; sleep 20' & sleep 0.3; echo '{}'"),
@@ -47,32 +47,32 @@ test('A5: a child in a session of its own that keeps the pipe does not keep the 
   expect(lab.logged('warn')).toMatchObject([{ message: expect.stringContaining('detached child') }]);
 });
 
-test('A7: endless words on standard error do not spoil what is on standard output', async () => {
+test('A7: endless output on standard error does not affect standard output', async () => {
   const flood = 'head -c 3000000 /dev/zero | tr "\\0" x >&2; echo \'{"k":1}\'';
 
   expect((await runOnce(lab, [sh('before_tool', flood)])).data).toEqual({ k: 1 });
 });
 
-test('A8: a hook that reads nothing of a large input is heard all the same', async () => {
+test('A8: uses the output of a hook that does not read its large input', async () => {
   const { runner } = hooksIn(lab, { hooks: [sh('before_tool', `echo '{"k":1}'`)] });
   const describe = () => ({ data: { args: 'x'.repeat(5 * 1024 * 1024) } });
 
   expect((await runner.runEvent({ ...occasion, describe })).data).toEqual({ k: 1 });
 });
 
-test('A9: a hook that waits for something else runs out of time', async () => {
+test('A9: a hook that waits on a named pipe exceeds its time limit', async () => {
   const result = await runOnce(lab, [sh('before_tool', 'mkfifo pipe; exec cat pipe', { timeout: 200 })]);
 
   expect(result.outcomes[0]?.problem?.kind).toBe('timed-out');
 });
 
-test('output without end is stopped, and counts for nothing', async () => {
+test('terminates a hook with endless output and ignores the output', async () => {
   const result = await runOnce(lab, [sh('before_tool', 'yes'), next()]);
 
   expect(result.outcomes.map(({ problem }) => problem?.kind)).toEqual(['output-limit', undefined]);
 });
 
-test('A11: each way not to start has a code and a hint, and onFailure decides', async () => {
+test('A11: each failure to start has a code and a hint, and blocks only with onFailure block', async () => {
   const missing = join(lab.workspace, 'missing');
   const plain = lab.write('plain', 'hello');
   const shebang = lab.write('shebang', '#!/no/such/interpreter\n');
@@ -97,7 +97,7 @@ test('A11: each way not to start has a code and a hint, and onFailure decides', 
   });
 });
 
-test('A12: a script that is not there makes no lock-out here, and a block with Claude Code that names the hook', async () => {
+test('A12: a missing script does not block with a native hook; with a Claude Code hook it blocks and names the hook', async () => {
   const missing = { event: 'before_tool', name: 'py', command: 'python3', args: ['missing.py'] } as const;
   const native = await runOnce(lab, [missing]);
   const claude = await runOnce(lab, [{ ...missing, dialect: 'claude' } as never]);
@@ -106,7 +106,7 @@ test('A12: a script that is not there makes no lock-out here, and a block with C
   expect(claude).toMatchObject({ cancelled: true, cancelledBy: 'py', reason: expect.stringContaining('missing.py') });
 });
 
-test('A15: where the folder of a hook is gone it runs in that of the project, and that is said', async () => {
+test('A15: runs a hook in the workspace and reports it if its working directory is missing', async () => {
   mkdirSync(join(lab.workspace, 'sub'));
   const hooks = hooksIn(lab, { hooks: [sh('before_tool', 'pwd > "$KEELSON_PROJECT_DIR/where"', { cwd: 'sub' })] });
   rmSync(join(lab.workspace, 'sub'), { recursive: true });
@@ -116,7 +116,7 @@ test('A15: where the folder of a hook is gone it runs in that of the project, an
   expect(hooks.status().diagnostics).toMatchObject([{ code: 'cwd-missing', level: 'warning' }]);
 });
 
-test('A16: 200 hooks at one event run in turn and leave nothing behind', async () => {
+test('A16: 200 hooks at one event run one after another and leave no open files', async () => {
   const openFiles = () => readdirSync('/proc/self/fd').length;
   const warnings: Error[] = [];
   const onWarning = (warning: Error) => warnings.push(warning);
@@ -134,7 +134,7 @@ test('A16: 200 hooks at one event run in turn and leave nothing behind', async (
   expect([openFiles() - before, warnings]).toEqual([0, []]);
 }, 60_000);
 
-test('A18: a host that ends while a hook runs leaves no orphan', () => {
+test('A18: no hook process survives a host that ends during the hook', () => {
   const host = fileURLToPath(new URL('../../support/shell-hooks/dying-host.ts', import.meta.url));
   const tsx = fileURLToPath(new URL('../../../node_modules/.bin/tsx', import.meta.url));
   for (const way of ['exit', 'signal']) {
@@ -153,19 +153,24 @@ test('A19: a hook has no terminal', async () => {
   ).toEqual({});
 });
 
-test.each(['EAGAIN', 'EMFILE'])('A20: a spawn that throws %s is the failure of that hook', async (code) => {
-  let spawned = 0;
-  const spawn: Spawn = () => {
-    spawned += 1;
-    throw Object.assign(new TypeError(code), { code });
-  };
-  const result = await runOnce(lab, [next(), { ...next(), name: 'other' }], { machine: { spawn, logger: lab.logger } });
+test.each(['EAGAIN', 'EMFILE'])(
+  'A20: a hook fails if spawn throws %s, and the next hook is still started',
+  async (code) => {
+    let spawned = 0;
+    const spawn: Spawn = () => {
+      spawned += 1;
+      throw Object.assign(new TypeError(code), { code });
+    };
+    const result = await runOnce(lab, [next(), { ...next(), name: 'other' }], {
+      machine: { spawn, logger: lab.logger },
+    });
 
-  expect(result.outcomes.map(({ problem }) => problem?.code)).toEqual(['no-resources', 'no-resources']);
-  expect(spawned).toBe(2);
-});
+    expect(result.outcomes.map(({ problem }) => problem?.code)).toEqual(['no-resources', 'no-resources']);
+    expect(spawned).toBe(2);
+  },
+);
 
-test('a hook that blocks when it fails does so on a time-out, a crash and nonsense', async () => {
+test('a hook with onFailure block blocks after a timeout, a crash, an exit code and malformed output', async () => {
   const guards = [
     sh('before_tool', 'sleep 60', { timeout: 100 }),
     sh('before_tool', 'kill -9 $$'),
@@ -181,20 +186,17 @@ test('a hook that blocks when it fails does so on a time-out, a crash and nonsen
 });
 
 test.each([
-  ['is ended', 'one', ''],
-  ['ends in silence', 'two', "trap 'exit 0' TERM; "],
-])(
-  'a gate that %s because its host was told to end lets nothing pass; the host may still be finishing',
-  async (_how, file, trap) => {
-    const onSignal = () => {};
-    process.on('SIGHUP', onSignal);
-    const running = runOnce(lab, [sh('before_tool', `${trap}touch ${file}; sleep 60`)]);
-    await expect.poll(() => lab.has(file)).toBe(true);
-    process.emit('SIGHUP', 'SIGHUP');
-    const result = await running;
-    process.off('SIGHUP', onSignal);
+  ['is terminated', 'one', ''],
+  ['exits with code 0 and no output', 'two', "trap 'exit 0' TERM; "],
+])('a guard that %s because its host is ending still blocks the tool call', async (_how, file, trap) => {
+  const onSignal = () => {};
+  process.on('SIGHUP', onSignal);
+  const running = runOnce(lab, [sh('before_tool', `${trap}touch ${file}; sleep 60`)]);
+  await expect.poll(() => lab.has(file)).toBe(true);
+  process.emit('SIGHUP', 'SIGHUP');
+  const result = await running;
+  process.off('SIGHUP', onSignal);
 
-    expect(result).toMatchObject({ cancelled: true, cancelledBy: 'before_tool-hook' });
-    expect(result.outcomes).toMatchObject([{ status: 'failed', problem: { kind: 'aborted' } }]);
-  },
-);
+  expect(result).toMatchObject({ cancelled: true, cancelledBy: 'before_tool-hook' });
+  expect(result.outcomes).toMatchObject([{ status: 'failed', problem: { kind: 'aborted' } }]);
+});

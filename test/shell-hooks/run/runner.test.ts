@@ -10,7 +10,7 @@ import { answers, hooksIn, isGone, runOnce, sh, useHookLab } from '../../support
 const lab = useHookLab();
 const statuses = (result: Awaited<ReturnType<typeof runOnce>>) => result.outcomes.map(({ status }) => status);
 
-test('S0-3.1: the event is one JSON document on standard input, and then it ends', async () => {
+test('S0-3.1: standard input contains the event as one JSON document and is then closed', async () => {
   const value = 'ä€😀\n"\\'.repeat(10) + 'x'.repeat(5 * 1024 * 1024);
   const { runner } = hooksIn(lab, { hooks: [sh('before_agent', 'cat > input.json')] });
   const describe = () => ({ data: { prompt: value }, flat: { prompt: 'short' } });
@@ -31,13 +31,13 @@ test('S0-3.1: the event is one JSON document on standard input, and then it ends
   });
 });
 
-test('S0-3.2: what a hook wrote is read as JSON, with exit code 0', async () => {
+test('S0-3.2: parses the output of a hook as JSON if its exit code is 0', async () => {
   const { outcomes } = await runOnce(lab, [answers('before_tool', { continue: true, data: { k: 1 } })]);
 
   expect(outcomes).toMatchObject([{ status: 'completed', exitCode: 0, output: { continue: true, data: { k: 1 } } }]);
 });
 
-test('S0-3.2: a guard that says no and exits with 1 has said no', async () => {
+test('S0-3.2: a guard that refuses and exits with code 1 still refuses', async () => {
   const result = await runOnce(lab, [sh('before_tool', `echo '{"continue":false,"reason":"no"}'; exit 1`)]);
 
   expect(result).toMatchObject({
@@ -49,7 +49,7 @@ test('S0-3.2: a guard that says no and exits with 1 has said no', async () => {
 });
 
 test.each(['echo \'{"continue":true,"data":{"k":1}}\'', 'echo text', 'true'])(
-  'S0-3.2: exit code 1 after `%s` is a failure, and what was written does not count',
+  'S0-3.2: exit code 1 after `%s` is a failure, and the output is ignored',
   async (text) => {
     const result = await runOnce(lab, [sh('before_tool', `${text}; exit 1`)]);
 
@@ -58,7 +58,7 @@ test.each(['echo \'{"continue":true,"data":{"k":1}}\'', 'echo text', 'true'])(
   },
 );
 
-test('a guard that has said no before it hangs or dies has said no', async () => {
+test('a guard that refuses and then hangs or crashes still refuses', async () => {
   const no = `echo '{"continue":false}'`;
 
   expect(await runOnce(lab, [sh('before_tool', `${no}; sleep 60`, { timeout: 200 })])).toMatchObject({
@@ -67,7 +67,7 @@ test('a guard that has said no before it hangs or dies has said no', async () =>
   expect(await runOnce(lab, [sh('before_tool', `${no}; kill -9 $$`)])).toMatchObject({ cancelled: true });
 });
 
-test('S0-3.3, S0-14.4: a hook that takes too long is ended with what it started, and a warning names it', async () => {
+test('S0-3.3, S0-14.4: terminates a hook and its children at the time limit, and logs a warning with its name', async () => {
   const hook = sh('before_tool', 'sleep 60 & echo $! > child; wait', { timeout: 200 });
   const start = performance.now();
   const result = await runOnce(lab, [hook]);
@@ -75,7 +75,7 @@ test('S0-3.3, S0-14.4: a hook that takes too long is ended with what it started,
   expect(performance.now() - start).toBeLessThan(3_200);
   expect(result.outcomes).toMatchObject([{ status: 'failed', problem: { kind: 'timed-out' } }]);
   expect(lab.logged('warn')[0]).toMatchObject({
-    message: 'Hook "before_tool-hook" took longer than 200 ms, and was ended.',
+    message: 'Hook "before_tool-hook" exceeded its time limit of 200 ms and was terminated.',
     details: { hookName: 'before_tool-hook', timeoutMs: 200 },
   });
   expect(isGone(Number(lab.read('child')))).toBe(true);
@@ -89,7 +89,7 @@ const failures: Record<string, Partial<HookDefinition>> = {
   malformed: { args: ['-c', 'echo nonsense'] },
 };
 
-test.each(Object.entries(failures))('S0-3.4: a hook that failed (%s) stops no other', async (kind, more) => {
+test.each(Object.entries(failures))('S0-3.4: a failed hook (%s) does not stop other hooks', async (kind, more) => {
   const result = await runOnce(lab, [
     answers('before_tool', { first: 1 }, { name: 'first' }),
     sh('before_tool', '', { name: 'middle', ...more }),
@@ -103,7 +103,7 @@ test.each(Object.entries(failures))('S0-3.4: a hook that failed (%s) stops no ot
   expect(lab.logs.some(({ details }) => details?.hookName === 'middle' && details.problem !== undefined)).toBe(true);
 });
 
-test('S0-3.4: a file that may not be executed is a failure with a hint', async () => {
+test('S0-3.4: a file that is not executable is a failure with a hint', async () => {
   const command = lab.write('plain.sh', 'echo hi');
   const result = await runOnce(lab, [sh('before_tool', '', { command, args: [] }), sh('before_tool', 'touch next')]);
 
@@ -123,7 +123,7 @@ test('S0-3.5: hooks run one after another', async () => {
   expect([...times].sort()).toEqual(times);
 });
 
-/** A process that never ends by itself, and when it was told to. */
+/** Returns a `spawn` function for a process that never exits, and a promise that resolves when it is killed. */
 function endlessProcess(): { spawn: Spawn; killed: Promise<void> } {
   let tell = () => {};
   const killed = new Promise<void>((resolve) => {
@@ -159,22 +159,22 @@ async function timeUntilKilled(timeout: number | undefined, more: Partial<HookDe
   return timers[0] as number;
 }
 
-test('S0-3.6, S0-14.2: without anything said a hook has 30 seconds', async () => {
+test('S0-3.6, S0-14.2: the default time limit of a hook is 30 seconds', async () => {
   expect(await timeUntilKilled(undefined)).toBe(30_000);
 });
 
-test('S0-14.1: hooks.timeout is the time of every hook that has none of its own', async () => {
+test('S0-14.1: hooks.timeout is the time limit of hooks without a timeout', async () => {
   expect(await timeUntilKilled(500)).toBe(500);
 });
 
-test('S0-14.5: the time of a hook wins over hooks.timeout, be it shorter or longer', async () => {
+test('S0-14.5: the timeout of a hook wins over hooks.timeout, shorter or longer', async () => {
   expect(await timeUntilKilled(5_000, { timeout: 100 })).toBe(100);
   expect(await timeUntilKilled(100, { timeout: 5_000 })).toBe(5_000);
 });
 
 const endless = { event: 'before_tool', name: 'endless', command: 'sleep', args: ['60'] } as const;
 
-/** The time after which the hook of a file was ended, as the log says. */
+/** Returns the time limit that the log reports for the endless hook of a file. */
 async function timeoutInFile(document: object): Promise<unknown> {
   writeFileSync(join(lab.home, 'hooks.json'), JSON.stringify(document));
   const hooks = hooksIn(lab, { files: [{ path: join(lab.home, 'hooks.json') }] });
@@ -184,15 +184,18 @@ async function timeoutInFile(document: object): Promise<unknown> {
 }
 
 test.each<[string, object]>([
-  ['beside a list', { timeout: 150, hooks: [endless] }],
-  ['beside events', { timeout: 150, hooks: { before_tool: [{ ...endless, event: undefined }] } }],
-  ['with a list in `hooks`', { hooks: { timeout: 150, hooks: [endless] } }],
-  ['among events, where it wins', { timeout: 5_000, hooks: { timeout: 150, before_tool: [endless] } }],
-])('S0-14.1: a file may give the default time %s', async (_place, document) => {
+  ['next to an array of hooks', { timeout: 150, hooks: [endless] }],
+  ['next to an object of events', { timeout: 150, hooks: { before_tool: [{ ...endless, event: undefined }] } }],
+  ['next to an array `hooks` inside `hooks`', { hooks: { timeout: 150, hooks: [endless] } }],
+  [
+    'inside `hooks`, which wins over the outer one',
+    { timeout: 5_000, hooks: { timeout: 150, before_tool: [endless] } },
+  ],
+])('S0-14.1: a file can set the default time limit %s', async (_place, document) => {
   expect(await timeoutInFile(document)).toBe(150);
 });
 
-test('S0-14.1: the host may give the default time with a list of hooks', async () => {
+test('S0-14.1: the host can set the default time limit together with an array of hooks', async () => {
   const hooks = hooksIn(lab, { hooks: { timeout: 150, hooks: [endless] } });
   await hooks.runner.run('before_tool', { tool_name: 'look' });
 
@@ -202,7 +205,7 @@ test('S0-14.1: the host may give the default time with a list of hooks', async (
 test.each([
   [{ timeout: '5s', hooks: [endless] }, '`timeout` must be milliseconds from 1 to'],
   [{ hooks: { timeout: 0, hooks: [endless] } }, '`hooks.timeout` must be milliseconds from 1 to'],
-])('S0-14.1: a default time that is invalid is a diagnostic: %j', async (document, problem) => {
+])('S0-14.1: reports an invalid default time limit: %j', async (document, problem) => {
   const path = join(lab.home, 'hooks.json');
   writeFileSync(path, JSON.stringify(document));
   const hooks = hooksIn(lab, { files: [{ path }] });
@@ -213,7 +216,7 @@ test.each([
   ]);
 });
 
-test('a file of the workspace gives no default time, beside a list either', async () => {
+test('ignores and reports the default time limit of a workspace file', async () => {
   lab.write('hooks.json', JSON.stringify({ timeout: 1, hooks: { timeout: 1, hooks: [endless] } }));
   const hooks = hooksIn(lab, { files: ['hooks.json'] });
   await hooks.reload();
@@ -224,7 +227,7 @@ test('a file of the workspace gives no default time, beside a list either', asyn
   ]);
 });
 
-test('S0-14.3: hooks.timeout holds at every event', async () => {
+test('S0-14.3: hooks.timeout applies to every event', async () => {
   const hooks = {
     timeout: 150,
     before_tool: [sh('before_tool', 'sleep 60', { name: 'a' }), sh('before_tool', 'sleep 60', { name: 'b' })],
@@ -246,7 +249,7 @@ test('S0-14.3: hooks.timeout holds at every event', async () => {
   ]);
 });
 
-test('S0-3.7, B16: a cancellation ends the chain, and what came before it is kept', async () => {
+test('S0-3.7, B16: a cancellation stops the remaining hooks, and earlier outcomes are kept', async () => {
   const result = await runOnce(lab, [
     answers('before_tool', { seen: 1 }, { name: 'first' }),
     answers('before_tool', { continue: false, reason: 'closed on Sundays' }, { name: 'second' }),
@@ -261,7 +264,7 @@ test('S0-3.7, B16: a cancellation ends the chain, and what came before it is kep
   expect(lab.has('third')).toBe(false);
 });
 
-test('an abort ends the hook that runs and starts no other', async () => {
+test('an abort ends the running hook and starts no other hook', async () => {
   const controller = new AbortController();
   const hooks = [sh('before_tool', 'touch begun; sleep 60'), sh('before_tool', 'touch second')];
   const { runner } = hooksIn(lab, { hooks });
@@ -276,7 +279,7 @@ test('an abort ends the hook that runs and starts no other', async () => {
   expect(lab.has('second')).toBe(false);
 });
 
-test('a hook that is removed while another one runs does not start', async () => {
+test('a hook that is removed while another hook runs does not start', async () => {
   const hooks = hooksIn(lab, {
     hooks: [sh('before_tool', 'sleep 0.2'), sh('before_tool', 'touch second', { name: 'b' })],
   });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
 
-// Starts a hook, and ends before it does.
+// Starts a hook and ends this process while the hook is running.
 const [workspaceDir = '', way] = process.argv.slice(2);
 const { runner } = shellHooks({
   workspaceDir,

@@ -14,27 +14,27 @@ import {
 } from '../../../src/shell-hooks/shell-hooks.js';
 import { type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
 
-/** One record of a log. */
+/** One log record. */
 export interface LogRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly details: Record<string, unknown> | undefined;
 }
 
-/** A home and a workspace of their own, and what is put there. */
+/** A temporary home directory and workspace, with their files and log records. */
 export interface HookLab {
   readonly home: string;
   readonly workspace: string;
   readonly logs: LogRecord[];
   readonly logger: Logger;
-  /** Writes a file of the workspace; an executable one where its text begins with `#!`. */
+  /** Writes a file in the workspace and returns its path. A file that begins with `#!` becomes executable. */
   write(path: string, text: string): string;
   read(path: string): string;
   has(path: string): boolean;
   logged(level: LogRecord['level']): readonly LogRecord[];
 }
 
-/** Makes a lab for each test of the file. */
+/** Creates a new lab for each test of the file. */
 export function useHookLab(): HookLab {
   const lab = {} as { -readonly [Key in keyof HookLab]: HookLab[Key] };
   let folder = '';
@@ -66,12 +66,12 @@ export function useHookLab(): HookLab {
   return lab;
 }
 
-/** A hook that is a text for the shell. */
+/** Returns a hook that runs a shell command. */
 export function sh(event: HookEvent, text: string, more: Partial<HookDefinition> = {}): HookDefinition {
   return { event, name: `${event}-hook`, command: 'sh', args: ['-c', text], ...more };
 }
 
-/** A hook that answers with this output. */
+/** Returns a hook that prints this output. */
 export function answers(event: HookEvent, output: unknown, more: Partial<HookDefinition> = {}): HookDefinition {
   const args = ['-c', 'cat >/dev/null; printf %s "$0"', text(output)];
   return { event, name: `${event}-hook`, command: 'sh', args, ...more };
@@ -81,12 +81,12 @@ function text(output: unknown): string {
   return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
-/** Returns a hook that appends each event that it receives to `events.jsonl`. */
+/** Returns a hook that appends its input to `events.jsonl`, one line per event. */
 export function records(event: HookEvent, more: Partial<HookDefinition> = {}): HookDefinition {
   return sh(event, 'line=$(cat); printf "%s\\n" "$line" >> events.jsonl', { name: `record-${event}`, ...more });
 }
 
-/** Returns the events that the hooks of `records` received. */
+/** Returns the inputs of the recording hooks. */
 export function recorded(lab: HookLab): Record<string, unknown>[] {
   if (!lab.has('events.jsonl')) return [];
   return lab
@@ -96,13 +96,13 @@ export function recorded(lab: HookLab): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Hooks in the lab's workspace. */
+/** Creates hooks for the lab's workspace. */
 export function hooksIn(lab: HookLab, options: ShellHooksOptions): ShellHooks {
   const { logger } = lab;
   return shellHooks({ workspaceDir: lab.workspace, ...options, machine: { logger, ...options.machine } });
 }
 
-/** Runs hooks outside of any agent, once for this event. */
+/** Runs hooks once without an agent, at the event of the first hook. */
 export function runOnce(lab: HookLab, hooks: readonly HookDefinition[], options: ShellHooksOptions = {}) {
   const { runner } = hooksIn(lab, { hooks, ...options });
   return runner.runEvent({
@@ -113,7 +113,7 @@ export function runOnce(lab: HookLab, hooks: readonly HookDefinition[], options:
   });
 }
 
-/** A tool that counts its calls. */
+/** Creates a tool that records the input of each call. */
 export function countingTool(name: string, result: (input: unknown) => unknown = () => 'done') {
   const inputs: unknown[] = [];
   const tool: Tool = defineTool({
@@ -128,7 +128,7 @@ export function countingTool(name: string, result: (input: unknown) => unknown =
   return { tool, inputs };
 }
 
-/** An agent with these hooks, whose model says what the script says. */
+/** Creates an agent with these hooks and a scripted model. */
 export function agentWith(
   lab: HookLab,
   hooks: ShellHooks,
@@ -139,7 +139,7 @@ export function agentWith(
   return { agent, model };
 }
 
-/** Returns true if a process has ended, also if it is a zombie. */
+/** Returns true if a process has exited, including a zombie process. */
 export function isGone(pid: number): boolean {
   if (!existsSync('/proc/self/stat')) return !canSignal(pid);
   try {

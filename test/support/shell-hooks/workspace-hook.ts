@@ -3,15 +3,15 @@ import { type HookRegistration, HookRegistry } from '../../../src/shell-hooks/sh
 import type { ApprovalRequest, Approver } from '../../../src/trust/trust.js';
 import { type HookLab, hooksIn } from './hook-lab.js';
 
-/** A script that says that it ran. */
+/** A script that records each of its runs. */
 export const RUN = '#!/bin/sh\ncat > /dev/null\necho ran >> ran\n';
 
-/** How often it ran. */
+/** Returns the number of runs of the script. */
 export function runsIn(lab: HookLab): number {
   return lab.has('ran') ? lab.read('ran').trim().split('\n').length : 0;
 }
 
-/** A hook of the workspace, and what the approver was shown. */
+/** Creates a workspace hook, and records the approval requests for it. */
 export function hookOfWorkspace(
   lab: HookLab,
   more: Partial<HookRegistration> = {},
