@@ -45,7 +45,7 @@ function strayBlocks(given: readonly Block[], known: readonly Region[]): string[
     given
       // `typescript` marks the code of other libraries.
       .filter((block) => !['sh', 'text', 'json', 'typescript'].includes(block.language) && !code.has(block.code))
-      .map(({ path, line, code: text }) => `${path}:${line} is in no file that runs: ${text.split('\n')[0]}`)
+      .map(({ path, line, code: text }) => `${path}:${line} is not a region of an example: ${text.split('\n')[0]}`)
   );
 }
 
