@@ -83,10 +83,11 @@ export function calls(first: string | ScriptedCall, ...rest: readonly unknown[])
 
 /**
  * Rejects with this value. A string becomes the message of a ScriptedFailureError. To imitate a provider's error, pass
- * an error with `status` and `retryAfterMs`.
+ * an error with `status` and `retryAfterMs`. Without such a status `retryModelCalls` does not call the model again.
  *
  * @example
- * const model = scriptedModel([fails('overloaded'), says('Hello.')]);
+ * const overloaded = Object.assign(new Error('overloaded'), { status: 529 });
+ * const model = scriptedModel([fails(overloaded), says('Hello.')]);
  * const agent = new Agent({ model, lifecycle: [retryModelCalls()] });
  */
 export function fails(error: unknown = new ScriptedFailureError()): ScriptStep {
