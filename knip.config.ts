@@ -7,5 +7,5 @@ export default {
   project: ['src/**/*.ts', ...others],
   ignore: ['test/fixtures/opencode/**'],
   ignoreDependencies: ['@modelcontextprotocol/server-memory', 'typescript-oldest'],
-  ignoreBinaries: ['kubectl', 'redis-server', 'setsid', 'sha256sum', 'mkfifo'],
+  ignoreBinaries: ['kubectl', 'redis-server', 'setsid', 'sha256sum', 'mkfifo', 'script'],
 };

@@ -20,7 +20,15 @@ export default defineConfig(({ mode }) => ({
       thresholds: { lines: 95, functions: 95, statements: 95, branches: 90 },
     },
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/package/**'] } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/package/**'],
+          setupFiles: 'test/support/docs/collect-option-errors.ts',
+        },
+      },
       {
         extends: true,
         test: {

@@ -13,11 +13,9 @@ const folder = await mkdtemp(join(tmpdir(), 'keelson-example-'));
 await writeFile(join(folder, 'tides.txt'), 'High water at six.');
 const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
 
-// #region connect
 const mcp = mcpServers({
   servers: { files: { command: process.execPath, args: [server, folder] } },
 });
-// #endregion
 
 // #region guard
 const readOnly: AgentLifecycle = {

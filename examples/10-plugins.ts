@@ -24,9 +24,7 @@ const model = scriptedModel([
   says('The pods are there, the secrets are not for me.'),
 ]);
 
-// #region loader
 await using agent = new Agent({ model, loaders: [plugins({ config })] });
-// #endregion
 const { text, messages } = await agent.run('What runs in the harbour?');
 print(text);
 

@@ -10,12 +10,10 @@ const notes = new Map([
   ['frames', 'Frames are fastened to the keel and the keelson.'],
 ]);
 
-// #region concepts
 const concepts = conceptAugmentation({
   profile: 'safe',
   buildContext: ({ conceptName }) => notes.get(conceptName),
 });
-// #endregion
 
 const received: string[] = [];
 const draw = defineTool({

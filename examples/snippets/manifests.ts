@@ -41,12 +41,10 @@ await agent.close();
 const approve = () => false;
 const cwd = workspaceDir;
 {
-  // #region runtime
   await using runtime = await loadRuntime({ appName: 'my-agent', cwd, userDir, approve });
   await using agent = new Agent({ model, ...runtime.agentOptions() });
   await using session = await agent.session();
   const { text } = await session.run('When is high water?');
-  // #endregion
   assert.equal(text, 'At noon.');
   assert.deepEqual(runtime.status().servers, []);
   // #region reload

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createOpenAI } from 'ai-sdk-openai-v3';
 import { Agent, type Model } from 'keelson';
 import { aiSdk } from 'keelson/ai-sdk';
+// #region servers
 import { openai } from 'keelson/openai';
 
-// #region servers
 const cloud = openai('gpt-5-mini');
 const ollama = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
 const router = openai('deepseek/deepseek-chat', { baseURL: 'https://openrouter.ai/api/v1', apiKey: 'sk-or-…' });

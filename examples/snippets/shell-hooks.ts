@@ -17,7 +17,6 @@ const look = defineTool({
   execute: () => 'nothing',
 });
 
-// #region own
 const hooks = shellHooks({
   workspaceDir,
   hooks: {
@@ -27,7 +26,6 @@ const hooks = shellHooks({
 });
 const agent = new Agent({ model, tools: [look], loaders: [hooks] });
 await agent.run('What is at the quay?');
-// #endregion
 
 const [line] = readFileSync(join(workspaceDir, 'audit.jsonl'), 'utf8').split('\n');
 assert.deepEqual(JSON.parse(line ?? '').data.args, { at: 'quay' });

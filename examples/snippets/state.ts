@@ -9,10 +9,8 @@ import { scriptedModel } from 'keelson/testing';
 const model = scriptedModel(['In the harbour.', 'To the lighthouse.']);
 const folder = await mkdtemp(join(tmpdir(), 'keelson-state-'));
 
-// #region sessions
 const store = new FileSessionStore({ folder, ttlMs: 7 * 86_400_000 });
 const agent = new Agent({ model, store });
-// #endregion
 await (await agent.session({ id: 'harbour' })).run('Where are we?');
 const later = await new Agent({ model, store: new FileSessionStore({ folder }) }).session({ id: 'harbour' });
 assert.equal(later.messages.length, 2);

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, type AgentLifecycle, defineTool, type LifecycleLoader } from 'keelson';
-import { defineExtension, extensions } from 'keelson/extension';
+import { Agent, defineTool, type LifecycleLoader } from 'keelson';
 import { manifests } from 'keelson/manifest';
 import { mcpServers } from 'keelson/mcp';
 import { plugins } from 'keelson/plugins';
@@ -23,28 +22,6 @@ mkdirSync(process.env.HOME);
 const model = scriptedModel(() => says('The secret is hunter2.'));
 const approve = () => true;
 
-{
-  // #region lifecycle
-  const redact: AgentLifecycle = {
-    name: 'redact',
-    afterAgent: (text) => text.replaceAll('hunter2', '***'),
-  };
-  const agent = new Agent({ model, lifecycle: [redact] });
-  // #endregion
-  assert.equal((await agent.run('Well?')).text, 'The secret is ***.');
-  await agent.close();
-}
-{
-  // #region extension
-  const redact = defineExtension({
-    id: 'redact',
-    onPlainText: (text) => text.replaceAll('hunter2', '***'),
-  });
-  const agent = new Agent({ model, loaders: [extensions([redact])] });
-  // #endregion
-  assert.equal((await agent.run('Well?')).text, 'The secret is ***.');
-  await agent.close();
-}
 {
   // #region package
   const packages = manifests({ appName: 'harbour', workspaceDir, approve });

@@ -55,7 +55,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 
   /** Reports the name that other libraries use for `text`. */
   get textStream(): never {
-    throw new OptionInvalidError('textStream', 'unknown member `textStream` of a stream; use `text`');
+    throw new OptionInvalidError('textStream', 'unknown stream member `textStream`; use `text`');
   }
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {

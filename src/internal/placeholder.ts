@@ -3,6 +3,18 @@ import type { JsonValue } from './json.js';
 /** Replacement strings by placeholder name. */
 export type Replacements = Readonly<Record<string, string>>;
 
+const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/** Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}`, the placeholders of an MCP server entry. */
+export function replaceVariables(
+  text: string,
+  replacement: (whole: string, name: string, fallback?: string) => string,
+): string {
+  // A regular expression would search the rest after the last `}` again for each `${` in it.
+  const end = text.lastIndexOf('}') + 1;
+  return text.slice(0, end).replace(VARIABLE, replacement) + text.slice(end);
+}
+
 /** Copies a JSON value and replaces each `${name}` in its strings. Keeps a placeholder with an unknown name. */
 export function replaceTexts<T extends JsonValue>(value: T, replacements: Replacements): T {
   return mapTexts(value, (text) =>

@@ -115,10 +115,14 @@ function resolveCompactionOptions(options: CompactionOptions) {
   const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
   const limit = maxTokens ?? maxMessages;
   if (limit === undefined || (maxTokens !== undefined && maxMessages !== undefined)) {
-    throw new OptionInvalidError('maxTokens', '`maxTokens` or `maxMessages` must be set, and not both');
+    const found = maxTokens === undefined ? 'neither' : 'both';
+    throw new OptionInvalidError(
+      'maxTokens',
+      `exactly one of \`maxTokens\` and \`maxMessages\` must be set, got ${found}`,
+    );
   }
   if (model !== undefined && summarize !== undefined) {
-    throw new OptionInvalidError('model', '`model` and `summarize` must not both be set; remove one of them');
+    throw new OptionInvalidError('model', '`model` and `summarize` must not both be set, got both: remove one of them');
   }
   const isByTokens = maxTokens !== undefined;
   const byModel = (messages: readonly Message[], run: RunContext) => summariseBy(model ?? run.model, messages, run);

@@ -145,7 +145,7 @@ function resolveLimits(options: LimitsOptions): LimitsOptions {
   if ([modelCalls, toolCalls, tokens, perTool].every((limit) => limit === undefined)) {
     throw new OptionInvalidError(
       'options',
-      '`options` must have at least one of modelCalls, toolCalls, tokens, perTool',
+      '`options` must have at least one of modelCalls, toolCalls, tokens, perTool, got none of them',
     );
   }
   return { ...options, ...(perTool && { perTool: { ...perTool } }) };

@@ -49,7 +49,8 @@ export class Manifests implements LifecycleLoader {
   /** Called by the agent. */
   async load(host: LoaderHost): Promise<void> {
     if (this.isLoaded) {
-      const message = '`loaders` has the extensions of another agent; call `manifests` again for this one';
+      const message =
+        '`loaders` must have extensions of one agent, got those of another: call `manifests` for each agent';
       throw new OptionInvalidError('loaders', message);
     }
     this.isLoaded = true;

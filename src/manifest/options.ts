@@ -107,7 +107,7 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   validateOptions(options, rules);
   const twice = (['approve', 'approveTimeoutMs', 'allow'] as const).find((name) => options[name] !== undefined);
   if (options.gate !== undefined && twice !== undefined) {
-    throw new OptionInvalidError(twice, `\`${twice}\` and \`gate\` exclude each other: the gate has its own`);
+    throw new OptionInvalidError(twice, `\`${twice}\` must not be set beside \`gate\`, got both: set it on the gate`);
   }
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
   const {

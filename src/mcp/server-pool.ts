@@ -45,7 +45,10 @@ export class ServerPool {
   /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
-      throw new OptionInvalidError('loaders', '`loaders` must not contain closed MCP servers; call `mcpServers` again');
+      throw new OptionInvalidError(
+        'loaders',
+        '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
+      );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
     await this.connect();

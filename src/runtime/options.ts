@@ -94,7 +94,7 @@ export function validateRuntimeOptions(options: RuntimeOptions): void {
   const names = ['approve', 'approveTimeoutMs', 'allow', 'limits'] as const;
   const twice = options.gate && names.find((name) => options[name] !== undefined);
   if (twice !== undefined) {
-    throw new OptionInvalidError(twice, `\`${twice}\` and \`gate\` exclude each other: the gate has its own`);
+    throw new OptionInvalidError(twice, `\`${twice}\` must not be set beside \`gate\`, got both: set it on the gate`);
   }
 }
 

@@ -33,7 +33,10 @@ export class RelayHost implements LoaderHost {
     const [host] = this.hosts;
     if (host) return host.generate(request);
     return Promise.reject(
-      new OptionInvalidError('model', '`model` is missing: make an agent with these loaders first'),
+      new OptionInvalidError(
+        'model',
+        '`model` must be the model of an agent, got none: make an agent with these loaders first',
+      ),
     );
   }
 

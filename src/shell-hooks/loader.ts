@@ -112,7 +112,7 @@ class ShellHooksLoader implements ShellHooks {
     if (this.isLoaded) {
       throw new OptionInvalidError(
         'loaders',
-        '`loaders` has shell hooks of another agent; call `shellHooks` again for this one',
+        '`loaders` must have shell hooks of one agent, got those of another: call `shellHooks` for each agent',
       );
     }
     this.isLoaded = true;

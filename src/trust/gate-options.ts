@@ -118,7 +118,7 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   if (isInWorkspace(stateDir, workspace)) {
     throw new OptionInvalidError(
       'stateDir',
-      `\`stateDir\` ${stateDir} must not lie in the workspace ${workspace}, which would judge itself: use another \`cwd\`, or another \`stateDir\` (\`userDir\` of a runtime)`,
+      `\`stateDir\` must not lie in the workspace ${workspace}, got ${stateDir}: use another \`cwd\`, or another \`stateDir\` (\`userDir\` of a runtime)`,
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits, projectVariable: `${variablePrefix(appName)}_PROJECT_DIR` };
@@ -129,6 +129,6 @@ function defaultStateDir(appName: string): string {
   if (home !== undefined) return join(home, `.${appName}`);
   throw new OptionInvalidError(
     'stateDir',
-    '`stateDir` must be given if the user has no home directory: set HOME, or pass `stateDir`',
+    '`stateDir` must be a directory path if the user has no home directory, got undefined: set HOME, or pass `stateDir`',
   );
 }

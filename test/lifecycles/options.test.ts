@@ -34,7 +34,11 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['models', untyped(fallbackModels, []), '`models` must be an array with at least one model, got an array'],
   ['models', untyped(fallbackModels, model), '`models` must be an array, got an object'],
   ['models[0]', untyped(fallbackModels, ['gpt']), '`models[0]` must be a model with `id` and `generate`, got "gpt"'],
-  ['options', untyped(limits, {}), '`options` must have at least one of modelCalls, toolCalls, tokens, perTool'],
+  [
+    'options',
+    untyped(limits, {}),
+    '`options` must have at least one of modelCalls, toolCalls, tokens, perTool, got none of them',
+  ],
   ['modelCalls', untyped(limits, { modelCalls: 0 }), '`modelCalls` must be a whole number of 1 or more, got 0'],
   ['toolCalls', untyped(limits, { toolCalls: 1.5 }), '`toolCalls` must be a whole number of 0 or more, got 1.5'],
   ['tokens', untyped(limits, { tokens: Number.NaN }), '`tokens` must be a whole number of 1 or more, got NaN'],
@@ -49,11 +53,11 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['when', untyped(approval, { when: ['pay'] }), '`when` must be a function, got an array'],
   ['ask', untyped(approval, { ask: {} }), '`ask` must be a function, got an object'],
   ['approve', untyped(approval, { approve: 1 }), 'unknown option `approve`; known are tools, when, ask'],
-  ['maxTokens', untyped(compaction, {}), '`maxTokens` or `maxMessages` must be set, and not both'],
+  ['maxTokens', untyped(compaction, {}), 'exactly one of `maxTokens` and `maxMessages` must be set, got neither'],
   [
     'maxTokens',
     untyped(compaction, { maxTokens: 1, maxMessages: 1 }),
-    '`maxTokens` or `maxMessages` must be set, and not both',
+    'exactly one of `maxTokens` and `maxMessages` must be set, got both',
   ],
   [
     'maxTokens',

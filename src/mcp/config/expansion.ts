@@ -1,24 +1,20 @@
-const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+import { replaceVariables } from '../../internal/placeholder.js';
 
 /** Returns the sorted names of variables, which strings contain as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. */
 export function variablesIn(texts: readonly string[]): readonly string[] {
-  const names = texts.flatMap((text) => [...upToLastBrace(text).matchAll(VARIABLE)].map(([, name = '']) => name));
-  return [...new Set(names)].sort();
+  const names = new Set<string>();
+  for (const text of texts) {
+    replaceVariables(text, (whole, name) => {
+      names.add(name);
+      return whole;
+    });
+  }
+  return [...names].sort();
 }
 
 /** Returns the `${…}` sequences that are not supported variables. Expansion leaves such a sequence unchanged. */
 export function unknownPlaceholdersIn(texts: readonly string[]): readonly string[] {
   return [...new Set(texts.flatMap((text) => replaceVariables(text, fallbackOf).match(/\$\{[^}]{0,80}\}?/g) ?? []))];
-}
-
-function replaceVariables(text: string, replacement: (whole: string, name: string, fallback?: string) => string) {
-  const start = upToLastBrace(text);
-  return start.replace(VARIABLE, replacement) + text.slice(start.length);
-}
-
-/** Cuts off the rest after the last `}`. A regular expression would search that rest again for each `${` in it. */
-function upToLastBrace(text: string): string {
-  return text.slice(0, text.lastIndexOf('}') + 1);
 }
 
 /** Returns the default of a variable unchanged, so that a `${` inside the default is found as a placeholder. */

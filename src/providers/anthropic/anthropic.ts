@@ -47,6 +47,9 @@ const rules = connectionRules satisfies OptionTable<AnthropicOptions>;
 /**
  * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
  * Always streams, even without a listener, since a connection without data times out before a long answer ends.
+ *
+ * @example
+ * const model = anthropic('claude-sonnet-5');
  */
 export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
   validateConnection(modelId, options, rules);

@@ -21,10 +21,13 @@ export function browserOptions(use: KeyUse): { readonly dangerouslyAllowBrowser?
   const { hasKey, isOtherServer } = use;
   if (isPage()) {
     if (isOtherServer && !hasKey) return { dangerouslyAllowBrowser: true };
-    throw keyError(use, `must not be sent from a browser, where every visitor can read it`);
+    throw keyError(
+      use,
+      `must not be sent from a browser, where every visitor can read it, got ${hasKey ? 'a key' : 'undefined'}`,
+    );
   }
   if (hasKey || isOtherServer || hasEnvironment()) return {};
-  throw keyError(use, `must be given: there is no environment here that could hold ${use.variable}`);
+  throw keyError(use, `must be a string, got undefined: there is no environment here that could hold ${use.variable}`);
 }
 
 function keyError({ factory, client }: KeyUse, problem: string): OptionInvalidError {

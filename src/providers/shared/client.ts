@@ -76,7 +76,7 @@ export function validateConnection(modelId: string, options: Connection<unknown>
   if (options.client && (options.apiKey !== undefined || options.baseURL !== undefined)) {
     throw new OptionInvalidError(
       'client',
-      '`client` must not be combined with `apiKey` or `baseURL`: remove `client`, or set both on the client',
+      '`client` must not be combined with `apiKey` or `baseURL`, got both: remove `client`, or set them on the client',
     );
   }
 }

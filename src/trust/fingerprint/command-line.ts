@@ -1,3 +1,4 @@
+import { replaceVariables } from '../../internal/placeholder.js';
 import { ItemUnboundError } from '../error.js';
 import type { TrustItem } from '../item.js';
 
@@ -15,8 +16,6 @@ export type KnownVariables = Readonly<Record<string, string>>;
 /** The longest argument that Linux accepts. */
 const LONG_LINE = 131_072;
 const VARIABLE = /\$(?:\{(\w+)(?::?-([^{}]*))?\}|(\w+))/g;
-/** Placeholders that the host replaces in an MCP server entry, without a shell. */
-const VALUE = /\$\{(?:env:)?(\w+)(?::-([^{}]*))?\}/g;
 /** Marks a known variable while the line is split, so that a value with spaces stays in one word. */
 const MARK = /\0(\w+)\0/g;
 
@@ -55,12 +54,11 @@ export function readCommandLine(item: TrustItem, variables: KnownVariables): Com
  * kept.
  */
 function markVariables(text: string, variables: KnownVariables, isServer: boolean): string {
-  return text.replace(isServer ? VALUE : VARIABLE, (whole: string, ...groups: (string | undefined)[]) => {
-    const [braced, otherwise = '', bare = ''] = groups;
-    const name = braced ?? bare;
-    if (Object.hasOwn(variables, name)) return `\0${name}\0`;
-    return isServer ? otherwise : whole;
-  });
+  const mark = (name: string, otherwise: string) => (Object.hasOwn(variables, name) ? `\0${name}\0` : otherwise);
+  if (isServer) return replaceVariables(text, (_whole, name, fallback = '') => mark(name, fallback));
+  return text.replace(VARIABLE, (whole: string, braced?: string, _fallback?: string, bare = '') =>
+    mark(braced ?? bare, whole),
+  );
 }
 
 /**
