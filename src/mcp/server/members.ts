@@ -50,16 +50,13 @@ export class ServerMembers {
   }
 
   find(name: string): McpServer {
-    const member = this.byName.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    const member = this.member(name);
     if (member instanceof McpServer) return member;
     throw new McpUnavailableError(name, member.problem);
   }
 
   statusOf(name: string): McpServerStatus {
-    const member = this.byName.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
-    return statusOf(member);
+    return statusOf(this.member(name));
   }
 
   statuses(): readonly McpServerStatus[] {
@@ -128,6 +125,13 @@ export class ServerMembers {
     );
     this.endings.add(ended);
     if (!isLater) await ended;
+  }
+
+  private member(name: string): Member {
+    const member = this.byName.get(name);
+    if (member !== undefined) return member;
+    const known = this.names.join(', ') || 'none';
+    throw new McpUnavailableError(name, `no server has this name; configured servers: ${known}.`);
   }
 
   private collect(): void {

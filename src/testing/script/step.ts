@@ -83,7 +83,8 @@ export function calls(first: string | ScriptedCall, ...rest: readonly unknown[])
 
 /**
  * Rejects with this value. A string becomes the message of a ScriptedFailureError. To imitate a provider's error, pass
- * an error with `status` and `retryAfterMs`. Without such a status `retryModelCalls` does not call the model again.
+ * an error with `status` and `retryAfterMs`. By default `retryModelCalls` retries only errors with a retryable status,
+ * such as 503.
  *
  * @example
  * const overloaded = Object.assign(new Error('overloaded'), { status: 529 });
