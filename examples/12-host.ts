@@ -1,5 +1,5 @@
-// A host application: loads hooks of three programs, MCP servers, extensions and a plugin package behind a gate of its
-// own, and reloads all of them while a run is going on.
+// A host application: loads hooks of three programs, MCP servers, extensions and a plugin package behind its own gate.
+// It reloads all of them during a run.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Agent } from 'keelson';
