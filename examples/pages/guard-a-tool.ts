@@ -17,7 +17,7 @@ const onlyLogs = defineLifecycle({
     if (call.name !== 'delete_file') return next(call);
     const { path } = Object(call.input);
     if (typeof path === 'string' && /^logs\/\w+\.txt$/.test(path)) return next(call);
-    // The model reads this result in place of the tool's.
+    // The model reads this result instead of the tool's result.
     return { content: 'Only files in logs/ may be deleted.', isError: true };
   },
 });

@@ -10,7 +10,7 @@ const add = defineTool({
   execute: ({ a, b }) => a + b,
 });
 
-// The model's side of the conversation, one step for each model call.
+// One step for each model call.
 const model = scriptedModel([calls('add', { a: 1, b: 2 }), says('3')]);
 const result = await new Agent({ model, tools: [add] }).run('What is 1 + 2?');
 

@@ -7,6 +7,6 @@ try {
 } catch (error) {
   if (!(error instanceof KeelsonError)) throw error;
   console.log(error.code, error.message);
-  // An error of a run carries the conversation, so another run can go on from it.
+  // An error of a run has the conversation, so another run can continue from it.
   if (error instanceof RunError) console.log(error.history.length, 'messages are kept');
 }

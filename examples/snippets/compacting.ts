@@ -13,11 +13,11 @@ const compaction: AgentLifecycle = {
     const start = startOfTurn(messages, messages.length - KEEP);
     const writer = new Agent({ name: 'writer', model: run.model, instructions: 'Summarise the work so far.' });
     const { text } = await writer.run('Summarise.', { messages: messages.slice(0, start), parent: run });
-    return [{ role: 'user', content: `What was done so far: ${text}` }, ...messages.slice(start)];
+    return [{ role: 'user', content: `Summary of the work so far: ${text}` }, ...messages.slice(start)];
   },
 };
 
-/** A tool result may not lose its call: go back to the message that made it. */
+/** Moves back to the assistant message with the tool calls, so that each tool result keeps its tool call. */
 function startOfTurn(messages: readonly Message[], index: number): number {
   return messages[index]?.role === 'tool' ? index - 1 : index;
 }

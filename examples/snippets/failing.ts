@@ -11,7 +11,7 @@ try {
   await agent.run('Go on until it works.');
 } catch (error) {
   if (!(error instanceof TurnLimitError)) throw error;
-  // Nothing is lost: every call in `history` has its result, so another run can go on from it.
+  // Every tool call in `history` has its result, so another run can continue from it.
   ({ text } = await agent.run('Say what you found.', { messages: error.history, tools: [] }));
 }
 // #endregion

@@ -16,7 +16,7 @@ const tools = ['read', 'write', 'erase'].map((name) =>
 // #region guard-hide
 const readers: AgentLifecycle = {
   name: 'readers',
-  // The model is not shown the others, and cannot call them by guessing their names.
+  // Hides the other tools. The model cannot call them, even if it guesses their names.
   beforeToolSelection: (offered) => offered.filter((tool) => tool.annotations?.readOnly),
 };
 // #endregion
@@ -25,7 +25,7 @@ const readers: AgentLifecycle = {
 const noErasing: AgentLifecycle = {
   name: 'no-erasing',
   onFailure: 'block',
-  // An error result: the model reads why, and the run goes on.
+  // The model reads this error result, and the run continues.
   wrapToolCall: (call, next) => (call.name === 'erase' ? { content: 'Nobody may erase.', isError: true } : next(call)),
 };
 // #endregion
@@ -34,7 +34,7 @@ const noErasing: AgentLifecycle = {
 const trap: AgentLifecycle = {
   name: 'trap',
   onFailure: 'block',
-  // The whole run ends, and none of the calls of this response is made.
+  // Ends the whole run. No tool call of this response runs.
   afterModel: ({ content }) =>
     toolCallsOf({ role: 'assistant', content }).some((call) => call.name === 'erase')
       ? HookAction.reject('It tried to erase.')

@@ -1,8 +1,9 @@
-// The code in docs/lifecycles.md.
+// The code in docs/lifecycles.md and docs/ask-a-person.md.
 import assert from 'node:assert/strict';
 import { Agent, defineTool, HookAction, type Model } from 'keelson';
 import { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } from 'keelson/lifecycles';
 import { calls, fails, says, scriptedModel } from 'keelson/testing';
+import { terminalAsk } from 'keelson/trust';
 
 const paid: unknown[] = [];
 const pay = defineTool({
@@ -54,3 +55,13 @@ const looping = new Agent({ model: scriptedModel(calls('pay')), tools, lifecycle
 const { text, decisions } = await looping.run('Pay.');
 assert.equal(text, 'That was enough: 15 tokens.');
 assert.equal(decisions.at(-1)?.by, 'budget');
+
+// #region terminal
+const cashier = new Agent({
+  model,
+  tools: [pay],
+  lifecycle: [approval({ tools: ['pay'], ask: terminalAsk() })],
+});
+// #endregion
+
+assert.equal(cashier.lifecycle[0]?.name, 'approval');

@@ -11,12 +11,12 @@ const retry: AgentLifecycle = {
       try {
         return await next(request);
       } catch (error) {
-        // An abort is no ModelError, so it passes.
+        // An abort is not a ModelError, so it is thrown again here.
         if (!(error instanceof ModelError) || !error.retryable || attempt === 3) throw error;
         const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt;
         await new Promise<void>((resolve) => {
           const timer = clock.setTimeout(resolve, waitMs);
-          // The run does not wait for a hook once it is aborted; the timer would stay.
+          // Without this line, the timer would keep running after an abort.
           signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
         });
       }
@@ -30,7 +30,7 @@ const backup = scriptedModel('From the other one.');
 
 const fallback: AgentLifecycle = {
   name: 'fallback',
-  // Below the default of 50, so that it stands inside of `retry`: both models are tried before it waits.
+  // Lower than the default of 50, so `fallback` is inside of `retry`: both models are called before `retry` waits.
   priority: 40,
   wrapModelCall: (request, next) =>
     next(request).catch((error) =>

@@ -24,7 +24,7 @@ const absolute: AgentLifecycle = {
 // #region additions
 const locale: AgentLifecycle<{ readonly locale: string }> = {
   name: 'locale',
-  // Joins the arguments after the check. An argument that the model gave stays as it is: this is no place for rights.
+  // An argument of the model overrides an addition with the same name, so do not use additions for permissions.
   wrapToolCall: (call, next) => next({ ...call, additions: { ...call.additions, locale: call.run.context.locale } }),
 };
 // #endregion

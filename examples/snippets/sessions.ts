@@ -4,14 +4,12 @@ import { says, scriptedModel } from 'keelson/testing';
 
 const model = scriptedModel(({ messages }) => says(`I know ${messages.length} messages.`));
 
-// #region session
 const store = new MemorySessionStore();
 const agent = new Agent({ model, store, instructions: 'You are a pilot.' });
 
 await using session = await agent.session({ id: 'harbour' });
 await session.run('Where are we?');
 const { text } = await session.run('And where do we go?');
-// #endregion
 
 assert.equal(text, 'I know 4 messages.');
 assert.equal(session.messages.length, 4);
@@ -39,7 +37,7 @@ class JsonStore implements SessionStore {
     return row && { messages: row.json.map((json) => JSON.parse(json)), revision: row.revision };
   }
 
-  // In a real store these lines are one transaction, or one script.
+  // A real store does this in one transaction or one script.
   save(id: string, { keep, append }: Parameters<SessionStore['save']>[1], expected: number) {
     const { json, revision } = this.rows.get(id) ?? { json: [], revision: 0 };
     if (revision !== expected) return undefined;

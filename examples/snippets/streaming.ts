@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { type AgentEventOf, KeelsonError } from 'keelson';
+import { Agent, type AgentEventOf, defineLifecycle, formatRun, HookAction, KeelsonError } from 'keelson';
+import { defineExtension, extensions } from 'keelson/extension';
+import { says, scriptedModel } from 'keelson/testing';
 
 const metrics: number[] = [];
-
-// #region stream
-import { Agent, formatRun } from 'keelson';
-import { says, scriptedModel } from 'keelson/testing';
 
 const agent = new Agent({ model: scriptedModel(says('Land in sight.', { reasoning: 'A coast.' })) });
 
@@ -18,7 +16,6 @@ for await (const text of stream.text) process.stdout.write(text);
 
 const result = await stream.result;
 console.log(`\n${formatRun(result)}`);
-// #endregion
 
 assert.equal(result.text, 'Land in sight.');
 assert.equal(result.usage.totalTokens, 15);
@@ -78,3 +75,33 @@ await once(server, 'listening');
 const body = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).text();
 server.close();
 assert.match(body, /^(event: text\ndata: "[^"]*"\n\n)+event: end\ndata: \{\}\n\n$/);
+
+const model = scriptedModel(() => 'The password is hunter2.');
+
+// #region redact-extension
+const redact = defineExtension({
+  id: 'redact',
+  onLlmOutput: (output) => output.replaceAll('hunter2', '***'),
+});
+const clerk = new Agent({ model, loaders: [extensions([redact])] });
+for await (const text of clerk.stream('What is the password?').text) process.stdout.write(text);
+// #endregion
+
+// #region redact-lifecycle
+const censor = defineLifecycle({
+  name: 'censor',
+  holdStream: true,
+  afterModel: (response) => {
+    const content = response.content.map((part) =>
+      part.type === 'text' ? { ...part, text: part.text.replaceAll('hunter2', '***') } : part,
+    );
+    return HookAction.modify({ ...response, content });
+  },
+});
+// #endregion
+
+for (const held of [clerk, new Agent({ model, lifecycle: [censor] })]) {
+  let streamed = '';
+  for await (const text of held.stream('What is the password?').text) streamed += text;
+  assert.equal(streamed, 'The password is ***.');
+}

@@ -5,19 +5,17 @@ import { calls, says, scriptedModel } from 'keelson/testing';
 import * as v from 'valibot';
 import { z } from 'zod';
 
-// #region zod
 const add = defineTool({
   name: 'add',
   description: 'Adds two numbers.',
   input: z.object({ a: z.number(), b: z.number() }),
   execute: ({ a, b }) => a + b,
 });
-// #endregion
 
 // #region arktype
 const upper = defineTool({
   name: 'upper',
-  description: 'Makes a text upper case.',
+  description: 'Converts a text to upper case.',
   input: type({ text: 'string' }),
   execute: ({ text }) => text.toUpperCase(),
 });
@@ -26,9 +24,9 @@ const upper = defineTool({
 // #region valibot
 const wait = defineTool({
   name: 'wait',
-  description: 'Waits for a while.',
+  description: 'Waits for some milliseconds.',
   input: v.object({ ms: v.number() }),
-  // valibot gives no JSON Schema by itself, so the model's copy stands beside it.
+  // valibot schemas have no JSON Schema, so the model needs this one.
   inputSchema: { type: 'object', properties: { ms: { type: 'number' } }, required: ['ms'] },
   execute: ({ ms }) => new Promise<string>((resolve) => setTimeout(resolve, ms, 'waited')),
 });
@@ -37,9 +35,9 @@ const wait = defineTool({
 // #region json-schema
 const echo = defineTool({
   name: 'echo',
-  description: 'Gives a text back.',
+  description: 'Returns the text.',
   input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false },
-  // `input` is unknown here, but checked: a plain JSON Schema says nothing to the compiler.
+  // `input` is checked at run time, but its type is unknown, because TypeScript cannot read the JSON Schema.
   execute: (input) => (input as { text: string }).text,
 });
 // #endregion

@@ -30,9 +30,11 @@ export class ServerPool {
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
+    // Checks the options first.
+    const settings = resolveSettings(options);
     this.logger = options.system?.logger ?? consoleLogger;
-    this.members = new ServerMembers(resolveSettings(options), () => this.logger);
-    // A map in code has no wrapper around it: a server may well be named `mcpServers`.
+    this.members = new ServerMembers(settings, () => this.logger);
+    // Every key of `servers` is the name of a server, also a key such as `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
       this.members.enter(readServer(name, config, { scope: 'builtin' }));
     }

@@ -48,7 +48,7 @@ describe('the demo', { timeout: 60_000 }, () => {
     const previews = stdout.split('\n').flatMap((line) => /^ {2}[✓✗] \S+ \{.*?\} {2}(.+)$/.exec(line)?.[1] ?? []);
 
     expect(previews).toHaveLength(6);
-    expect(previews[0]).toMatch(/^path: \. · entries: AGENTS\.md, CHANGELOG\.md, CONTRIBUTING\.md, .*\S …$/);
+    expect(previews[0]).toMatch(/^path: \. · entries: AGENTS\.md, CHANGELOG\.md, .*\S …$/);
     expect(previews[1]).toMatch(/^# Keelson \(\d+ lines\)$/);
     expect(previews.join()).not.toMatch(/[{\\]/);
   });

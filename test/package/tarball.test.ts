@@ -45,7 +45,7 @@ function link(name: string): void {
 test('the tarball holds the build, the docs, the examples, and the few files beside them', () => {
   const files = readdirSync(join(project, 'node_modules/keelson')).sort();
 
-  const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
+  const pages = ['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
   expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'package.json']);
 });
 

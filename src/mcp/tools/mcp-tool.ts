@@ -61,8 +61,8 @@ export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): Cal
     if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
     const problem = await problemOf(checkOutput, result.structured);
     if (problem === undefined) return result;
-    // Data that is not what the server promised is not passed on as data. Its text is.
-    warn(`${JSON.stringify(spec.name)}: its data does not match its own schema: ${problem}`);
+    // The text of the result is passed on without the invalid data.
+    warn(`The structured content of tool ${JSON.stringify(spec.name)} does not match its output schema: ${problem}`);
     const { structured, ...rest } = result;
     return rest;
   };

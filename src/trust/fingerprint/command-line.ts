@@ -56,7 +56,7 @@ export function readCommandLine(item: TrustItem, variables: KnownVariables): Com
 function markVariables(text: string, variables: KnownVariables, isServer: boolean): string {
   const mark = (name: string, otherwise: string) => (Object.hasOwn(variables, name) ? `\0${name}\0` : otherwise);
   if (isServer) return replaceVariables(text, (_whole, name, fallback = '') => mark(name, fallback));
-  return text.replace(VARIABLE, (whole: string, braced?: string, _fallback?: string, bare = '') =>
+  return text.replace(VARIABLE, (whole: string, ...[braced, , bare = '']: (string | undefined)[]) =>
     mark(braced ?? bare, whole),
   );
 }

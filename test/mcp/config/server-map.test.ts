@@ -223,7 +223,7 @@ describe('a configuration file', () => {
     ['null', /must be a JSON object/],
     ['', /invalid JSON at line 1, column 1/],
     [' '.repeat(2_000_000), /bytes/],
-    ['['.repeat(200_000), /nests deeper than 64 levels/],
+    ['['.repeat(200_000), /nested deeper than 64 levels/],
   ])('logs one error for an invalid configuration file, and connects other servers: %#', async (text, message) => {
     const folder = temporaryFolder();
     const path = join(folder, 'bad.json');

@@ -130,8 +130,8 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
     ['a file that is not executable', (path) => ({ command: join(path, 'plain') }), /chmod \+x/],
     ['a folder', (path) => ({ command: path }), /is a directory/],
     ['a missing interpreter', (path) => ({ command: join(path, 'shebang') }), /\/nowhere\/sh/],
-    ['a text file without an interpreter', (path) => ({ command: join(path, 'text') }), /is no program/],
-    ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /There is no folder \/nowhere/],
+    ['a text file without an interpreter', (path) => ({ command: join(path, 'text') }), /is not a program/],
+    ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /The working directory \/nowhere is missing/],
     ['a program that exits at once', () => raw({ exit: 7, stderr: 'no licence' }), /code 7.*no licence/s],
     [
       'a program that prints an invalid message and exits',

@@ -93,7 +93,7 @@ describe('the tool registry of a plugin in an agent', () => {
       isError: true,
     });
     expect(await registry?.execute('ending', {})).toMatchObject({
-      content: expect.stringContaining('[`run.end` came after'),
+      content: expect.stringContaining('[`run.end` was called after'),
       isError: true,
     });
   });

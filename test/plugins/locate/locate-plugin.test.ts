@@ -284,7 +284,7 @@ describe('a package that a workspace names', () => {
 
     expect(await find(folder, gate)).toMatchObject({
       plugins: [],
-      failures: [expect.stringMatching(/leads out of the workspace|lies outside of/)],
+      failures: [expect.stringMatching(/must not lead out of the workspace|which must lie inside/)],
     });
     expect(notes).toEqual([]);
   });

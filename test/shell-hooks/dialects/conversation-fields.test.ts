@@ -89,7 +89,7 @@ describe('a native hook at before_model', () => {
     [{ updatedMessages: 'none' }, '`updatedMessages` must be a non-empty array of messages'],
     [{ updatedMessages: [] }, '`updatedMessages` must be a non-empty array of messages'],
     [{ updated_messages: [{ role: 'boss', content: 'x' }] }, 'Message 0 has the unknown role "boss"'],
-    [{ updatedMessages: [{ role: 'assistant', content: 'x' }] }, 'Message 0 (assistant) has no valid content'],
+    [{ updatedMessages: [{ role: 'assistant', content: 'x' }] }, 'Message 0 (assistant): `content` must be an array'],
     [
       { updatedMessages: [{ role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'x', input: {} }] }] },
       '`updatedMessages` has no result for the tool call "a"',

@@ -30,7 +30,7 @@ describe('pairingProblem', () => {
     [
       'a result without its call',
       [user, results('a')],
-      'Message 1 has a result for "a", which the turn before it did not call.',
+      'Message 1 has a result for "a", which the previous turn did not call.',
     ],
     ['an open call', [user, calling('a', 'b'), results('a')], 'tool call "b" has no result'],
     [
