@@ -11,7 +11,7 @@ import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
 import { pluginLifecycles } from './hooks/lifecycles.js';
 import type { PluginPart } from './hooks/part.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts, loadRules } from './load-plugins.js';
-import type { PluginContext } from './plugin.js';
+import type { PluginContext, PluginEntry } from './plugin.js';
 
 /** Options of `plugins`. */
 export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
@@ -155,7 +155,19 @@ class Load {
   }
 }
 
-function statusOf({ plugin, part, path }: LoadedPart): PluginsStatus['plugins'][number] {
+type PluginStatus = PluginsStatus['plugins'][number];
+
+/** Beside the status, because options may hold secrets. */
+const entryOptions = new WeakMap<PluginStatus, PluginEntry['options']>();
+
+/** Returns the options of the configuration entry that loaded a plugin. */
+export function entryOptionsOf(status: PluginStatus): PluginEntry['options'] {
+  return entryOptions.get(status);
+}
+
+function statusOf({ plugin, part, path, options }: LoadedPart): PluginStatus {
   const { version, description } = plugin;
-  return { name: part.name, version, description, path };
+  const status: PluginStatus = { name: part.name, version, description, path };
+  entryOptions.set(status, options);
+  return status;
 }

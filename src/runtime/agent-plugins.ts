@@ -6,7 +6,7 @@ import { systemClock, withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { importAnew } from '../plugins/import-module.js';
-import type { PluginsStatus } from '../plugins/loader.js';
+import { entryOptionsOf, type PluginsStatus } from '../plugins/loader.js';
 import { type PluginsOptions, plugins } from '../plugins/plugins.js';
 import { toolsOf } from '../tools/tool-set.js';
 
@@ -198,10 +198,10 @@ async function contentOf({ config, plugins: found }: PluginsStatus): Promise<str
 
 async function itemsOf({ plugins: found }: PluginsStatus): Promise<readonly ComparedItem[]> {
   return Promise.all(
-    found.map(async ({ name, version, path }) => ({
-      name,
-      content: JSON.stringify([version, path, await hashOf(path)]),
-    })),
+    found.map(async (plugin) => {
+      const { name, version, path } = plugin;
+      return { name, content: JSON.stringify([version, path, await hashOf(path), entryOptionsOf(plugin)]) };
+    }),
   );
 }
 

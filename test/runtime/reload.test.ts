@@ -121,7 +121,27 @@ export default { name: 'note', hooks: {
   expect(words).toEqual(['one message', 'one response', 'one shutdown', 'two message', 'two response', 'two shutdown']);
 });
 
+<<<<<<< HEAD
 test('if the plugin configuration cannot be read, the earlier plugins stay in use', async () => {
+=======
+test('reports a plugin as changed if the options of its entry have changed', async () => {
+  const { load, cwd } = ground();
+  const configure = (options: object) =>
+    write(join(cwd, 'app.plugins.json'), JSON.stringify({ plugins: [{ path: './plugin.mjs', options }] }));
+  rmSync(join(cwd, 'app.plugins.mjs'));
+  configure({ metres: 4 });
+  const runtime = await load({ approve: () => true });
+  const agent = new Agent({ model: scriptedModel(['a']), ...runtime.agentOptions() });
+  await agent.run('go');
+  configure({ metres: 5 });
+
+  expect((await runtime.reload()).plugins).toEqual({ ...NONE, changed: ['note'], unchanged: [] });
+  expect(JSON.stringify(runtime.status())).not.toContain('metres');
+  await agent.close();
+});
+
+test('a configuration of plugins that cannot be read leaves the earlier plugins', async () => {
+>>>>>>> host-example
   const { load, cwd } = ground();
   const runtime = await load({ approve: () => true, plugins: { config: join(cwd, 'app.plugins.mjs') } });
   const agent = new Agent({ model: scriptedModel(['a']), ...runtime.agentOptions() });

@@ -50,16 +50,24 @@ export class ServerMembers {
   }
 
   find(name: string): McpServer {
+<<<<<<< HEAD
     const member = this.byName.get(name);
     if (member === undefined) throw new McpUnavailableError(name, 'no server has this name.');
+=======
+    const member = this.member(name);
+>>>>>>> host-example
     if (member instanceof McpServer) return member;
     throw new McpUnavailableError(name, member.problem);
   }
 
   statusOf(name: string): McpServerStatus {
+<<<<<<< HEAD
     const member = this.byName.get(name);
     if (member === undefined) throw new McpUnavailableError(name, 'no server has this name.');
     return statusOf(member);
+=======
+    return statusOf(this.member(name));
+>>>>>>> host-example
   }
 
   statuses(): readonly McpServerStatus[] {
@@ -128,6 +136,13 @@ export class ServerMembers {
     );
     this.endings.add(ended);
     if (!isLater) await ended;
+  }
+
+  private member(name: string): Member {
+    const member = this.byName.get(name);
+    if (member !== undefined) return member;
+    const known = this.names.join(', ') || 'none';
+    throw new McpUnavailableError(name, `no server has this name; configured servers: ${known}.`);
   }
 
   private collect(): void {

@@ -83,10 +83,12 @@ export function calls(first: string | ScriptedCall, ...rest: readonly unknown[])
 
 /**
  * Rejects with this value. A string becomes the message of a ScriptedFailureError. To imitate a provider's error, pass
- * an error with `status` and `retryAfterMs`.
+ * an error with `status` and `retryAfterMs`. By default `retryModelCalls` retries only errors with a retryable status,
+ * such as 503.
  *
  * @example
- * const model = scriptedModel([fails('overloaded'), says('Hello.')]);
+ * const overloaded = Object.assign(new Error('overloaded'), { status: 529 });
+ * const model = scriptedModel([fails(overloaded), says('Hello.')]);
  * const agent = new Agent({ model, lifecycle: [retryModelCalls()] });
  */
 export function fails(error: unknown = new ScriptedFailureError()): ScriptStep {

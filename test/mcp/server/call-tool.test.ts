@@ -30,7 +30,19 @@ test('refuses an unknown tool, invalid arguments and unknown options', async () 
   await expect(server.callTool('echo', {}, { timeout: 5 } as never)).rejects.toMatchObject({ option: 'timeout' });
 });
 
+<<<<<<< HEAD
 test('ends a call on an abort, and after its time limit', async () => {
+=======
+test('names the configured servers if a server is unknown', async () => {
+  const { mcp } = await connected({ servers: { a: raw() } });
+
+  expect(() => mcp.server('files')).toThrow(
+    'MCP server "files" is not available: no server has this name; configured servers: a.',
+  );
+});
+
+test('ends a call with the abort signal, and when its time is up', async () => {
+>>>>>>> host-example
   const { mcp } = await connected({ servers: { a: raw() } });
   const server = mcp.server('a');
   const controller = new AbortController();
