@@ -124,11 +124,17 @@ export interface ToolConfigLiteral {
 
 /** Members of an {@link Extension} with snake_case keys, as configuration files have them. */
 export interface ExtensionLiteral {
+  /** {@link Extension.onInputMessages}. */
   readonly on_input_messages?: Extension['onInputMessages'];
+  /** {@link Extension.onPlainText}. */
   readonly on_plain_text?: Extension['onPlainText'];
+  /** {@link Extension.onTag}. */
   readonly on_tag?: Extension['onTag'];
+  /** {@link Extension.onLlmOutput}. */
   readonly on_llm_output?: Extension['onLlmOutput'];
+  /** {@link Extension.promptAdditions}. */
   readonly prompt_additions?: Extension['promptAdditions'];
+  /** {@link Extension.toolConfig}. */
   readonly tool_config?: ToolConfig | ToolConfigLiteral | undefined;
 }
 

@@ -121,9 +121,6 @@ export default { name: 'note', hooks: {
   expect(words).toEqual(['one message', 'one response', 'one shutdown', 'two message', 'two response', 'two shutdown']);
 });
 
-<<<<<<< HEAD
-test('if the plugin configuration cannot be read, the earlier plugins stay in use', async () => {
-=======
 test('reports a plugin as changed if the options of its entry have changed', async () => {
   const { load, cwd } = ground();
   const configure = (options: object) =>
@@ -140,8 +137,7 @@ test('reports a plugin as changed if the options of its entry have changed', asy
   await agent.close();
 });
 
-test('a configuration of plugins that cannot be read leaves the earlier plugins', async () => {
->>>>>>> host-example
+test('if the plugin configuration cannot be read, the earlier plugins stay in use', async () => {
   const { load, cwd } = ground();
   const runtime = await load({ approve: () => true, plugins: { config: join(cwd, 'app.plugins.mjs') } });
   const agent = new Agent({ model: scriptedModel(['a']), ...runtime.agentOptions() });

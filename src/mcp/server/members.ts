@@ -50,24 +50,13 @@ export class ServerMembers {
   }
 
   find(name: string): McpServer {
-<<<<<<< HEAD
-    const member = this.byName.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'no server has this name.');
-=======
     const member = this.member(name);
->>>>>>> host-example
     if (member instanceof McpServer) return member;
     throw new McpUnavailableError(name, member.problem);
   }
 
   statusOf(name: string): McpServerStatus {
-<<<<<<< HEAD
-    const member = this.byName.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'no server has this name.');
-    return statusOf(member);
-=======
     return statusOf(this.member(name));
->>>>>>> host-example
   }
 
   statuses(): readonly McpServerStatus[] {

@@ -30,9 +30,6 @@ test('refuses an unknown tool, invalid arguments and unknown options', async () 
   await expect(server.callTool('echo', {}, { timeout: 5 } as never)).rejects.toMatchObject({ option: 'timeout' });
 });
 
-<<<<<<< HEAD
-test('ends a call on an abort, and after its time limit', async () => {
-=======
 test('names the configured servers if a server is unknown', async () => {
   const { mcp } = await connected({ servers: { a: raw() } });
 
@@ -41,8 +38,7 @@ test('names the configured servers if a server is unknown', async () => {
   );
 });
 
-test('ends a call with the abort signal, and when its time is up', async () => {
->>>>>>> host-example
+test('ends a call on an abort, and after its time limit', async () => {
   const { mcp } = await connected({ servers: { a: raw() } });
   const server = mcp.server('a');
   const controller = new AbortController();
