@@ -55,7 +55,7 @@ export function retryModelCalls(options: RetryOptions = {}): AgentLifecycle {
             model: request.model.id,
             delayMs: waitMs,
           } as const;
-          report(request.run, news, `${error.message}; attempt ${attempt + 1} follows in ${Math.round(waitMs)} ms`);
+          report(request.run, news, `Attempt ${attempt + 1} follows in ${Math.round(waitMs)} ms: ${error.message}`);
           if (!(await waited(waitMs, request))) throw error;
         }
       }

@@ -45,7 +45,7 @@ describe('a diagnostic is reported once', () => {
     await agent.run('go');
 
     expect(logger.lines).toHaveLength(1);
-    expect(String(logger.lines)).toContain('attempt 2 follows in');
+    expect(String(logger.lines)).toContain('Attempt 2 follows in');
   });
 
   test('a listener of that event type suffices', async () => {

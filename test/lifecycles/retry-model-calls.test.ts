@@ -24,8 +24,8 @@ describe('retryModelCalls', () => {
 
     expect({ text, turns }).toEqual({ text: 'At last.', turns: 1 });
     expect(logger.lines).toEqual([
-      'warn: Model "scripted" failed: busy; attempt 2 follows in 500 ms',
-      'warn: Model "scripted" failed: busy; attempt 3 follows in 1000 ms',
+      'warn: Attempt 2 follows in 500 ms: Model "scripted" failed: busy',
+      'warn: Attempt 3 follows in 1000 ms: Model "scripted" failed: busy',
     ]);
     expect(model.requests[2]?.messages).toEqual(model.requests[0]?.messages);
   });

@@ -14,7 +14,7 @@ const OPTIONAL = [
 
 /** The warnings that pages provoke on purpose. All other pages write nothing to standard error. */
 const WARNINGS: Readonly<Record<string, RegExp>> = {
-  'docs/lifecycles.md': /^\[keelson\] Model "scripted" failed: The provider is down\.; attempt 2 follows in \d+ ms\n$/,
+  'docs/lifecycles.md': /^\[keelson\] Attempt 2 follows in \d+ ms: Model "scripted" failed: The provider is down\.\n$/,
 };
 
 /** Output that shows that a server of another package has run. */
