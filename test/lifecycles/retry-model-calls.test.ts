@@ -49,7 +49,7 @@ describe('retryModelCalls', () => {
         random: () => random,
       });
       await agent.run('Hello');
-      return logger.lines.map((line) => Number(/(\d+) ms$/.exec(line)?.[1]));
+      return logger.lines.map((line) => Number(/in (\d+) ms:/.exec(line)?.[1]));
     };
 
     expect(await waits(1)).toEqual([100, 200, 300, 300]);
@@ -59,7 +59,7 @@ describe('retryModelCalls', () => {
   test('waits as long as the provider asked, unless that exceeds the maximum delay', async () => {
     const { agent, logger } = agentOf([busy(1_234), busy(0), 'At last.']);
     await agent.run('Hello');
-    expect(logger.lines).toEqual([expect.stringMatching(/in 1234 ms$/), expect.stringMatching(/in 0 ms$/)]);
+    expect(logger.lines).toEqual([expect.stringMatching(/in 1234 ms:/), expect.stringMatching(/in 0 ms:/)]);
 
     const impatient = agentOf([busy(1_001), 'never'], { maxDelayMs: 1_000 });
     expect(await rejectionOf(impatient.agent.run('Hello'))).toMatchObject({ retryAfterMs: 1_001 });
