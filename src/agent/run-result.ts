@@ -16,7 +16,10 @@ export interface CompletedRun<Output = string> extends RunRecord {
   readonly pending: readonly [];
 }
 
-/** The result of a run whose tool calls wait for decisions. To continue, pass `history` as `messages`, and `resume`. */
+/**
+ * The result of a run whose tool calls wait for decisions. To continue, start a run with the options
+ * `messages: history` and `resume`.
+ */
 export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
   /** The open tool calls of the last turn, in call order. */

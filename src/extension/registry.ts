@@ -92,7 +92,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     this.registrations.delete(id);
     this.update();
     this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'unregister', extension_id: id });
-    this.logger.info(`Extension "${id}" is unregistered.`, { extensionId: id });
+    this.logger.info(`Extension "${id}" was unregistered.`, { extensionId: id });
     await this.settings.state.clearExtension(id, this.site);
     return true;
   }

@@ -3,7 +3,7 @@ export interface SafeTextOptions {
   /** Maximum number of characters. A longer string is cut, and its original length is appended. Default: no limit. */
   readonly maxLength?: number | undefined;
   /**
-   * Shows a hidden character as its code, such as `\u{202e}`, and keeps the string on one line. Default: removes it.
+   * Shows hidden characters and line breaks as codes, such as `\u{202e}`. Default: hidden characters are removed.
    */
   readonly escape?: boolean | undefined;
 }

@@ -13,7 +13,7 @@ import type { ExtensionPackageStatus, ManifestsReload } from './status.js';
 
 const NO_CHANGES: Changes = { added: [], removed: [], changed: [], unchanged: [] };
 
-/** The found extension packages, and the prepared ones among them. */
+/** All found extension packages, and those whose parts are ready to be activated. */
 export class ExtensionSet {
   found: readonly ExtensionPackage[] = [];
   /** Prepared extension packages by name, including blocked ones. */

@@ -20,7 +20,8 @@ export async function pluginsOf(exports: ModuleExports, from: OpencodeSource): P
     return [plugin];
   } catch (error) {
     if (!(error instanceof PluginInvalidError) || from.entry.format !== undefined) throw error;
-    const advice = 'if the kind of the module was detected wrongly, set `format` in its entry';
+    const advice =
+      'set `format` of its entry if the module is a plugin for opencode (`opencode`) or for Keelson (`plugin`)';
     throw new PluginInvalidError([...error.problems, exported === undefined ? 'it has no default export' : advice]);
   }
 }

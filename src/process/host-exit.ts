@@ -22,7 +22,8 @@ export function isHandled(signal: NodeJS.Signals, ours?: NodeJS.SignalsListener)
 
 function listen(): void {
   process.on('exit', onExit);
-  // Prepended, so that `isHandled` still sees a `once` handler of the host: Node removes it before it runs.
+  // Our handler must run first: Node removes a `once` handler of the host before it calls that handler, and `isHandled`
+  // would no longer find it.
   for (const signal of SIGNALS) process.prependListener(signal, onSignal);
 }
 

@@ -10,7 +10,7 @@ const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SEC
 /** Files that must keep their words, or that quote bad examples. At most ten with `allowedMessages`. */
 const allowed = ['test/support/base-suite.ts', 'test/docs/prose.test.ts', 'test/support/docs/prose-rules.ts'];
 /** A message that test/support/base-suite.ts asserts. */
-const allowedMessages = ['" are no JSON: '];
+const allowedMessages = ['" are no JSON:'];
 
 function filesIn(folder: string): string[] {
   return readdirSync(root + folder, { recursive: true })

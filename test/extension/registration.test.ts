@@ -354,7 +354,7 @@ describe('unregister', () => {
         message: 'Extension "a" is registered.',
         details: { extensionId: 'a', priority: 7, scope: 'session', session: undefined },
       },
-      { level: 'info', message: 'Extension "a" is unregistered.', details: { extensionId: 'a' } },
+      { level: 'info', message: 'Extension "a" was unregistered.', details: { extensionId: 'a' } },
     ]);
   });
 });

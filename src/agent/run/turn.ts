@@ -79,7 +79,7 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
 }
 
-/** Makes the model request of the current turn. */
+/** Returns a new request object for the model call of the current turn. */
 export function modelRequestOf(run: Run): ModelCallRequest {
   const { config } = run;
   return {

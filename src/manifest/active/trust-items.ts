@@ -27,7 +27,7 @@ export function settingsItem({ extension, scope }: JudgedExtension): TrustItem |
   return { ...base(extension, scope), kind: 'settings', reads, details: { settings: plainJson(settings) } };
 }
 
-/** Returns the trust item for all texts of an extension package for the model. */
+/** Returns one trust item for all texts that an extension package adds to prompts. */
 export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
   const { skills, skillFolders, commandPaths, contextFiles } = extension;
   return {

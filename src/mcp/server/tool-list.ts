@@ -102,7 +102,7 @@ export class ServerTools {
     if (delta.changed.length > 0) {
       const action = settings.pinTools ? 'no longer offered' : 'offered in their new form';
       const shown = JSON.stringify(delta.changed).slice(1, -1).slice(0, 500);
-      log.write('warn', `the definitions of tools have changed, and the tools are ${action}: ${shown}`);
+      log.write('warn', `tools with a changed definition are ${action}: ${shown}`);
     }
     if (Object.values(delta).some((names) => names.length > 0)) {
       emit({ type: 'tools-delta', server: definition.name, ...delta });

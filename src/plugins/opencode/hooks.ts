@@ -51,7 +51,7 @@ export function problemOfHooks(hooks: unknown): string | undefined {
     return `must return hooks, got ${hooks === null ? 'null' : typeof hooks}`;
   const members = hooks as ModuleExports;
   const misspelt = isPlainObject(hooks) ? [] : misspeltHooks(hooks, NAMES);
-  if (misspelt.length > 0) return `returns hooks with an ${misspelt.join('; ')}`;
+  if (misspelt.length > 0) return `returned invalid hooks: ${misspelt.join('; ')}`;
   const unknown = isPlainObject(hooks) ? Object.keys(hooks).filter((key) => !isKnown(key)) : [];
   // Next to known hooks, an unknown string or number, such as the plugin's name, cannot be a misspelt guard.
   const hasHooks = Object.keys(hooks).some(isKnown);

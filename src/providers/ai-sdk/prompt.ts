@@ -9,7 +9,7 @@ import { optionsOf, originOf } from './metadata.js';
 import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
 /**
- * Converts messages into a prompt of the model's specification. Drops empty messages; an empty user message becomes a
+ * Converts messages into the prompt format of the specification version that the model implements. Drops empty messages; an empty user message becomes a
  * placeholder.
  */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {

@@ -39,7 +39,7 @@ export class NameCheck {
   }
 
   private check(run: Pick<RunContext, 'tools'>): void {
-    // A run in progress still calls a lifecycle after its removal.
+    // A run in progress still calls the hooks of this lifecycle after `stop` has removed it.
     if (this.stop === undefined) return;
     this.stop();
     this.stop = undefined;

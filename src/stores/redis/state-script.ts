@@ -66,8 +66,8 @@ open()
 `;
 
 /**
- * The common start of the scripts that move the end of a session. ARGV: ttl of the value, ttl of the session, expiry
- * of the written index entries, names of their extensions.
+ * The common start of the scripts that extend the lifetime of a session. ARGV: ttl of the value, ttl of the session,
+ * time until the index entries of the session expire, names of the extensions in those entries.
  */
 const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])

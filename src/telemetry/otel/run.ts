@@ -83,7 +83,10 @@ export class TracedRun {
     });
   }
 
-  /** The context for a nested run that lost its active context: the tool call's if exactly one runs, else the run's. */
+  /**
+   * The parent context for a nested run without an active context: the context of the running tool call if there is
+   * exactly one, else the context of this run.
+   */
   get contextForRun(): Context {
     const [tool, another] = [...this.calls].filter(({ kind }) => kind === SpanKind.INTERNAL);
     return tool !== undefined && another === undefined ? tool.context : this.operation.context;

@@ -178,7 +178,7 @@ describe('F11: tools of a hostile server', () => {
     ]);
     expect(mcp.tools.find('turns')?.description).toContain('evil');
     expect(mcp.tools.find('stays')).toBe(same);
-    expect(logger.lines.filter((line) => line.includes('definitions of tools have changed'))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.includes('tools with a changed definition'))).toHaveLength(1);
   });
 
   test('does not offer a tool with a changed definition if `pinTools` is set', async () => {
@@ -229,10 +229,10 @@ test('a server cannot forge lines of the log', async () => {
     servers: { raw: raw({ tools: [tool('change'), tool(name)], next: [tool(name, { description: 'x' })], noise }) },
   });
   await call(mcp, 'change');
-  await until(() => logger.lines.some((line) => line.includes('definitions of tools have changed')));
+  await until(() => logger.lines.some((line) => line.includes('tools with a changed definition')));
 
   expect(logger.lines).toContain(
-    'warn: MCP server "raw": the definitions of tools have changed, and the tools are offered in their new form: "read\\u001b[31m\\nerror: all is well"',
+    'warn: MCP server "raw": tools with a changed definition are offered in their new form: "read\\u001b[31m\\nerror: all is well"',
   );
   expect(logger.lines.filter((line) => line === 'info: MCP server "raw": nothing to see')).toHaveLength(300);
 });

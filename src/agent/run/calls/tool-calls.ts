@@ -17,8 +17,9 @@ interface StartedCall {
 }
 
 /**
- * Starts the tool calls of a turn, within the run's limit of parallel calls. Returns a promise while a call is running;
- * pass its outcome to `settleSingle` or `failSingle`. Starts no call if a hook has ended the run.
+ * Starts the tool calls of a turn, within the run's limit of parallel calls. Returns one promise that settles when all
+ * calls have ended, or undefined if they have already. Pass the outcome of the promise to `settleSingle` or `failSingle`.
+ * Starts no call if a hook has ended the run.
  */
 export function executeCalls(calls: TurnCalls): PromiseLike<unknown> | undefined {
   const { end } = calls.run;
