@@ -70,7 +70,7 @@ describe('the host application of example 12', { timeout: 60_000 }, () => {
     expect(lines).toContain('answer: [name] may sail at 14:20.');
     expect(lines).toContain('the hook of Cursor logged: who_asks');
     expect(lines).toContain(
-      'Hook "hide-name" wrote `updatedInput`, which has no effect at after_model: remove the field, or move the hook.',
+      'Hook "hide-name" wrote `updatedInput`, which has no effect at after_model: remove the field, or move the hook to another event.',
     );
   });
 
@@ -85,7 +85,9 @@ describe('the host application of example 12', { timeout: 60_000 }, () => {
   });
 
   test('loads a second runtime in the home directory, with one warning', () => {
-    expect(lines.at(-2)).toMatch(/^warn: .*\/home is the home folder or holds it, so it is no workspace: /);
+    expect(lines.at(-2)).toMatch(
+      /^warn: .*\/home is the home directory or a parent of it, so it does not count as a workspace: /,
+    );
   });
 
   test('leaves no process and no file behind', () => {
