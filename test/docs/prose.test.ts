@@ -32,17 +32,17 @@ describe('the words of the house', () => {
 
   test('comments follow the rules', () => {
     expect(checkProse(passagesOf(readComments, /\.(ts|mjs)$/))).toEqual([]);
-  });
+  }, 60_000);
 
   test('messages and test titles follow the rules', () => {
     const problems = checkLiterals(passagesOf(readLiterals, /\.(ts|mjs)$/));
 
     expect(problems.filter((problem) => !allowedMessages.some((text) => problem.includes(text)))).toEqual([]);
-  });
+  }, 60_000);
 
   test('documents follow the rules', () => {
     expect(checkProse(passagesOf(readMarkdown, /\.md$/))).toEqual([]);
-  });
+  }, 60_000);
 });
 
 describe('the checks', () => {
