@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { OptionInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
@@ -10,7 +9,7 @@ import { absolutePath, appName } from '../process/files/path-rules.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
 import type { TrustGate } from '../trust/gate.js';
-import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
+import { approvalRules, refuseBesideGate, type TrustGateOptions } from '../trust/gate-options.js';
 import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import { FORMATS } from './formats/list.js';
 
@@ -119,13 +118,7 @@ const rules = {
 /** Validates the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
   validateOptions(options, rules);
-  const conflicting = (['approve', 'approveTimeoutMs', 'allow'] as const).find((name) => options[name] !== undefined);
-  if (options.gate !== undefined && conflicting !== undefined) {
-    throw new OptionInvalidError(
-      conflicting,
-      `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
-    );
-  }
+  refuseBesideGate(options, ['approve', 'approveTimeoutMs', 'allow']);
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
   const {
     userDir = join(homedir(), `.${appName}`),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { type Changes, type ComparedItem, changesBetween } from '../internal/changes.js';
@@ -9,6 +8,7 @@ import { importAnew } from '../plugins/import-module.js';
 import { entryOptionsOf, type PluginsStatus } from '../plugins/loader.js';
 import { type PluginsOptions, plugins } from '../plugins/plugins.js';
 import { toolsOf } from '../tools/tool-set.js';
+import { sha256Of } from '../trust/fingerprint/bound-file.js';
 
 const SHUTDOWN_MS = 5_000;
 
@@ -206,6 +206,5 @@ async function itemsOf({ plugins: found }: PluginsStatus): Promise<readonly Comp
 }
 
 async function hashOf(path: string): Promise<string> {
-  const bytes = await readFile(path).catch(() => 'missing');
-  return createHash('sha256').update(bytes).digest('base64');
+  return sha256Of(await readFile(path).catch(() => 'missing'));
 }

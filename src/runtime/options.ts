@@ -1,4 +1,3 @@
-import { OptionInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { boolean, fullText, listOf, object, oneOf, sessionStore, withMethods } from '../internal/options/rules.js';
@@ -11,13 +10,11 @@ import type { PluginsOptions } from '../plugins/plugins.js';
 import { DIALECTS } from '../shell-hooks/dialects/list.js';
 import type { HookDialect, ShellHooksOptions } from '../shell-hooks/shell-hooks.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
-import { bindingLimits } from '../trust/gate-options.js';
-import type { BindingLimits } from '../trust/item.js';
+import { bindingLimits, refuseBesideGate, type TrustGateOptions } from '../trust/gate-options.js';
 
 /** Options of `loadRuntime`. Every option is optional. */
-export interface RuntimeOptions {
+export interface RuntimeOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow' | 'limits'> {
   /** Used in the names of the application's directories, files and environment variables. Default `keelson`. */
   readonly appName?: string | undefined;
   /**
@@ -26,17 +23,6 @@ export interface RuntimeOptions {
    * of them only the user's own items load.
    */
   readonly cwd?: string | undefined;
-  /** Asks the user to approve items of the workspace. Without it only items approved earlier are used. */
-  readonly approve?: Approver | undefined;
-  /**
-   * Time limit for each approval prompt, in milliseconds. A prompt without an answer counts as a denial. Default: five
-   * minutes.
-   */
-  readonly approveTimeoutMs?: number | undefined;
-  /** Digests of items that are allowed without a prompt, for a process that cannot ask a user. */
-  readonly allow?: readonly string[] | undefined;
-  /** Maximum number and total size of the files that one approval covers. Default: 5,000 files and 64 MiB. */
-  readonly limits?: BindingLimits | undefined;
   /** A custom trust gate, used instead of `approve`, `approveTimeoutMs`, `allow` and `limits`. */
   readonly gate?: TrustGate | undefined;
   /** Absolute path of the user's directory. Default `~/.<appName>`. */
@@ -98,14 +84,7 @@ const rules = {
 /** Throws an OptionInvalidError if an option is invalid. */
 export function validateRuntimeOptions(options: RuntimeOptions): void {
   validateOptions(options, rules);
-  const names = ['approve', 'approveTimeoutMs', 'allow', 'limits'] as const;
-  const conflicting = options.gate && names.find((name) => options[name] !== undefined);
-  if (conflicting !== undefined) {
-    throw new OptionInvalidError(
-      conflicting,
-      `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
-    );
-  }
+  refuseBesideGate(options, ['approve', 'approveTimeoutMs', 'allow', 'limits']);
 }
 
 /** Returns the programs of `compat` whose extension packages can be read. */

@@ -85,6 +85,19 @@ export const bindingLimits = group({
   bytes: required(whole(0)),
 } satisfies OptionTable<BindingLimits>);
 
+/** Throws an OptionInvalidError if an option of a new gate is set together with `gate`. */
+export function refuseBesideGate<Options extends { readonly gate?: unknown }>(
+  options: Options,
+  names: readonly (keyof Options & string)[],
+): void {
+  const conflicting = names.find((name) => options[name] !== undefined);
+  if (options.gate === undefined || conflicting === undefined) return;
+  throw new OptionInvalidError(
+    conflicting,
+    `\`${conflicting}\` must not be set together with \`gate\`, got both: set it on the gate`,
+  );
+}
+
 const rules = {
   ...approvalRules,
   workspaceDir: required(fullText),

@@ -40,7 +40,7 @@ export async function locatePlugin(entry: PluginEntry, folder: string): Promise<
   const kind = await kindOf(path);
   if (kind === 'file') return { path };
   const [, name, subpath] = SPECIFIER.exec(entry.path) ?? [];
-  if (kind === 'folder') return locateInFolder(path, { wanted: '.' });
+  if (kind === 'folder') return locateInFolder(path, '.');
   if (name === undefined) throw new PluginLoadError(path, 'the file does not exist. Correct the `path` of the entry');
   const installed = (await ownPackage(name, folder)) ?? (await installedPackage(name, folder));
   if (installed === undefined) {
@@ -49,15 +49,11 @@ export async function locatePlugin(entry: PluginEntry, folder: string): Promise<
     throw new PluginLoadError({ path, packageName: entry.path }, problem);
   }
   const wanted = subpath === undefined ? '.' : `./${subpath}`;
-  return { ...(await locateInFolder(installed, { wanted })), isInstalled: true };
+  return { ...(await locateInFolder(installed, wanted)), isInstalled: true };
 }
 
-interface Wanted {
-  /** `.` or a subpath such as `./guard`. */
-  readonly wanted: string;
-}
-
-async function locateInFolder(folder: string, { wanted }: Wanted): Promise<PluginPlace> {
+/** Resolves `.`, or a subpath such as `./guard`, in the directory of a package. */
+async function locateInFolder(folder: string, wanted: string): Promise<PluginPlace> {
   const manifest = await manifestOf(folder);
   const subpath = wanted.slice(1);
   const packageName = typeof manifest?.name === 'string' && manifest.name !== '' ? manifest.name + subpath : undefined;

@@ -5,6 +5,7 @@ import { problemOfPart } from '../../model/check-response.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
 import { restored } from '../run/restored.js';
+import { mustBe } from './output.js';
 
 /** Returns the problem of `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
 export function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
@@ -69,8 +70,4 @@ function problemOfResponse(response: JsonValue): string | undefined {
   if (at >= 0) return `\`updatedResponse[${at}]\` is invalid: ${problems[at]}`;
   const ids = parts.flatMap((part) => (isObject(part) && part.type === 'tool-call' ? [part.id] : []));
   return new Set(ids).size === ids.length ? undefined : '`updatedResponse` has two tool calls with the same id';
-}
-
-function mustBe(key: string, expected: string, value: JsonValue): string {
-  return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
 }

@@ -75,7 +75,8 @@ function problemOfField(key: string, value: JsonValue, rule: FieldRule): string 
   return rule.includes(value as string) ? undefined : mustBe(key, `one of ${rule.join(', ')}`, value);
 }
 
-function mustBe(key: string, expected: string, value: JsonValue): string {
+/** Returns the message for a field with an invalid value. */
+export function mustBe(key: string, expected: string, value: JsonValue): string {
   return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
 }
 

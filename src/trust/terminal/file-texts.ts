@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { readBytes } from '../../process/files/file-bytes.js';
 import type { ApprovalRequest } from '../decision.js';
-import type { BoundFile } from '../fingerprint/bound-file.js';
+import { type BoundFile, sha256Of } from '../fingerprint/bound-file.js';
 import { shown, shownLines } from './shown-text.js';
 
 const MOST_BYTES = 1024 * 1024;
@@ -41,7 +40,7 @@ async function linesOf(file: BoundFile, request: ApprovalRequest): Promise<reado
   const read = await readBytes(join(folderOf(file, request), file.path), MOST_BYTES);
   if ('problem' in read) return [`  not shown: ${shown(read.problem)}`];
   const { bytes } = read;
-  if (createHash('sha256').update(bytes).digest('hex') !== file.sha256) {
+  if (sha256Of(bytes) !== file.sha256) {
     return ['  not shown: the file has changed since this prompt was created. Answer n.'];
   }
   const text = decoded(bytes);
