@@ -77,8 +77,8 @@ export class McpServer {
   }
 
   /**
-   * Sends a request over the current connection, or over the next one if there is none. If the server no longer knows
-   * the session, it did nothing, and the request is sent once more over a new connection. Rejects with a typed error.
+   * Sends a request over the current connection, or waits for the next connection. A server that no longer knows the
+   * MCP session did nothing, so the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.underWay += 1;

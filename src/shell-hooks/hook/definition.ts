@@ -18,8 +18,8 @@ export interface HookDefinition {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /**
-   * True if `command` is a string for `/bin/sh`. The value `bash` selects the `bash` in PATH, or `/bin/sh` if there is
-   * none.
+   * True if `command` is a string for `/bin/sh`. The value `bash` selects the `bash` in PATH, or `/bin/sh` if PATH has
+   * no `bash`.
    */
   readonly shell?: boolean | 'bash' | undefined;
   /**
