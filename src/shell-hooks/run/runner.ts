@@ -2,7 +2,7 @@ import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
-import { variablePrefix } from '../../process/environment.js';
+import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
 import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
@@ -47,7 +47,7 @@ export interface HookRunnerOptions {
   readonly appName: string;
   /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
   readonly timeoutMs: () => number;
-  readonly inheritEnv: boolean;
+  readonly inheritEnv: boolean | InheritedVariables;
   readonly sensitive: readonly string[];
   readonly toolNames: ToolNames;
   readonly redact?: ((text: string) => string) | undefined;
