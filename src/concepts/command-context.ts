@@ -27,7 +27,7 @@ export interface CommandContextOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   /**
    * Variables of `env` that the program inherits. `false` withholds the keys of model providers and each other
-   * `*_API_KEY`; `true` withholds none; an object names exceptions to `false`. Default false.
+   * `*_API_KEY`. `true` withholds none. An object names exceptions to `false`. Default false.
    */
   readonly inheritEnv?: boolean | InheritedVariables | undefined;
   /** The program's working directory. Default: the current one. */

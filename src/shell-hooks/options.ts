@@ -88,7 +88,7 @@ export interface ShellHooksOptions {
   readonly redact?: ((text: string) => string) | undefined;
   /**
    * Environment variables that hooks of the host and the user inherit. `false` withholds the keys of model providers
-   * and each other `*_API_KEY`; `true` withholds none; an object names exceptions to `false`. Default false.
+   * and each other `*_API_KEY`. `true` withholds none. An object names exceptions to `false`. Default false.
    */
   readonly inheritEnv?: boolean | InheritedVariables | undefined;
   /** Called with each diagnostic. */
