@@ -37,12 +37,13 @@ export class ManifestParts {
     this.target = settings.logger ?? consoleLogger;
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
-    const redact = (text: string): string => this.redactor.values(text);
-    this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate, redact });
+    this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);
-    this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
+    const redact = <Value>(value: Value): Value => this.redactor.copyValues(value);
+    const servers = new InstalledServers(this.mcp, { workspaceDir, report: this.report, redact });
+    this.active = new ActiveExtensions(hooks, servers);
   }
 
   /** Logs a diagnostic and stores it for `status()`. */
