@@ -53,6 +53,33 @@ test('background processes are killed when the group leader exits, with or witho
   expect(await remaining(numbers(stdout))).toEqual([]);
 });
 
+test('a background process that holds the output delays the end by less than 500 ms', async () => {
+  const { outcome, durationMs } = await sh('sleep 60 & exit 0');
+
+  expect(outcome).toBe('exited');
+  expect(durationMs).toBeLessThan(480);
+});
+
+test('sixteen programs share one listener on their abort signal, which the last one removes', async () => {
+  const controller = new AbortController();
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+
+  const running = Array.from({ length: 16 }, (_, at) =>
+    sh(at === 0 ? 'exit 0' : 'sleep 60', { signal: controller.signal }),
+  );
+  await running[0];
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+  controller.abort();
+  const [, ...aborted] = await Promise.all(running);
+  process.off('warning', onWarning);
+
+  expect(new Set(aborted.map(({ outcome }) => outcome))).toEqual(new Set(['aborted']));
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  expect(warnings).toEqual([]);
+});
+
 test.skipIf(!canSetsid && !process.env.CI)(
   'A5: a grandchild in its own session that holds the pipe is reported, and does not delay the end',
   async () => {
