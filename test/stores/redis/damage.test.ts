@@ -31,9 +31,10 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
   });
 
   test('a key of another type causes an error that is not retryable', async () => {
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
     await client.set(list, 'text');
 
-    await expect(sessions.save('s', { keep: 0, append: [said('1')] }, 0)).rejects.toMatchObject({
+    await expect(sessions.load('s')).rejects.toMatchObject({
       code: 'ERR_REDIS_UNAVAILABLE',
       retryable: false,
       message: expect.stringContaining('Use another `prefix`, or delete the key.'),
