@@ -128,13 +128,14 @@ export class McpServer {
 
   /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string): Promise<void> {
-    const { name } = this.definition;
+    const { name, origin } = this.definition;
     const { failure } = this.link;
     if (!(failure instanceof AuthorizationPendingError)) {
       throw new McpUnavailableError(name, 'no authorization is pending.');
     }
     await failure.finish(code).catch((error) => {
-      throw requestError(name, error);
+      const failed = requestError(name, error);
+      throw origin.redact?.(failed) ?? failed;
     });
     await this.link.connect();
   }

@@ -66,6 +66,11 @@ export interface HookOrigin {
   readonly dialectEvent?: string | undefined;
   /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;
+  /**
+   * Removes secrets from the standard output and standard error of the hook, before any other use. JSON must stay valid
+   * JSON.
+   */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** A hook to register: its definition and its origin. */
@@ -116,5 +121,5 @@ export const definitionRules = {
 export const registrationRules = {
   ...definitionRules,
   ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },
-  ...{ dialectEvent: plainText, variables: callable },
+  ...{ dialectEvent: plainText, variables: callable, redact: callable },
 } satisfies OptionTable<HookRegistration>;
