@@ -12,6 +12,9 @@ local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function int(number) return string.format('%.0f', number) end
 
+-- Returns the revision that added a message. A damaged entry counts as new, so that the load reports it.
+local function addedBy(entry) return tonumber(entry:match('^(%d+) ')) or math.huge end
+
 -- Sets the same expiry on both keys.
 local function live(ttl)
   for _, key in ipairs(KEYS) do
@@ -34,7 +37,7 @@ if stored == length and found[3] == ARGV[2] and known <= tonumber(found[1]) then
   keep = length
   if known < tonumber(found[1]) then
     -- Negative indexes, so that Redis starts at the end of the list.
-    while keep > 0 and tonumber(call('LINDEX', messages, keep - 1 - length):match('^%d+')) > known do keep = keep - 1 end
+    while keep > 0 and addedBy(call('LINDEX', messages, keep - 1 - length)) > known do keep = keep - 1 end
   end
 end
 local later = {}
