@@ -25,7 +25,8 @@ import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js'
 import type { MessageInput } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
-import type { SessionStore } from '../state/session-store.js';
+import { detailRules } from '../state/session-details.js';
+import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
@@ -105,8 +106,8 @@ export type OutputRunArguments<Context, Schema extends OutputSchema> = unknown e
   ? [options: RunOptions<Context, Schema> & { readonly output: Schema }]
   : [options: RunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
-/** Options of `agent.session`. */
-export interface SessionOptions {
+/** Options of `agent.session`. The owner, the title and the data are stored when the session is saved for the first time. */
+export interface SessionOptions extends SessionDetails {
   /** The id of an existing session, or of a new one. Default: a generated id. */
   readonly id?: string | undefined;
   /** Replaces the agent's store for this session. */
@@ -139,6 +140,7 @@ const timeoutRules = {
   modelMs: timerMs,
   firstPartMs: timerMs,
   toolMs: timerMs,
+  claimMs: timerMs,
 } satisfies OptionTable<Timeouts>;
 
 const turnLimitRules = {
@@ -191,7 +193,7 @@ const runRules = {
   parent: anything,
 } satisfies OptionTable<RunOptions>;
 
-const sessionRules = { id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
+const sessionRules = { ...detailRules, id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
 const DEFAULT_MAX_TURNS = 20;
 
 /** Checks the options of an agent and fills in the defaults. */

@@ -1,15 +1,17 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { createDeferred } from '../internal/promise.js';
+import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { Message, UserMessage } from '../model/message.js';
-import type { SessionStore } from '../state/session-store.js';
+import type { SessionDetails, SessionStore, StoredSession } from '../state/session-store.js';
 import type { SessionInfo } from '../tools/tool.js';
 import type { AgentLife } from './agent-life.js';
 import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
+import { ResumeClaim } from './run/resume-claim.js';
 import type { Attached, Run } from './run/run.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
-import { SessionConflictError, SessionStoreError } from './session-error.js';
+import { ResumeClaimedError, SessionConflictError, SessionStoreError } from './session-error.js';
 
 /** A stored conversation. Its runs are queued and execute one at a time. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -74,6 +76,8 @@ export type SessionRunArguments<Context, Schema extends OutputSchema | undefined
 /** The members of an agent that a session uses. */
 export interface SessionHost {
   readonly store: SessionStore;
+  /** Stored when the session is saved for the first time. */
+  readonly details: SessionDetails;
   readonly life: AgentLife;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
   ended(session: SessionInfo): Promise<void>;
@@ -84,6 +88,8 @@ type AnyOptions = SessionRunOptions<never, OutputSchema | undefined>;
 export class AgentSession implements Session<never> {
   private known: Message[] = [];
   private revision = 0;
+  /** Undefined until the session is stored. */
+  private uid: string | undefined = undefined;
   private tail: Promise<unknown> = Promise.resolve();
   /** The last save. An abort ends the run before its save; the next run waits for the save. */
   private saving: Promise<unknown> = Promise.resolve();
@@ -100,15 +106,16 @@ export class AgentSession implements Session<never> {
 
   /** Loads the stored messages. If `wait` rejects first, a late response of the store changes nothing. */
   async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
-    const { messages, revision } = await wait(this.read());
-    this.known = messages;
-    this.revision = revision;
+    const stored = await wait(this.read());
+    this.known = stored === undefined ? [] : [...this.known.slice(0, stored.keep ?? 0), ...stored.messages];
+    this.revision = stored?.revision ?? 0;
+    this.uid = stored?.uid;
   }
 
-  private async read(): Promise<{ messages: Message[]; revision: number }> {
+  private async read(): Promise<StoredSession | undefined> {
+    const { uid, revision } = this;
     try {
-      const stored = await this.host.store.load(this.id);
-      return { messages: [...(stored?.messages ?? [])], revision: stored?.revision ?? 0 };
+      return await this.host.store.load(this.id, uid === undefined ? undefined : { uid, revision });
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }
@@ -159,35 +166,73 @@ export class AgentSession implements Session<never> {
 
   private execute(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
     const all = { ...options, messages: this.known } as AnyRunOptions;
+    if (options.resume !== undefined) return this.resume(input, all, attached);
     return this.host.launch(input, all, { ...attached, session: this, onTurn: (run) => this.save(run) });
   }
 
-  private save(run: Run): Promise<void> {
+  /** Claims the open calls before they run, so that only one of several processes runs them. */
+  private async resume(
+    input: string | UserMessage,
+    options: AnyRunOptions,
+    attached: Attached,
+  ): Promise<RunResult<unknown>> {
+    const { id, uid = '', revision } = this;
+    const claim = new ResumeClaim({ store: this.host.store, id, uid, revision });
+    const release = () => {
+      this.saving = this.saving.then(() => claim.release());
+      return this.saving;
+    };
+    try {
+      const result = await this.host.launch(input, options, {
+        ...attached,
+        session: this,
+        resumption: claim,
+        onResume: (run) => claim.take(run),
+        onTurn: (run) => this.save(run, claim),
+      });
+      await release();
+      return result;
+    } catch (error) {
+      const released = release();
+      // An abort ends the run at once, even if the store does not answer.
+      if (!(error instanceof RunAbortedError)) await released;
+      throw error;
+    }
+  }
+
+  private save(run: Run, claim?: ResumeClaim): Promise<void> {
     // An abort may have ended the wait for the previous save, which must finish before the next one starts.
-    const saved = this.saving.then(() => this.write(run));
+    const saved = this.saving.then(() => this.write(run, claim));
     this.saving = saved.catch(() => {});
     return saved;
   }
 
-  private async write(run: Run): Promise<void> {
-    const { known } = this;
+  private async write(run: Run, claim: ResumeClaim | undefined): Promise<void> {
+    const { known, uid = run.config.ids.next('session') } = this;
+    const { store, details } = this.host;
     const { history } = run.conversation;
     // A hook may have changed the array in place, so the common prefix is searched.
     let keep = 0;
     while (keep < known.length && known[keep] === history[keep]) keep += 1;
     const append = history.slice(keep);
     let revision: number | undefined;
+    let isLost = false;
     try {
-      revision = await this.host.store.save(this.id, { keep, append }, this.revision);
+      const change = { keep, append, uid, claim: claim?.token, details };
+      revision = await store.save(this.id, change, this.revision);
+      if (revision === undefined) isLost = (await claim?.isLost()) ?? false;
     } catch (error) {
       throw run.end.own(new SessionStoreError(this.id, 'saved', error));
     }
     if (revision === undefined) {
       await this.load();
+      if (isLost) throw run.end.own(new ResumeClaimedError(this.id));
       throw run.end.own(new SessionConflictError(this.id, [...history], this.known));
     }
     known.length = keep;
     known.push(...append);
     this.revision = revision;
+    this.uid = uid;
+    claim?.end();
   }
 }

@@ -36,8 +36,10 @@ export class AgentSessions {
     const { defaults, life, loading, registry } = this.host;
     life.assertOpen();
     const store = resolveSessionStore(options, defaults.store);
+    const { owner, title, data } = options;
     const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
       store,
+      details: { owner, title, data },
       life,
       launch: (input, runOptions, attached) => this.host.launch(input, runOptions, attached),
       ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),

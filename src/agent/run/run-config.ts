@@ -19,6 +19,11 @@ export interface Timeouts {
   readonly firstPartMs?: number | undefined;
   /** Limit of each tool call whose tool has no `timeoutMs`. The call gets an error result. */
   readonly toolMs?: number | undefined;
+  /**
+   * Time after which another process may resume the same tool calls if this process died. A run renews its claim every
+   * third of this time. Default: 30,000.
+   */
+  readonly claimMs?: number | undefined;
 }
 
 /** Settings of the model calls, and the choice of tools. */

@@ -113,6 +113,8 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<TurnC
   const resumed = run.conversation.resuming as NonNullable<typeof run.conversation.resuming>;
   if (run.listeners.active) announceTurn(run);
   if (run.end.verdict === undefined) await selectTools(run);
+  const { onResume } = run.attached;
+  if (onResume !== undefined && run.end.verdict === undefined) await run.end.race(onResume(run));
   return resumedCalls(run, resumed, message);
 }
 

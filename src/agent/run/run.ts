@@ -28,6 +28,15 @@ export interface Attached {
   readonly left?: AbortSignal | undefined;
   /** Saves the session. Called after each completed turn. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
+  /** Claims the open calls of the session. Called before any of them runs. */
+  readonly onResume?: ((run: Run) => Promise<void>) | undefined;
+  readonly resumption?: Resumption | undefined;
+}
+
+/** The attempt of a run on the open calls of a session. */
+export interface Resumption {
+  readonly attempt: number;
+  readonly idempotencyKey: string;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
@@ -139,6 +148,14 @@ export class RunView implements RunContext {
 
   get turn(): number {
     return this[RUN].turn;
+  }
+
+  get attempt(): number {
+    return this[RUN].attached.resumption?.attempt ?? 1;
+  }
+
+  get idempotencyKey(): string {
+    return this[RUN].attached.resumption?.idempotencyKey ?? this.id;
   }
 
   get messages(): readonly Message[] {

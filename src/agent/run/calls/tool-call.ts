@@ -141,6 +141,10 @@ export class ToolCall implements ToolContext {
     return this.input.id;
   }
 
+  get idempotencyKey(): string {
+    return `${this.run.idempotencyKey}:${this.callId}`;
+  }
+
   get toolName(): string {
     return this.input.name;
   }
