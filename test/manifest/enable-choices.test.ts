@@ -44,12 +44,12 @@ describe('an extension', () => {
     const servers = loader.mcp.status();
     await Promise.all([loader.enable('a'), loader.enable('a')]);
 
-    expect(before).toEqual({ names: ['a', 'b'], tools: ['mcp__tell__echo', 'skill'] });
+    expect(before).toEqual({ names: ['a', 'b'], tools: ['mcp__a-tell__echo', 'skill'] });
     expect(now).toEqual({ names: ['b'], hooks: [{ ...hooks[0], extension: 'b' }], tools: [], skills: [] });
     expect(servers).toEqual([]);
     expect(loader.enabledNames()).toEqual(['a', 'b']);
     expect(hooksOf(loader).map(({ extension }) => extension)).toEqual(['b', 'a']);
-    expect(loader.mcp.status()).toMatchObject([{ name: 'tell', state: 'connected' }]);
+    expect(loader.mcp.status()).toMatchObject([{ name: 'a-tell', state: 'connected' }]);
   });
 
   test('D16: that is disabled in a workspace stays disabled if the workspace is opened through a link', async () => {
@@ -247,7 +247,7 @@ describe('an extension', () => {
   test('F16: that is disabled during a tool call returns an error result for the call', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { mcpServers }));
-    const model = scriptedModel([calls('mcp__tell__echo', { variable: 'HOME' }), says('done')]);
+    const model = scriptedModel([calls('mcp__a-tell__echo', { variable: 'HOME' }), says('done')]);
     const { loader, agent } = await place.load({}, { model });
     let off: Promise<void> | undefined;
     agent.use({
