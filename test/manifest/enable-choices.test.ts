@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -6,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -157,6 +159,42 @@ describe('an extension', () => {
       expect(readFileSync(join(place.userDir, backup ?? ''), 'utf8')).toBe(text);
     },
   );
+
+  test.each<[string, (path: string) => void]>([
+    ['a link without a target', (path) => symlinkSync(`${path}.gone`, path)],
+    ['a link to itself', (path) => symlinkSync(path, path)],
+    ['a pipe', (path) => void execFileSync('mkfifo', [path])],
+    [
+      'a link to a pipe',
+      (path) => {
+        execFileSync('mkfifo', [`${path}.pipe`]);
+        symlinkSync(`${path}.pipe`, path);
+      },
+    ],
+    [
+      'a huge file',
+      (path) => {
+        writeFileSync(path, '');
+        truncateSync(path, 64 * 1024 * 1024);
+      },
+    ],
+  ])('stays disabled if the file of choices is %s, which is reported and kept', async (_case, put) => {
+    const place = makePlace();
+    place.user('a', manifest('a'));
+    place.user('b', manifest('b'));
+    put(stateFile(place));
+    const { loader } = await place.load();
+    const before = loader.enabledNames();
+    const { diagnostics } = loader.status();
+
+    await loader.enable('a');
+
+    expect(before).toEqual([]);
+    expect(diagnostics).toMatchObject([{ level: 'error', source: stateFile(place) }]);
+    expect(loader.enabledNames()).toEqual(['a']);
+    expect(readdirSync(place.userDir).filter((name) => name.endsWith('.backup'))).toHaveLength(1);
+    expect((await place.load()).loader.enabledNames()).toEqual(['a']);
+  });
 
   test('is disabled in this process even if the choice cannot be stored', async () => {
     const place = makePlace();

@@ -93,7 +93,8 @@ export class Approvals {
       // Old copies are kept for days, so one sweep per process is enough.
       if (!this.isSwept) await sweepSnapshots(place.stateDir, kept);
       this.isSwept = true;
-      return kept.has(digest);
+      // An approval that is missing from a usable file was revoked by another process.
+      return kept.has(digest) || !this.store.isIgnored;
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);
