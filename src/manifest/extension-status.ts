@@ -28,10 +28,7 @@ export function extensionStatus(extension: ExtensionPackage, known: ExtensionKno
     reasons: isWanted
       ? [...(blocked === undefined ? [] : [blocked]), ...denied, ...servers.flatMap(leftOut)]
       : [choices.isLost ? 'It is disabled: earlier choices were lost with a damaged file' : 'It is disabled'],
-    hooks:
-      isActive && prepared.hooks.length > 0
-        ? extension.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command }))
-        : [],
+    hooks: isActive ? prepared.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command })) : [],
     settings: extension.settings.map((setting) => ({
       ...{ name: setting.name, isSet: prepared?.settings.values.has(setting.name) ?? false },
       ...(setting.envVar !== undefined && { envVar: setting.envVar }),

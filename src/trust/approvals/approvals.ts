@@ -1,5 +1,5 @@
 import { systemClock } from '../../internal/clock.js';
-import { type ApprovalRequest, type Approver, allow, deny, requestOf, type TrustDecision } from '../decision.js';
+import { type ApprovalRequest, type Approver, allow, type DeniedDecision, deny, requestOf, type TrustDecision } from '../decision.js';
 import type { Fingerprint } from '../fingerprint/fingerprint.js';
 import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
@@ -22,6 +22,23 @@ export class Approvals {
     private readonly store: TrustStore,
     private readonly settings: GateSettings,
   ) {}
+
+  /**
+   * Returns a denial without reading the item, if it was never approved and nobody can approve it now. Returns undefined
+   * otherwise.
+   */
+  async denyUnread(of: Identified): Promise<DeniedDecision | undefined> {
+    const { approve, allow } = this.settings;
+    if (approve !== undefined || allow.size > 0 || (await this.wasApproved(of))) return undefined;
+    const { item } = of;
+    return deny({ item, scope: 'workspace', digest: undefined }, { reason: 'no-approver', approvedBefore: false });
+  }
+
+  /** True if the item was approved, with this or other content. */
+  async wasApproved(of: Identified): Promise<boolean> {
+    const identity = identityText(identityOf(of));
+    return [...this.found].some((key) => key.endsWith(identity)) || (await this.previous(of)) !== undefined;
+  }
 
   /** Returns the decision on exactly this content, or undefined if the user has to be asked. */
   async lookUp(fingerprint: Fingerprint): Promise<TrustDecision | undefined> {
@@ -93,8 +110,7 @@ export class Approvals {
       // Old copies are kept for days, so one sweep per process is enough.
       if (!this.isSwept) await sweepSnapshots(place.stateDir, kept);
       this.isSwept = true;
-      // An approval that is missing from a usable file was revoked by another process.
-      return kept.has(digest) || !this.store.isIgnored;
+      return kept.has(digest);
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);

@@ -36,8 +36,6 @@ export interface TrustStoreOptions {
  */
 export class TrustStore {
   readonly path: string;
-  /** True if the file was ignored at the last read, for example because others can write to it. */
-  isIgnored = false;
   private readonly warned = new Set<string>();
   /**
    * The content of the file and its metadata at the last read or write. The file is read again when the metadata
@@ -114,7 +112,6 @@ export class TrustStore {
       return this.known.record;
     }
     const parsed = text === '' ? undefined : parseRecord(text);
-    this.isIgnored = parsed === undefined;
     if (parsed === undefined) {
       this.warnOnce(
         `${this.path} is damaged, has another version, is writable by others, or is a link without a target. All approvals in it are ignored.`,

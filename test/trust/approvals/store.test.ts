@@ -133,20 +133,6 @@ describe('an approval that another process revoked while this process was held u
     expect(await namesIn(storeOf(place))).toEqual(['b']);
     expect(readdirSync(place.stateDir).filter((name) => name.includes('draft'))).toEqual([]);
   });
-
-  test('stays revoked in a process that stored it at the same time', async () => {
-    const place = makePlace();
-    const gate = place.gate();
-    const { approve } = gate.store;
-    gate.store.approve = async (one) => {
-      const replaced = await approve.call(gate.store, one);
-      if (place.asked.length === 1) await storeOf(place).revoke(one.digest);
-      return replaced;
-    };
-
-    expect(await gate.authorize(place.hook())).toMatchObject({ allowed: true });
-    expect(place.asked).toHaveLength(2);
-  });
 });
 
 test('a link without a target in place of the file approves nothing, is reported, and is kept', async () => {
