@@ -114,7 +114,7 @@ class ContentGate implements TrustGate {
     const unread = await approvals.denyUnread(located);
     if (unread !== undefined) return unread;
     const previous = await approvals.previous(located);
-    const isApproved = (digest: string) => digest === previous?.digest || this.settings.allow.has(digest);
+    const isApproved = (digest: string) => digest === previous?.digest || this.settings.allow?.has(digest) === true;
     const wasApproved = await approvals.wasApproved(located);
     return this.decide(await this.unapproved.fingerprint(located, wasApproved, isApproved));
   }

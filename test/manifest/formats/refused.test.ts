@@ -35,20 +35,30 @@ test.each(INVALID)('parseManifest finds %s of a hook, as loading does', async (_
   expect(hooksOf(loader).map(({ name }) => name)).toEqual(['good']);
 });
 
-test.each(INVALID)('an extension does not become active if it loses a hook that blocks, for %s', async (_case, more) => {
-  const place = makePlace();
-  const mcpServers = { db: { command: 'true', args: [] } };
-  place.user('x', manifest('x', { hooks: [hook({ ...more, onFailure: 'block' }), good], mcpServers }));
+test.each(INVALID)(
+  'an extension does not become active if it loses a hook that blocks, for %s',
+  async (_case, more) => {
+    const place = makePlace();
+    const mcpServers = { db: { command: 'true', args: [] } };
+    place.user('x', manifest('x', { hooks: [hook({ ...more, onFailure: 'block' }), good], mcpServers }));
 
-  const { loader } = await place.load();
+    const { loader } = await place.load();
 
-  expect(loader.status().extensions).toMatchObject([
-    { state: 'blocked', enabled: false, approved: false, hooks: [], servers: [], reasons: [expect.stringMatching(/guard/)] },
-  ]);
-  expect(hooksOf(loader)).toEqual([]);
-  expect(loader.mcp.status()).toEqual([]);
-  expect(loader.isEnabled('x')).toBe(false);
-});
+    expect(loader.status().extensions).toMatchObject([
+      {
+        state: 'blocked',
+        enabled: false,
+        approved: false,
+        hooks: [],
+        servers: [],
+        reasons: [expect.stringMatching(/guard/)],
+      },
+    ]);
+    expect(hooksOf(loader)).toEqual([]);
+    expect(loader.mcp.status()).toEqual([]);
+    expect(loader.isEnabled('x')).toBe(false);
+  },
+);
 
 test('a plugin of another program does not become active if it loses a hook that blocks', async () => {
   const place = makePlace();
@@ -98,10 +108,15 @@ test.each([
 });
 
 test('parseManifest warns about a hook that the trust gate denies in a workspace', () => {
-  const text = JSON.stringify(manifest('x', { hooks: [hook({ env: { LD_PRELOAD: './x.so' }, files: ['../a', '*.sh'] })] }));
+  const text = JSON.stringify(
+    manifest('x', { hooks: [hook({ env: { LD_PRELOAD: './x.so' }, files: ['../a', '*.sh'] })] }),
+  );
 
   expect(parseManifest(text)).toMatchObject({
     errors: [],
-    warnings: [{ path: 'hooks[0].env.LD_PRELOAD' }, { path: 'hooks[0].files', message: expect.stringContaining('"../a"') }],
+    warnings: [
+      { path: 'hooks[0].env.LD_PRELOAD' },
+      { path: 'hooks[0].files', message: expect.stringContaining('"../a"') },
+    ],
   });
 });

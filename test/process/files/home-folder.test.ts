@@ -21,11 +21,14 @@ const own = userInfo().homedir;
 test.each<[string, (root: string) => string]>([
   ['the directory of a repository', (root) => root],
   ['a directory in a repository', (root) => join(root, 'tools', 'home')],
-  ['a link into a repository', (root) => {
-    const link = join(scratchFolder(), 'link');
-    symlinkSync(root, link);
-    return link;
-  }],
+  [
+    'a link into a repository',
+    (root) => {
+      const link = join(scratchFolder(), 'link');
+      symlinkSync(root, link);
+      return link;
+    },
+  ],
 ])('a HOME that is %s is not the home directory of the user', (_case, homeOf) => {
   const root = scratchFolder();
   mkdirSync(join(root, '.git'));

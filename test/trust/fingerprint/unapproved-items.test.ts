@@ -3,10 +3,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { TrustGate } from '../../../src/trust/gate.js';
-import type { TrustItem } from '../../../src/trust/item.js';
 import { locateItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { UnapprovedItems } from '../../../src/trust/fingerprint/unapproved-items.js';
+import type { TrustGate } from '../../../src/trust/gate.js';
+import type { TrustItem } from '../../../src/trust/item.js';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makeExtension, makePlace, type Place } from '../../support/trust/place.js';
 
@@ -112,19 +112,25 @@ test.each([
   ['items', { items: 2, bytes: 1e9, ms: 1e9 }],
   ['bytes', { items: 1e9, bytes: 1, ms: 1e9 }],
   ['time', { items: 1e9, bytes: 1e9, ms: -1e9 }],
-])('beyond the limit of %s, a new item is refused unread, and an approved item is still read', async (_case, limits) => {
-  const place = makePlace();
-  const work = new UnapprovedItems(place.trustPlace(), limits);
-  const counts = countReads(place);
-  const read = (name: string, isApproved = false) =>
-    work.fingerprint(locateItem(place.hook({ name }), place.trustPlace()), isApproved, () => isApproved);
-  const first = limits.ms < 0 ? undefined : await read('a');
-  if (limits.items === 2) await read('b');
-  const { opened } = counts;
+])(
+  'beyond the limit of %s, a new item is refused unread, and an approved item is still read',
+  async (_case, limits) => {
+    const place = makePlace();
+    const work = new UnapprovedItems(place.trustPlace(), limits);
+    const counts = countReads(place);
+    const read = (name: string, isApproved = false) =>
+      work.fingerprint(locateItem(place.hook({ name }), place.trustPlace()), isApproved, () => isApproved);
+    const first = limits.ms < 0 ? undefined : await read('a');
+    if (limits.items === 2) await read('b');
+    const { opened } = counts;
 
-  await expect(read('c')).rejects.toMatchObject({ problem: 'too-large', message: expect.stringContaining('nobody approved') });
-  // Locating the program reads its first line.
-  expect(counts.opened - opened).toBeLessThanOrEqual(1);
-  if (first !== undefined) expect((await read('a')).digest).toBe(first.digest);
-  expect(await read('d', true)).toMatchObject({ item: { name: 'd' } });
-});
+    await expect(read('c')).rejects.toMatchObject({
+      problem: 'too-large',
+      message: expect.stringContaining('nobody approved'),
+    });
+    // Locating the program reads its first line.
+    expect(counts.opened - opened).toBeLessThanOrEqual(1);
+    if (first !== undefined) expect((await read('a')).digest).toBe(first.digest);
+    expect(await read('d', true)).toMatchObject({ item: { name: 'd' } });
+  },
+);
