@@ -226,6 +226,21 @@ test.skipIf(process.geteuid?.() !== 0)('a file of another user is ignored', asyn
   expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
 });
 
+test('a file counts only if it belongs to the user or to root', async () => {
+  const place = makePlace();
+  const store = storeOf(place);
+  await store.approve(approval('a'));
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) chownSync(place.storePath, 12_345, 0);
+  const user = vi.spyOn(process as { geteuid: () => number }, 'geteuid');
+  onTestFinished(() => user.mockRestore());
+
+  user.mockReturnValue(statSync(place.storePath).uid + 1);
+  expect(await namesIn(storeOf(place))).toEqual([]);
+  user.mockReturnValue(statSync(place.storePath).uid);
+  expect(await namesIn(storeOf(place))).toEqual(['a']);
+});
+
 test.each<[string, (path: string) => void]>([
   ['a pipe', (path) => void execFileSync('mkfifo', ['-m', '600', path])],
   ['a device', (path) => symlinkSync('/dev/zero', path)],
