@@ -1,6 +1,7 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
 import { workspaceRoots } from '../process/files/workspace.js';
+import type { Identified } from './approvals/approval.js';
 import { Approvals } from './approvals/approvals.js';
 import { TrustStore } from './approvals/store.js';
 import { UserWatch } from './approvals/user-watch.js';
@@ -17,11 +18,12 @@ import { ItemUnboundError, TrustStoreError } from './error.js';
 import {
   type Fingerprint,
   fingerprintItem,
-  fingerprintLocated,
+  type LocatedItem,
   locateItem,
   resolveScope,
 } from './fingerprint/fingerprint.js';
 import { openSnapshot } from './fingerprint/snapshot.js';
+import { UnapprovedItems } from './fingerprint/unapproved-items.js';
 import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
 import type { TrustItem } from './item.js';
 import { launchOf } from './launch.js';
@@ -64,21 +66,24 @@ class ContentGate implements TrustGate {
   readonly isProtectedPath: (path: string) => boolean;
   private readonly approvals: Approvals;
   private readonly watch: UserWatch;
+  private readonly unapproved: UnapprovedItems;
 
   constructor(private readonly settings: GateSettings) {
     const { place, logger, folder } = settings;
     this.store = new TrustStore({ ...place, logger });
     this.approvals = new Approvals(this.store, settings);
     this.watch = new UserWatch(this.store, settings);
+    this.unapproved = new UnapprovedItems(place);
     this.isProtectedPath = createPathGuard({ ...place, folder });
   }
 
   async authorize(item: TrustItem): Promise<TrustDecision> {
     if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
-    const { place } = this.settings;
     try {
-      const located = locateItem(item, place);
-      if (located.scope === 'workspace') return await this.decide(await fingerprintLocated(located, place));
+      const unread = item.scope === 'workspace' ? await this.approvals.denyUnread(this.identified(item)) : undefined;
+      if (unread !== undefined) return unread;
+      const located = locateItem(item, this.settings.place);
+      if (located.scope === 'workspace') return await this.judge(located);
       await this.watch.report(item);
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
@@ -102,6 +107,16 @@ class ContentGate implements TrustGate {
 
   revoke(digest: string): Promise<number> {
     return this.approvals.forget(digest);
+  }
+
+  private async judge(located: LocatedItem): Promise<TrustDecision> {
+    const { approvals } = this;
+    const unread = await approvals.denyUnread(located);
+    if (unread !== undefined) return unread;
+    const previous = await approvals.previous(located);
+    const isApproved = (digest: string) => digest === previous?.digest || this.settings.allow?.has(digest) === true;
+    const wasApproved = await approvals.wasApproved(located);
+    return this.decide(await this.unapproved.fingerprint(located, wasApproved, isApproved));
   }
 
   private async decide(fingerprint: Fingerprint): Promise<TrustDecision> {
@@ -134,13 +149,17 @@ class ContentGate implements TrustGate {
     return deny({ item, scope, digest: undefined }, denial);
   }
 
+  private identified(item: TrustItem): Identified {
+    const source = item.source === undefined ? undefined : realLocation(item.source);
+    return { item, workspace: realLocation(this.settings.place.workspaceDir), source };
+  }
+
   private async standingOf(
     item: TrustItem,
   ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
     const { workspaceDir } = this.settings.place;
     const scope = resolveScope(item, workspaceRoots(workspaceDir), undefined);
-    const source = item.source === undefined ? undefined : realLocation(item.source);
-    const before = await this.approvals.previous({ item, workspace: realLocation(workspaceDir), source });
+    const before = await this.approvals.previous(this.identified(item));
     return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
   }
 }

@@ -131,7 +131,7 @@ test('a reload keeps unchanged hooks, so that an open run keeps its guards', asy
   expect(ids()[0]).toBe(before[0]);
 });
 
-test('two extensions may have servers with the same name, and the first keeps the name', async () => {
+test('a server of an extension is named after the extension and the server', async () => {
   const place = makePlace();
   const mcpServers = { db: { command: 'true', args: [], disabled: true } };
   place.user('a', manifest('a', { mcpServers }));
@@ -139,9 +139,9 @@ test('two extensions may have servers with the same name, and the first keeps th
 
   const { loader } = await place.load();
 
-  expect(loader.mcp.status().map(({ name }) => name)).toEqual(['db', 'b-db']);
+  expect(loader.mcp.status().map(({ name }) => name)).toEqual(['a-db', 'b-db']);
   expect(loader.status().extensions.map(({ servers }) => servers)).toEqual([
-    [{ name: 'db', id: 'db', state: 'disabled' }],
+    [{ name: 'db', id: 'a-db', state: 'disabled' }],
     [{ name: 'db', id: 'b-db', state: 'disabled' }],
   ]);
 });

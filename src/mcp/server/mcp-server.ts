@@ -65,7 +65,7 @@ export class McpServer {
     const { instructions } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
     return {
-      ...{ name, state, lastError, scope: origin.scope, source: origin.source },
+      ...{ name, state, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
       reconnects: Math.max(0, connections - 1),
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,
