@@ -1,7 +1,7 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
 import { formatCost, patternCost } from './pattern-cost.js';
 import { isCompilable } from './schema-cost.js';
-import { fitsSteps, type StepCount } from './step-count.js';
+import { isWithin, StepCount } from './step-count.js';
 
 /** Steps of a check on the main thread. They take less than 50 ms. */
 const MOST_STEPS = 50_000;
@@ -29,7 +29,7 @@ export function isSmallSchema(schema: JsonSchema): boolean {
  * Expects a schema of which `isSmallSchema` is true.
  */
 export function isCheapCheck(schema: JsonSchema, value: unknown): boolean {
-  return fitsSteps(MOST_STEPS, (steps) => visit(schema, value, { root: schema, steps, depth: 1 }));
+  return isWithin(() => visit(schema, value, { root: schema, steps: new StepCount(MOST_STEPS), depth: 1 }));
 }
 
 function visit(schema: unknown, value: unknown, at: Place): void {

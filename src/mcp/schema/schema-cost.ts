@@ -1,5 +1,5 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
-import { fitsSteps, type StepCount } from './step-count.js';
+import { isWithin, StepCount } from './step-count.js';
 
 /** Characters of all URIs that the validator builds for a schema it accepts. A tool of 262,144 characters needs less. */
 const MOST_URI_LENGTH = 8_000_000;
@@ -16,7 +16,7 @@ const PLAIN = new Set(['default', 'enum', 'const', 'dependentRequired', '$vocabu
  * double the cost at each level.
  */
 export function isCompilable(schema: JsonSchema, limit: number = MOST_URI_LENGTH): boolean {
-  return fitsSteps(limit, (steps) => visit(schema, { length: 0, steps }));
+  return isWithin(() => visit(schema, { length: 0, steps: new StepCount(limit) }));
 }
 
 interface Place {

@@ -33,13 +33,12 @@ export class StepCount {
   }
 }
 
-/** Runs `work` with a count of steps. Returns false if it exceeds the limit. */
-export function fitsSteps(limit: number, work: (steps: StepCount) => void): boolean {
+/** Runs `work`. Returns false if a count of steps exceeds its limit, or if `work` exceeds the stack. */
+export function isWithin(work: () => void): boolean {
   try {
-    work(new StepCount(limit));
+    work();
     return true;
   } catch (error) {
-    // Another RangeError means that the recursion is too deep for the stack.
     if (error instanceof RangeError) return false;
     throw error;
   }
