@@ -27,10 +27,16 @@ interface Problem {
   readonly problem: string;
 }
 
-/** Time limit of one check in the worker, in milliseconds. Waiting for other checks does not count. */
-const CHECK_MS = 2_000;
-/** Milliseconds after the last check until the worker ends. */
-const IDLE_MS = 5_000;
+/** Limits of the worker, and its file. */
+export interface CheckWorkerOptions {
+  /** Time limit of one check in milliseconds. Waiting for other checks does not count. Default 2,000. */
+  readonly checkMs?: number;
+  /** Milliseconds after the last check until the worker ends. Default 5,000. */
+  readonly idleMs?: number;
+  /** Returns the file of the worker. Called at the first check, since it throws in a program that was bundled. */
+  readonly fileOf?: () => URL;
+}
+
 /** Milliseconds of writing a value until other work gets the thread. */
 const WRITE_MS = 5;
 const MAX_HEAP_MB = 256;
@@ -48,8 +54,7 @@ export class CheckWorker {
   private waiting = 0;
   private idle: NodeJS.Timeout | undefined = undefined;
 
-  /** `fileOf` is called at the first check, since it throws in a program that a bundler has put into one file. */
-  constructor(private readonly fileOf = workerFile) {}
+  constructor(private readonly options: CheckWorkerOptions = {}) {}
 
   /** True while the worker thread exists. */
   get isRunning(): boolean {
@@ -72,6 +77,7 @@ export class CheckWorker {
 
   private async run(job: CheckJob): Promise<CheckOutcome> {
     const { signal, schema, draft } = job;
+    const { checkMs = 2_000 } = this.options;
     signal?.throwIfAborted();
     clearTimeout(this.idle);
     const worker = this.started();
@@ -80,7 +86,7 @@ export class CheckWorker {
     outcome.promise.catch(() => {});
     const onAbort = () => outcome.reject(signal?.reason);
     const onError = (error: unknown) => outcome.resolve(problemOf(error));
-    const timer = setTimeout(() => outcome.resolve(TOO_SLOW), CHECK_MS);
+    const timer = setTimeout(() => outcome.resolve(TOO_SLOW), checkMs);
     worker.once('message', outcome.resolve).once('error', onError);
     signal?.addEventListener('abort', onAbort, { once: true });
     let isDone = false;
@@ -122,7 +128,8 @@ export class CheckWorker {
   }
 
   private start(): Worker {
-    return new Worker(this.fileOf(), {
+    const { fileOf = workerFile } = this.options;
+    return new Worker(fileOf(), {
       name: 'keelson-schema-check',
       // The worker needs no secrets, and no loaders of the application.
       env: {},
@@ -134,8 +141,9 @@ export class CheckWorker {
   /** Lets the process end although the worker still runs, and ends the worker after a pause. */
   private rest(): void {
     this.worker?.unref();
+    const { idleMs = 5_000 } = this.options;
     clearTimeout(this.idle);
-    this.idle = setTimeout(() => this.end(), IDLE_MS).unref();
+    this.idle = setTimeout(() => this.end(), idleMs).unref();
   }
 
   private end(): void {
