@@ -39,6 +39,8 @@ export interface CheckWorkerOptions {
 
 /** Milliseconds of writing a value until other work gets the thread. */
 const WRITE_MS = 5;
+/** Milliseconds until a new worker must have loaded. */
+const START_MS = 20_000;
 const MAX_HEAP_MB = 256;
 
 const TOO_SLOW = { problem: 'It takes too long to be checked.' };
@@ -50,6 +52,8 @@ const TOO_LARGE = { problem: 'It takes too much memory to be checked.' };
  */
 export class CheckWorker {
   private worker: Worker | undefined = undefined;
+  /** Resolves when the current worker has loaded. */
+  private ready: Promise<unknown> = Promise.resolve();
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
   private idle: NodeJS.Timeout | undefined = undefined;
@@ -86,11 +90,16 @@ export class CheckWorker {
     outcome.promise.catch(() => {});
     const onAbort = () => outcome.reject(signal?.reason);
     const onError = (error: unknown) => outcome.resolve(problemOf(error));
-    const timer = setTimeout(() => outcome.resolve(TOO_SLOW), checkMs);
-    worker.once('message', outcome.resolve).once('error', onError);
+    const late = () => outcome.resolve(TOO_SLOW);
+    let timer = setTimeout(late, START_MS);
+    worker.once('error', onError);
     signal?.addEventListener('abort', onAbort, { once: true });
     let isDone = false;
     try {
+      await Promise.race([this.ready, outcome.promise]);
+      clearTimeout(timer);
+      timer = setTimeout(late, checkMs);
+      worker.once('message', outcome.resolve);
       await Promise.race([this.send(worker, job), outcome.promise]);
       worker.postMessage({ schema, draft });
       const settled = await outcome.promise;
@@ -129,13 +138,15 @@ export class CheckWorker {
 
   private start(): Worker {
     const { fileOf = workerFile } = this.options;
-    return new Worker(fileOf(), {
+    const worker = new Worker(fileOf(), {
       name: 'keelson-schema-check',
       // The worker needs no secrets, and no loaders of the application.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    }).on('error', () => {});
+    });
+    this.ready = new Promise((resolve) => worker.once('message', resolve));
+    return worker.on('error', () => {});
   }
 
   /** Lets the process end although the worker still runs, and ends the worker after a pause. */

@@ -19,6 +19,8 @@ parentPort?.on('message', (message) => {
   pieces = [];
   parentPort?.postMessage(check(message, value));
 });
+// The time limit of the first check begins now.
+parentPort?.postMessage('ready');
 
 /**
  * @param {{ schema: string, draft: import('@cfworker/json-schema').SchemaDraft }} job
