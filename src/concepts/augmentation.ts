@@ -56,11 +56,13 @@ export async function augment(call: AugmentableCall, settings: ConceptSettings):
 async function attempt(call: AugmentableCall, settings: ConceptSettings, log: AugmentableCall['log']) {
   const { tool, args, sessionID, annotations, signal } = call;
   if (!hasText(args)) return 'no_text_args';
-  const concepts = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
+  const found = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
+  const concepts = found.slice(0, settings.maxConcepts);
   if (concepts.length === 0) return 'no_concepts';
   if (!isObject(args)) return 'no_place';
   const message = `Detected concepts in ${tool}: ${concepts.join(', ')}`;
   log({ level: 'info', message, extra: { tool, concepts: [...concepts], sessionID } });
+  if (found.length > concepts.length) log(leftOut(found.length, call, settings));
   const clock = settings.clock ?? systemClock;
   const startedAt = clock.now();
   let unavailable = false;
@@ -83,6 +85,11 @@ async function attempt(call: AugmentableCall, settings: ConceptSettings, log: Au
     extra: { tool, conceptCount, elapsed, sessionID },
   });
   return undefined;
+}
+
+function leftOut(found: number, { tool, sessionID }: AugmentableCall, { maxConcepts }: ConceptSettings): ConceptRecord {
+  const message = `${tool} links to ${found} concepts; only the first ${maxConcepts} are looked up (see \`maxConcepts\`)`;
+  return { level: 'warn', message, extra: { tool, found, maxConcepts, sessionID } };
 }
 
 function failureOf(concept: string, error: string, { tool, sessionID }: AugmentableCall): ConceptRecord {

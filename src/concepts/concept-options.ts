@@ -21,6 +21,8 @@ export interface ConceptOptions {
   readonly includeContent?: boolean | undefined;
   /** The maximum number of related concepts. Default 5. */
   readonly maxEntities?: number | undefined;
+  /** The maximum number of concepts that one call looks up. Further concepts are named in the log only. Default 100. */
+  readonly maxConcepts?: number | undefined;
   /** The fields that may get the context. The first one that contains a string is used. */
   readonly textFields?: readonly string[] | undefined;
   /** Name in the HTML comment around the context. Default `maenifold`. */
@@ -52,6 +54,7 @@ export const conceptRules = {
   depth: whole(1),
   includeContent: boolean,
   maxEntities: whole(1),
+  maxConcepts: whole(1),
   textFields: texts,
   // The label appears in an HTML comment and must not close it.
   label: {
@@ -75,8 +78,9 @@ export function resolveConceptOptions(options: ConceptOptions, rules: OptionRule
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
-  const { buildContext = commandContext(), parallel = 4, clock } = options;
+  const { buildContext = commandContext(), parallel = 4, maxConcepts = 100, clock } = options;
   const request = { depth, includeContent, maxEntities };
   const isSafe = profile === 'safe';
-  return { buildContext, isSafe, request, textFields, label, contextKey, conceptMs, totalMs, parallel, clock };
+  const limits = { conceptMs, totalMs, parallel, maxConcepts };
+  return { buildContext, isSafe, request, textFields, label, contextKey, ...limits, clock };
 }

@@ -8,9 +8,13 @@ export type Augmented =
 
 const RULE = '\n\n---\n\n';
 
-/** Joins the contexts of several concepts with a horizontal rule. */
+/** Maximum length of the contexts of one call, in characters. */
+const MOST_TEXT = 1_000_000;
+
+/** Joins the contexts of several concepts with a horizontal rule. Cuts the result at a million characters, with a mark. */
 export function joinContexts(parts: readonly string[]): string {
-  return parts.join(RULE);
+  const text = parts.join(RULE);
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text;
 }
 
 /** Puts the context into the first allowed text field, or else into the additional property. */
