@@ -21,6 +21,7 @@ class CallSuspendedError extends KeelsonError {
 
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
+  scopeOf: (run) => run.step,
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value) {
     if (!isAction(value)) return checkResponse(value as ModelResponse);

@@ -25,6 +25,7 @@ const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, 
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const error = run.asking ? modelFailure(run, run.config.model.id, caught) : (run.end.abortError ?? caught);
   run.asking = false;
+  run.step?.close();
   run.end.verdict ??= FAILED;
   if (run.conversation.resuming !== undefined) {
     finaliseCalls(resumedCalls(run, run.conversation.resuming, undefined));

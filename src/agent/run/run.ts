@@ -16,6 +16,7 @@ import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { PendingCall } from '../run-result.js';
+import type { ModelStep } from './calls/model-step.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 
@@ -56,6 +57,7 @@ export class Run implements HookRun {
   inTurn = false;
   /** True between `model-start` and `model-end`. */
   inModel = false;
+  step: ModelStep | undefined = undefined;
   handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;
