@@ -53,7 +53,7 @@ export type {
   SessionRunOptions,
   SessionStream,
 } from './agent/session.js';
-export { SessionConflictError, SessionStoreError } from './agent/session-error.js';
+export { SessionBusyError, SessionConflictError, SessionStoreError } from './agent/session-error.js';
 export {
   AgentClosedError,
   HookResultInvalidError,

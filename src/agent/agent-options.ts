@@ -111,6 +111,11 @@ export interface SessionOptions {
   readonly id?: string | undefined;
   /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
+  /**
+   * `keep` (default) saves the user message of an aborted run, and the text that had been shown as an assistant message
+   * with `stopped: true`. `discard` saves completed turns only.
+   */
+  readonly onAbort?: 'keep' | 'discard' | undefined;
 }
 
 /** The options of a run with any schema and context type. */
@@ -136,6 +141,7 @@ const settingsRules = {
 
 const timeoutRules = {
   runMs: timerMs,
+  queueMs: timerMs,
   modelMs: timerMs,
   firstPartMs: timerMs,
   toolMs: timerMs,
@@ -191,7 +197,11 @@ const runRules = {
   parent: anything,
 } satisfies OptionTable<RunOptions>;
 
-const sessionRules = { id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
+const sessionRules = {
+  id: fullText,
+  store: sessionStore,
+  onAbort: oneOf('keep', 'discard'),
+} satisfies OptionTable<SessionOptions>;
 const DEFAULT_MAX_TURNS = 20;
 
 /** Checks the options of an agent and fills in the defaults. */

@@ -39,6 +39,9 @@ export class AgentSessions {
     const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
       store,
       life,
+      timeouts: defaults.timeouts,
+      clock: defaults.clock,
+      keepsStopped: options.onAbort !== 'discard',
       launch: (input, runOptions, attached) => this.host.launch(input, runOptions, attached),
       ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),
     });

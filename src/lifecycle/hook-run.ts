@@ -78,6 +78,8 @@ export class RunEnd {
   answer: string | undefined = undefined;
   /** The number of lifecycles, in chain order, whose `beforeAgent` has run or was skipped. */
   entered = 0;
+  /** The `beforeAgent` hook whose promise has not settled. */
+  entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
   /** The number of lifecycles, in chain order, whose `afterAgent` has run or was skipped. */
   exited = 0;
   /** Set when `afterAgent` begins. From then on no message can be added to the run. */

@@ -99,6 +99,11 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
+function keepShown(run: Run, text: string): void {
+  const { attempt, shown } = run;
+  run.shown = { attempt, text: shown?.attempt === attempt ? shown.text + text : text };
+}
+
 /** Emits a streamed part. Ignores unknown part types of custom models. */
 function emitPart(run: Run, part: ModelPart): void {
   const place = { runId: run.context.id, turn: run.turn, attempt: run.attempt };
@@ -107,6 +112,7 @@ function emitPart(run: Run, part: ModelPart): void {
     run.listeners.emit({ type, ...place, callId: id, name, text });
   } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
     run.streamed = run.attempt;
+    if (run.attached.keepsStopped && part.type === 'text-delta') keepShown(run, part.text);
     run.listeners.emit({ type: part.type, ...place, text: part.text });
   }
 }

@@ -29,6 +29,8 @@ export interface Attached {
   readonly left?: AbortSignal | undefined;
   /** Saves the session. Called after each completed turn. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
+  /** True if an aborted run saves its unsaved messages and the text that had been shown. */
+  readonly keepsStopped?: boolean | undefined;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
@@ -58,6 +60,10 @@ export class Run implements HookRun {
   /** True between `model-start` and `model-end`. */
   inModel = false;
   step: ModelStep | undefined = undefined;
+  /** The text that the current model call has shown, in a run that keeps a stopped answer. */
+  shown: { readonly attempt: number; readonly text: string } | undefined = undefined;
+  /** The number of added messages that were passed to the session for a save. */
+  saved = 0;
   handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;

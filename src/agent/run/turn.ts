@@ -145,5 +145,6 @@ function endTurn(run: Run, calls: TurnCalls | undefined): undefined {
 /** Saves the messages of the run to its session. An abort ends the wait. Returns undefined without a session. */
 export function saveRun(run: Run): PromiseLike<void> | undefined {
   const { onTurn } = run.attached;
+  run.saved = run.conversation.added.length;
   return onTurn === undefined ? undefined : (run.end.race(onTurn(run)) as PromiseLike<void>);
 }
