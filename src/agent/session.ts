@@ -155,11 +155,7 @@ export class AgentSession implements Session<never> {
     return this.close();
   }
 
-  private enqueue(
-    input: string | UserMessage,
-    options: AnyOptions,
-    attached: Attached,
-  ): Promise<RunResult<unknown>> {
+  private enqueue(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
     return this.inQueue(options, attached, () => this.execute(input, options, attached));
   }
 

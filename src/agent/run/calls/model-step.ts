@@ -1,8 +1,7 @@
 import { Stop } from '../../../internal/stop.js';
-import type { CallScope } from '../../../lifecycle/hook-run.js';
+import type { CallScope, HookRun } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ModelResponse } from '../../../model/model.js';
-import type { Run } from '../run.js';
 
 /**
  * The model calls of one turn, from the start of the outermost `wrapModelCall` hook until it settles. Then the step is
@@ -15,10 +14,10 @@ export class ModelStep implements CallScope {
   readonly request: ModelCallRequest;
   /** The responses of the model calls, by attempt. */
   readonly responses: ModelResponse[] = [];
-  private readonly run: Run;
+  private readonly run: HookRun;
   private stopper: Stop | undefined = undefined;
 
-  constructor(run: Run, request: (step: ModelStep) => ModelCallRequest) {
+  constructor(run: HookRun, request: (step: ModelStep) => ModelCallRequest) {
     this.run = run;
     this.request = request(this);
   }

@@ -19,7 +19,7 @@ import {
   streams,
 } from '../../../../src/testing/testing.js';
 import { toolOf } from '../../../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../../../support/agent/settle.js';
+import { gate, pause, rejectionOf } from '../../../support/agent/settle.js';
 import { keepingLogger } from '../../../support/agent/silent-logger.js';
 import { transcript } from '../../../support/agent/transcript.js';
 
@@ -73,16 +73,18 @@ describe('a model call that was left behind', () => {
 
   it('cannot call `next` again, and the rejection names its lifecycle', async () => {
     let late: Promise<unknown> | undefined;
+    const closed = gate();
     const inner: AgentLifecycle = {
       name: 'inner',
       wrapModelCall: async (_request, next) => {
-        late = rejectionOf(pause(20).then(() => next()));
-        return next().finally(() => pause(40));
+        late = rejectionOf(closed.pass().then(() => next()));
+        return next().finally(() => closed.pass());
       },
     };
     const outer: AgentLifecycle = {
       priority: 90,
       wrapModelCall: (request, next) => Promise.race([next(request), answerAfter(5)]),
+      afterModel: () => closed.open(),
     };
     const { model, agent } = agentOf(['first', 'second'], [outer, inner]);
 
