@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Agent, MemorySessionStore, type Message, type SessionOptions } from '../../../src/index.js';
+import { Agent, type AgentLifecycle, MemorySessionStore, type Message, type SessionOptions } from '../../../src/index.js';
 import { calls, hangs, type ScriptEntry, scriptedModel, streams } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause, rejectionOf, until } from '../../support/agent/settle.js';
@@ -86,8 +86,8 @@ describe('an answer that is stopped', () => {
 
   it('keeps only the text of the last attempt', async () => {
     const store = new MemorySessionStore();
-    const again = {
-      wrapModelCall: async (_request: unknown, next: () => Promise<never>) => {
+    const again: AgentLifecycle = {
+      wrapModelCall: async (_request, next) => {
         await next();
         return next();
       },
