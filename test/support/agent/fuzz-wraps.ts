@@ -19,7 +19,7 @@ function randomCall(random: Random, next: ModelCall): ReturnType<ModelCall> {
   const late = () => ticks(random).then(() => next());
   if (way < 0.3) return Promise.any([next(), late()]);
   if (way < 0.5) return next().catch(late);
-  if (way < 0.6) return late().finally(() => ticks(random));
+  if (way < 0.6) return late().then((response) => ticks(random).then(() => response));
   return next();
 }
 
