@@ -114,12 +114,14 @@ export class ResumeInvalidError extends KeelsonError {
   }
 }
 
-/** A hook called its `next` after the hook had settled. The call had no effect. */
+/** A hook called its `next` after the hook, or the outermost hook, had settled. The call had no effect. */
 export class NextExpiredError extends KeelsonError {
   readonly code = 'ERR_NEXT_EXPIRED';
 
   constructor(lifecycle: string, point: string) {
-    super(`"${lifecycle}" called \`next\` after its ${point} had settled. Await \`next\` inside the hook.`);
+    super(
+      `"${lifecycle}" called \`next\` after its ${point}, or an outer one, had settled. Await \`next\` inside the hook.`,
+    );
   }
 }
 

@@ -53,7 +53,12 @@ export type {
   SessionRunOptions,
   SessionStream,
 } from './agent/session.js';
-export { ResumeClaimedError, SessionConflictError, SessionStoreError } from './agent/session-error.js';
+export {
+  ResumeClaimedError,
+  SessionBusyError,
+  SessionConflictError,
+  SessionStoreError,
+} from './agent/session-error.js';
 export {
   AgentClosedError,
   HookResultInvalidError,

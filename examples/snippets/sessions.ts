@@ -28,8 +28,15 @@ assert.equal(text, 'I know 4 messages.');
 assert.equal(session.messages.length, 4);
 assert.equal(session.messages[0]?.role, 'user');
 
+// Another object, as in another process: runs on one store object wait for each other.
+const storeOfAnotherProcess: SessionStore = {
+  load: (id) => store.load(id),
+  save: (...change) => store.save(...change),
+  delete: (id) => store.delete(id),
+};
+
 // #region conflict
-const elsewhere = await new Agent({ model, store }).session({ id: 'harbour' });
+const elsewhere = await new Agent({ model, store: storeOfAnotherProcess }).session({ id: 'harbour' });
 const both = await Promise.allSettled([session.run('To the left?'), elsewhere.run('To the right?')]);
 
 const lost = both.find((outcome) => outcome.status === 'rejected')?.reason;

@@ -112,6 +112,11 @@ export interface SessionOptions extends SessionDetails {
   readonly id?: string | undefined;
   /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
+  /**
+   * `keep` (default) saves the user message of an aborted run, and the text that had been shown as an assistant message
+   * with `stopped: true`. `discard` saves completed turns only.
+   */
+  readonly onAbort?: 'keep' | 'discard' | undefined;
 }
 
 /** The options of a run with any schema and context type. */
@@ -137,6 +142,7 @@ const settingsRules = {
 
 const timeoutRules = {
   runMs: timerMs,
+  queueMs: timerMs,
   modelMs: timerMs,
   firstPartMs: timerMs,
   toolMs: timerMs,
@@ -193,7 +199,12 @@ const runRules = {
   parent: anything,
 } satisfies OptionTable<RunOptions>;
 
-const sessionRules = { ...detailRules, id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
+const sessionRules = {
+  ...detailRules,
+  id: fullText,
+  store: sessionStore,
+  onAbort: oneOf('keep', 'discard'),
+} satisfies OptionTable<SessionOptions>;
 const DEFAULT_MAX_TURNS = 20;
 
 /** Checks the options of an agent and fills in the defaults. */

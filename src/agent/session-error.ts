@@ -36,6 +36,22 @@ export class ResumeClaimedError extends RunError {
   }
 }
 
+/** The session was still in use when `timeouts.queueMs` had passed. Nothing ran. */
+export class SessionBusyError extends RunError {
+  readonly code = 'ERR_SESSION_BUSY';
+  readonly session: string;
+  readonly timeoutMs: number;
+
+  constructor(session: string, timeoutMs: number) {
+    super(
+      `Session "${session}" was still busy after ${timeoutMs} ms (\`timeouts.queueMs\`). ` +
+        'If a tool of its own run opened the session again, pass `parent: context.run` to find the nested run.',
+    );
+    this.session = session;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
 /** The session store failed. `cause` is the error of the store. */
 export class SessionStoreError extends RunError {
   readonly code = 'ERR_SESSION_STORE';

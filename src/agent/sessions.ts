@@ -41,6 +41,9 @@ export class AgentSessions {
       store,
       details: { owner, title, data },
       life,
+      timeouts: defaults.timeouts,
+      clock: defaults.clock,
+      keepsStopped: options.onAbort !== 'discard',
       launch: (input, runOptions, attached) => this.host.launch(input, runOptions, attached),
       ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),
     });

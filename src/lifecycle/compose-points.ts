@@ -21,6 +21,7 @@ class CallSuspendedError extends KeelsonError {
 
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
+  scopeOf: (run) => run.step,
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value) {
     if (!isAction(value)) return checkResponse(value as ModelResponse);
@@ -63,7 +64,8 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
     }
     // `call.tool` must be the tool that will run, since inner hooks decide by it.
-    return withTool(after, run.context);
+    // No call has an empty id, so a call under another id gets an error result instead of running.
+    return withTool(before.id === after.id ? after : { ...after, id: '' }, run.context);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // The call stays suspended even if an outer hook caught the error and returned a result.

@@ -16,10 +16,20 @@ export interface HookRun {
    * results.
    */
   suspended: Map<string, Verdict> | undefined;
+  /** The model calls of the current turn. Undefined without `wrapModelCall` hooks. */
+  readonly step: CallScope | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
+}
+
+/** The time in which the hooks around a call may call `next`. */
+export interface CallScope {
+  /** False once the outermost hook has settled. */
+  readonly open: boolean;
+  /** The number of hooks and calls that have not settled. */
+  busy: number;
 }
 
 /** Key of the internal run inside a RunContext. */
@@ -68,6 +78,8 @@ export class RunEnd {
   answer: string | undefined = undefined;
   /** The number of lifecycles, in chain order, whose `beforeAgent` has run or was skipped. */
   entered = 0;
+  /** The `beforeAgent` hook whose promise has not settled. */
+  entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
   /** The number of lifecycles, in chain order, whose `afterAgent` has run or was skipped. */
   exited = 0;
   /** Set when `afterAgent` begins. From then on no message can be added to the run. */

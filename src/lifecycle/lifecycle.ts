@@ -47,7 +47,10 @@ export interface AgentLifecycle<Context = unknown> {
   readonly onInit?: ((host: LifecycleHost) => Awaitable<void>) | undefined;
   /** Called when a session is opened, before its first run. */
   readonly onSessionStart?: ((session: SessionInfo) => Awaitable<void>) | undefined;
-  /** Called once, at the start of a run. Returns the new input, an action, or nothing. */
+  /**
+   * Called once, at the start of a run. Returns the new input, an action, or nothing. In a run without an input, such as
+   * a resumed run, the input is '' and a returned string is ignored.
+   */
   readonly beforeAgent?:
     | ((input: string, run: RunContext<Context>) => Awaitable<string | EntryAction | void>)
     | undefined;
@@ -75,7 +78,10 @@ export interface AgentLifecycle<Context = unknown> {
     | undefined;
   /** Called once, at the end of a run, with its text. Returns the text for the caller; the messages do not change. */
   readonly afterAgent?: ((result: string, run: RunContext<Context>) => Awaitable<string | void>) | undefined;
-  /** Called instead of `afterAgent` if the run fails after this lifecycle's `beforeAgent`. Time limit: 5 s. */
+  /**
+   * Called instead of `afterAgent` if the run fails after this lifecycle's `beforeAgent`. Time limit: 5 s. If
+   * `beforeAgent` is still pending when the run fails, `onError` is called once `beforeAgent` has returned.
+   */
   readonly onError?: ((error: unknown, run: RunContext<Context>) => Awaitable<void>) | undefined;
   /** Called when a session is closed, with all its messages. */
   readonly onSessionEnd?: ((session: SessionInfo) => Awaitable<void>) | undefined;

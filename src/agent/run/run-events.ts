@@ -26,16 +26,29 @@ export function announceModel(run: Run): void {
 /** Emits text that was not streamed, then `model-end`. Emits no text if a hook withheld the response. */
 export function announceModelEnd(run: Run, response: ModelResponse | undefined): void {
   if (!run.inModel) return;
-  if (response !== undefined && wantsParts(run) && (isHeld(run) || run.streamed !== run.attempt || run.attempt === 0)) {
-    emitWhole(run, response);
+  if (response !== undefined && wantsParts(run)) {
+    const isOther = run.streamed === run.attempt && showsOther(run, response);
+    // A consumer clears the text of the other model call at the new attempt, also if the response has no text.
+    if (isOther) beginAttempt(run, '');
+    if (isHeld(run) || run.streamed !== run.attempt || run.attempt === 0 || isOther) emitWhole(run, response);
   }
   run.inModel = false;
   run.listeners.emit({ type: 'model-end', runId: run.context.id, turn: run.turn, response });
 }
 
+/** True if the streamed text belongs to a model call other than that of the response. */
+function showsOther({ step, attempt }: Run, response: ModelResponse): boolean {
+  if (step === undefined || attempt === 0) return false;
+  const { [attempt]: streamed } = step.responses;
+  return streamed === undefined || (streamed !== response && step.responses.includes(response));
+}
+
 /** Emits the text that a lifecycle ended the run with, as a new attempt that replaces the text of the model. */
 export function announceText(run: Run, text: string): void {
-  if (text === '' || !wantsParts(run)) return;
+  if (text !== '' && wantsParts(run)) beginAttempt(run, text);
+}
+
+function beginAttempt(run: Run, text: string): void {
   run.attempt += 1;
   emitPart(run, { type: 'text-delta', text });
 }
@@ -86,6 +99,11 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
+function keepShown(run: Run, text: string): void {
+  const { attempt, shown } = run;
+  run.shown = { attempt, text: shown?.attempt === attempt ? shown.text + text : text };
+}
+
 /** Emits a streamed part. Ignores unknown part types of custom models. */
 function emitPart(run: Run, part: ModelPart): void {
   const place = { runId: run.context.id, turn: run.turn, attempt: run.attempt };
@@ -94,6 +112,7 @@ function emitPart(run: Run, part: ModelPart): void {
     run.listeners.emit({ type, ...place, callId: id, name, text });
   } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
     run.streamed = run.attempt;
+    if (run.attached.keepsStopped && part.type === 'text-delta') keepShown(run, part.text);
     run.listeners.emit({ type: part.type, ...place, text: part.text });
   }
 }

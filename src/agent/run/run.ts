@@ -16,6 +16,7 @@ import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { PendingCall } from '../run-result.js';
+import type { ModelStep } from './calls/model-step.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 
@@ -31,6 +32,8 @@ export interface Attached {
   /** Claims the open calls of the session. Called before any of them runs. */
   readonly onResume?: ((run: Run) => Promise<void>) | undefined;
   readonly resumption?: Resumption | undefined;
+  /** True if an aborted run saves its unsaved messages and the text that had been shown. */
+  readonly keepsStopped?: boolean | undefined;
 }
 
 /** The attempt of a run on the open calls of a session. */
@@ -65,6 +68,11 @@ export class Run implements HookRun {
   inTurn = false;
   /** True between `model-start` and `model-end`. */
   inModel = false;
+  step: ModelStep | undefined = undefined;
+  /** The text that the current model call has shown, in a run that keeps a stopped answer. */
+  shown: { readonly attempt: number; readonly text: string } | undefined = undefined;
+  /** The number of added messages that were passed to the session for a save. */
+  saved = 0;
   handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;

@@ -53,7 +53,8 @@ export function beginTool(call: ToolCall): unknown {
 
 // A separate function, as `finaliseLater`: a closure in `beginTool` would allocate a context for every call.
 function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardResult<unknown>>): PromiseLike<unknown> {
-  return checked.then((later) => execute(call, tool, later));
+  // A foreign thenable may call back twice, and the tool must run once.
+  return Promise.resolve(checked).then((later) => execute(call, tool, later));
 }
 
 /** Runs the tool with the checked arguments. */
