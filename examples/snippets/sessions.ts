@@ -41,6 +41,17 @@ assert.equal(lost.mine.length, 6);
 assert.equal(lost.stored.length, 6);
 assert.equal(elsewhere.messages.length, 8);
 
+// #region list
+const owned = await agent.session({ id: 'ada/1', owner: 'ada', title: 'Ships' });
+await owned.run('Which ship is in the harbour?');
+
+const { sessions, next } = await store.list({ owner: 'ada', limit: 20 });
+await store.update('ada/1', { title: 'Ships in the harbour' });
+await store.fork('ada/1', { id: 'ada/2', keep: 0 });
+// #endregion
+
+assert.deepEqual([sessions.length, sessions[0]?.title, next], [1, 'Ships', undefined]);
+
 // #region store
 /** Keeps each session as one object. A real store makes each change in one transaction. */
 class RowStore implements SessionStore {
