@@ -13,14 +13,11 @@ import { calls, delays, faultyTool, hangs, scriptedModel } from '../../src/testi
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
+import { storeOver } from '../support/state/store-over.js';
 
 /** Returns another store object with the same sessions. Runs on it do not wait for runs on the first object. */
 function storeOfOtherProcess(store: SessionStore): SessionStore {
-  return {
-    load: (id) => store.load(id),
-    save: (...change) => store.save(...change),
-    delete: (id) => store.delete(id),
-  };
+  return storeOver(store, {});
 }
 
 describe('two sessions with the same id in two processes', () => {

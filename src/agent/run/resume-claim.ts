@@ -84,7 +84,7 @@ export class ResumeClaim {
       }
       if (this.token !== undefined) this.renewLater(run);
     };
-    const handle = clock.setTimeout(renew, Math.max(1, this.ttlMs / 3));
+    const handle = clock.setTimeout(() => void renew(), Math.max(1, this.ttlMs / 3));
     this.stop = () => clock.clearTimeout(handle);
   }
 }
