@@ -2,6 +2,7 @@ import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { EndAction } from './hook-action.js';
+import type { ToolCallRequest } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RunAbortedError } from './run-failure.js';
@@ -46,6 +47,9 @@ export interface Verdict {
   readonly point: HookPoint | 'end';
 }
 
+/** The parts of a tool call that an approval covers. */
+export type ApprovableCall = Pick<ToolCallRequest, 'id' | 'name' | 'input'>;
+
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
   /** True once every call has a result. A halted tool may still be running. */
@@ -54,8 +58,12 @@ export interface CallsInFlight {
   readonly stop: Stop;
   /** Explains to the model why a call has no result of its tool. */
   readonly reason: string;
+  /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
+  ran?: Set<string> | undefined;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
+  /** Returns true if `resume` approved a call with this id, this name and these arguments. */
+  isApproved(call: ApprovableCall): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */
   halt(): void;
 }
