@@ -2,7 +2,6 @@ import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { EndAction } from './hook-action.js';
-import type { ToolCallRequest } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RunAbortedError } from './run-failure.js';
@@ -48,7 +47,11 @@ export interface Verdict {
 }
 
 /** The parts of a tool call that an approval covers. */
-export type ApprovableCall = Pick<ToolCallRequest, 'id' | 'name' | 'input'>;
+export interface ApprovableCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
 
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {

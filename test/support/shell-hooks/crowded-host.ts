@@ -30,11 +30,16 @@ registry.register({ event: 'before_tool', name: 'guard', ...hook } as Parameters
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const hooks = shellHooks({ workspaceDir, registry, machine: { logger: quiet }, ...(maxProcesses && { maxProcesses }) });
 const model = scriptedModel([
-  {
+  () => ({
     finishReason: 'tool-calls',
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-    content: Array.from({ length: calls }, (_, at) => ({ type: 'tool-call', id: `c${at}`, name: 'pay', input: {} })),
-  },
+    content: Array.from({ length: calls }, (_, at) => ({
+      type: 'tool-call' as const,
+      id: `c${at}`,
+      name: 'pay',
+      input: {},
+    })),
+  }),
   'done',
 ]);
 const agent = new Agent({ model, tools: [pay], loaders: [hooks], logger: quiet });
