@@ -5,7 +5,7 @@ import type { ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { WrapPoint } from './compose.js';
 import type { SuspendAction } from './hook-action.js';
-import type { HookSite } from './hook-run.js';
+import { type HookSite, hookRunOf } from './hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
@@ -47,9 +47,11 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  // An outer hook may have changed `call.name` in place.
-  call: ({ lifecycle }, call, next) =>
-    lifecycle.wrapToolCall?.((call.tool?.name === call.name ? call : withTool(call, call.run)) as never, next as never),
+  // An outer hook may have changed `call.name` or `call.input` in place.
+  call: ({ lifecycle }, call, next) => {
+    const named = call.tool?.name === call.name ? call : withTool(call, call.run);
+    return lifecycle.wrapToolCall?.((named.approved ? asApproved(named) : named) as never, next as never);
+  },
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
     if (isToolResult(value)) return wholeResult(value);
@@ -82,6 +84,12 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
 function withTool(call: ToolCallRequest, { tools }: Pick<RunContext, 'tools'>): ToolCallRequest {
   const tool = tools.find(({ name }) => name === call.name);
   return tool === call.tool ? call : { ...call, tool };
+}
+
+/** Removes the approval of a call whose name or arguments are not what `resume` approved. */
+function asApproved(call: ToolCallRequest): ToolCallRequest {
+  const calls = hookRunOf(call.run)?.end.calls;
+  return calls === undefined || calls.isApproved(call) ? call : { ...call, approved: undefined };
 }
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {

@@ -56,6 +56,13 @@ export interface Verdict {
   readonly point: HookPoint | 'end';
 }
 
+/** The parts of a tool call that an approval covers. */
+export interface ApprovableCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
   /** True once every call has a result. A halted tool may still be running. */
@@ -64,8 +71,12 @@ export interface CallsInFlight {
   readonly stop: Stop;
   /** Explains to the model why a call has no result of its tool. */
   readonly reason: string;
+  /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
+  ran?: Set<string> | undefined;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
+  /** Returns true if `resume` approved a call with this id, this name and these arguments. */
+  isApproved(call: ApprovableCall): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */
   halt(): void;
 }

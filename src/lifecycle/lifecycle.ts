@@ -110,7 +110,10 @@ export interface ToolCallRequest<Context = unknown> {
   readonly invalidInput?: string | undefined;
   /** The tool with that name in this turn; absent if the name is unknown. */
   readonly tool?: Tool | undefined;
-  /** True if the call was suspended and `resume` approved it. */
+  /**
+   * True if the call was suspended and `resume` approved it. Undefined again once an outer hook has changed the name or
+   * the arguments.
+   */
   readonly approved?: boolean | undefined;
   readonly run: RunContext<Context>;
   /** Aborts this call only. The signal of the run still applies. */

@@ -1,6 +1,7 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
 import { workspaceRoots } from '../process/files/workspace.js';
+import { findResourceFailure } from '../process/spawn-failure.js';
 import type { Identified } from './approvals/approval.js';
 import { Approvals } from './approvals/approvals.js';
 import { TrustStore } from './approvals/store.js';
@@ -141,11 +142,18 @@ class ContentGate implements TrustGate {
   }
 
   private async denyUnbound(item: TrustItem, error: unknown): Promise<DeniedDecision> {
-    const unknown = { scope: 'workspace', approvedBefore: false } as const;
-    const { scope, ...before } = await this.standingOf(item).catch(() => unknown);
+    // If the approvals cannot be read for lack of resources, an approved guard must not look like an unapproved one.
+    const unknown = (problem: unknown) =>
+      ({ scope: 'workspace', approvedBefore: findResourceFailure(problem) !== undefined }) as const;
+    const { scope, ...before } = await this.standingOf(item).catch(unknown);
     const known = error instanceof ItemUnboundError ? error : undefined;
     const reason: DeniedReason = known?.problem ?? (error instanceof TrustStoreError ? 'store-failed' : 'invalid');
-    const denial = { reason, ...before, message: describeError(error), failure: known?.failure };
+    const denial = {
+      reason,
+      ...before,
+      message: describeError(error),
+      failure: known?.failure ?? findResourceFailure(error),
+    };
     return deny({ item, scope, digest: undefined }, denial);
   }
 

@@ -80,7 +80,7 @@ test('if `mustApprove` throws, the approval is required', async () => {
 
 test.each(['user', 'workspace'] as const)('an invalid hook of the %s is ignored and reported', async (scope) => {
   const place = makePlace();
-  const hooks = [hook({ command: 'two words' }), hook({ command: 'true', name: 'good' }), hook({ matcher: '(' })];
+  const hooks = [hook({ command: 'two | words' }), hook({ command: 'true', name: 'good' }), hook({ matcher: '(' })];
   place[scope]('x', manifest('x', { hooks }));
 
   const { loader } = await place.load({ approve: place.yes });
@@ -213,7 +213,7 @@ console.log('{}');\n`,
   expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual([odd, odd]);
 });
 
-test('E10: an empty environment variable overrides the stored value and is validated', async () => {
+test('E10: an empty environment variable is validated, and leaves the stored value of a required setting in place', async () => {
   const place = makePlace();
   const settings = [
     { name: 'text', description: 'x', envVar: 'X_TEXT', required: true },
@@ -224,6 +224,6 @@ test('E10: an empty environment variable overrides the stored value and is valid
 
   const { loader } = await place.load({ env: { X_TEXT: '', X_COUNT: '' }, config });
 
-  expect(loader.config).toEqual({ extensions: { x: { text: '' } } });
+  expect(loader.config).toEqual({ extensions: { x: { text: 'stored' } } });
   expect(loader.isEnabled('x')).toBe(true);
 });

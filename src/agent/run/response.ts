@@ -99,5 +99,5 @@ function distinctCalls(run: Run, content: readonly AssistantPart[]): readonly As
 function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults {
   const last = calls.at(-1) as ToolCallPart;
   const text = `The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`;
-  return { results: new Map([[last.id, errorResult(text)]]), approved: false };
+  return { results: new Map([[last.id, errorResult(text)]]) };
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { JsonValue } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { isInside, realLocation } from '../../process/files/location.js';
@@ -9,12 +8,11 @@ import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } 
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
-import { MANIFEST_KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
+import { type ManifestFile, manifestSchema } from './native-schema.js';
 import { gateWarnings, problemOfHook, serverProblems } from './refused.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, parseJsonObject } from './strict-json.js';
-
-type JsonObject = { readonly [key: string]: JsonValue };
+import { unknownKeys } from './unknown-keys.js';
 
 /** The manifest format of Keelson. */
 export const native: Format = {
@@ -195,15 +193,6 @@ function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings
     .map(
       ({ text, setting }) => `${text} would show the setting "${setting.name}" to the model: remove it from the prompt`,
     );
-}
-
-function unknownKeys(value: JsonObject): ManifestProblem[] {
-  return Object.keys(value)
-    .filter((key) => !MANIFEST_KEYS.includes(key))
-    .map((key) => {
-      const near = nearestName(key, MANIFEST_KEYS);
-      return { path: key, message: `the key is unknown${near === undefined ? '' : `; did you mean "${near}"?`}` };
-    });
 }
 
 /**

@@ -37,7 +37,7 @@ export interface HookEventResult<Value = unknown> {
   readonly outcomes: readonly HookOutcome[];
   /** Data fields that the hooks wrote. If two hooks write the same field, the later hook wins. */
   readonly data: Readonly<Record<string, JsonValue>>;
-  /** Data fields that the hooks wrote, by hook name. */
+  /** Data fields that the hooks wrote, by hook name. A second hook with the name `guard` is listed as `guard#2`. */
   readonly outputs: Readonly<Record<string, JsonValue>>;
   /** The value after the changes of all hooks. */
   readonly value: Value;
@@ -84,7 +84,7 @@ export class EventProgress<Value> {
     this.outcomes.push(outcome);
     if (output !== undefined) {
       this.data = { ...this.data, ...data };
-      this.outputs = { ...this.outputs, ...Object.fromEntries([[hook.name, data]]) };
+      this.outputs = { ...this.outputs, ...Object.fromEntries([[freeName(hook.name, this.outputs), data]]) };
     }
     for (const text of effects.modelTexts ?? []) this.keepText(hook.name, text);
     if (effects.tools) this.tools.push(effects.tools);
@@ -114,4 +114,12 @@ export class EventProgress<Value> {
       ...{ outcomes, data, outputs, value, modelTexts, stop, ask, again, tools, model },
     };
   }
+}
+
+/** Returns the name, or the name with the first number from 2 that no output has. */
+function freeName(name: string, taken: object): string {
+  if (!Object.hasOwn(taken, name)) return name;
+  let number = 2;
+  while (Object.hasOwn(taken, `${name}#${number}`)) number += 1;
+  return `${name}#${number}`;
 }

@@ -64,6 +64,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }
   const { additions } = call.input;
+  call.calls.ran?.add(call.callId);
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
 
