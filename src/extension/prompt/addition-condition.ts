@@ -3,7 +3,6 @@ import type { JsonValue } from '../../internal/json.js';
 import { isSameData } from '../../internal/plain-data.js';
 import { type Message, textOf } from '../../model/message.js';
 import { runCallback } from '../callbacks/callback.js';
-import { createContext } from '../callbacks/callback-context.js';
 import type { ExtensionContext } from '../context.js';
 import type { AdditionCondition } from '../definition.js';
 import { matchesTag, type Registration } from '../registration.js';
@@ -25,8 +24,7 @@ export interface ConditionCase {
 export async function isMet(run: ExtensionRun, { registration, condition, messages }: ConditionCase): Promise<boolean> {
   const met = await runCallback(run, registration, {
     name: 'condition',
-    call(callback) {
-      const context = createContext(callback);
+    call(context) {
       if (typeof condition === 'function') return condition.call(registration.source, context);
       if (condition.type === 'tag_present') return hasTag(run, condition.tag, messages);
       if (condition.type === 'state_value') return hasState(condition, context);
