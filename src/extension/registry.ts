@@ -99,14 +99,14 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /**
    * Removes an extension at once, and its state in every session. Resolves to the number of removed values, or to
-   * undefined if no extension has the id. Rejects with StateStoreError if the store cannot remove the state; the extension
+   * false if no extension has the id. Rejects with StateStoreError if the store cannot remove the state; the extension
    * is removed then, and another call tries to remove the state again.
    */
-  async unregister(id: string, options: UnregisterOptions = {}): Promise<UnregisterResult | undefined> {
+  async unregister(id: string, options: UnregisterOptions = {}): Promise<UnregisterResult | false> {
     validateOptions(options, { keepState: boolean } satisfies OptionTable<UnregisterOptions>);
     const { keepState = false } = options;
     const wasRegistered = this.remove(id);
-    if (!wasRegistered && !this.uncleared.has(id)) return undefined;
+    if (!wasRegistered && !this.uncleared.has(id)) return false;
     if (keepState) {
       this.uncleared.delete(id);
       return { clearedValues: 0 };
@@ -114,10 +114,10 @@ export class ExtensionRegistry implements LifecycleLoader {
     this.uncleared.add(id);
     const clearedValues = await this.settings.state.clearExtension(id, this.site);
     this.uncleared.delete(id);
-    this.logger.info(`${clearedValues} state values of extension "${id}" were removed.`, {
-      extensionId: id,
-      clearedValues,
-    });
+    if (clearedValues > 0) {
+      const details = { extensionId: id, clearedValues };
+      this.logger.info(`${clearedValues} state values of extension "${id}" were removed.`, details);
+    }
     return { clearedValues };
   }
 
