@@ -60,7 +60,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   private readonly tools: ExtensionRegistryOptions['tools'];
   /** The ids of unregistered extensions whose state could not be removed. */
   private readonly uncleared = new Set<string>();
-  private plan: CallbackPlan = createPlan([]);
+  private planned: CallbackPlan | undefined = undefined;
 
   constructor(options: ExtensionRegistryOptions = {}) {
     const { stateSettings, ...settings } = resolveRegistryOptions(options);
@@ -183,10 +183,17 @@ export class ExtensionRegistry implements LifecycleLoader {
     return { clock: systemClock, logger: this.logger };
   }
 
+  private get plan(): CallbackPlan {
+    this.planned ??= createPlan(inCallbackOrder([...this.registrations.values()]));
+    return this.planned;
+  }
+
   private update(): void {
-    this.plan = createPlan(inCallbackOrder([...this.registrations.values()]));
+    this.planned = undefined;
+    const attached = this.attached();
+    if (attached.length === 0) return;
     const lifecycle = this.lifecycle();
-    for (const attachment of this.attached()) attachment.update(lifecycle);
+    for (const attachment of attached) attachment.update(lifecycle);
   }
 
   /** Returns the attachments of open agents, and forgets all others. */

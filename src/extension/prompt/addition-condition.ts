@@ -67,6 +67,8 @@ function hasTag({ handledTags }: ExtensionRun, tag: string, messages: readonly M
   );
 }
 
+const EVERY_TAG = { isWanted: () => true, isWantedInCode: () => false };
+
 /** Messages are immutable, so each is scanned once. */
 const tagsByMessage = new WeakMap<Message, ReadonlySet<string>>();
 
@@ -75,7 +77,7 @@ function tagsIn(message: Message): ReadonlySet<string> {
   const isSaid = message.role === 'user' || message.role === 'assistant';
   const found =
     tagsByMessage.get(message) ??
-    new Set(isSaid ? pairTags(scanTags(textOf(message), () => true)).map(({ name }) => name) : []);
+    new Set(isSaid ? pairTags(scanTags(textOf(message), EVERY_TAG)).map(({ name }) => name) : []);
   tagsByMessage.set(message, found);
   return found;
 }

@@ -21,7 +21,12 @@ interface OpenSection {
  */
 export async function passTags(run: ExtensionRun, text: string): Promise<readonly TextEdit[]> {
   const handlersOf = handlersByName(run);
-  const tokens = pairTags(scanTags(text, (name) => handlersOf(name).length > 0));
+  const tokens = pairTags(
+    scanTags(text, {
+      isWanted: (name) => handlersOf(name).length > 0,
+      isWantedInCode: (name) => handlersOf(name).some(({ handler }) => handler.inCode === true),
+    }),
+  );
   const sections: TextEdit[] = [];
   const open: OpenSection[] = [];
   let done = 0;
@@ -35,7 +40,8 @@ export async function passTags(run: ExtensionRun, text: string): Promise<readonl
     }
     const section = tag.kind === 'empty' ? { tag, content: '' } : (open.pop() as OpenSection);
     const markup = { before: text.slice(section.tag.start, section.tag.end), after: markupAfter(text, tag) };
-    const result = await handleSection(run, handlersOf(tag.name), { ...section, ...markup });
+    const sites = handlersOf(tag.name).filter(({ handler }) => handler.inCode || !section.tag.inCode);
+    const result = await handleSection(run, sites, { ...section, ...markup });
     const parent = open.at(-1);
     if (parent === undefined) sections.push({ start: section.tag.start, end: tag.end, text: result });
     else parent.content += result;

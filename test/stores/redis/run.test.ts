@@ -88,7 +88,7 @@ describeWithRedis('an agent run during an outage of Redis', () => {
 
       await back();
       expect((await ask()).text).toBe('Answer 5');
-      expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { count: 1 } });
+      expect(await registry.stats('s')).toEqual({ bytes: 8, extensions: { count: 8 } });
       await close();
     },
   );
