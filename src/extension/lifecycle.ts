@@ -18,7 +18,9 @@ export function createLifecycle(
 ): AgentLifecycle | undefined {
   const hasOutput = output.length + plain.length + handlers.length > 0;
   const hasPrompt = additions.length + guidance.length > 0;
-  const isSorting = guidance.some(({ extension: { toolConfig } }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools);
+  const isSorting = guidance.some(
+    ({ extension: { toolConfig } }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools,
+  );
   if (input.length === 0 && !hasOutput && !hasPrompt) return undefined;
   const finish = (_value: unknown, run: RunContext) => runOf(run).finish();
   return {

@@ -32,7 +32,7 @@ export interface ExtensionRegistryOptions {
   readonly stateTimeoutMs?: number | undefined;
   /**
    * The time for which a state store that does not answer is not called, in milliseconds. Calls of state methods fail at
-   * once then. Default: 10,000.
+   * once then. Default: the time that the call took which was not answered.
    */
   readonly statePauseMs?: number | undefined;
   /**
@@ -112,7 +112,7 @@ export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
   const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
   const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
   const store = options.state ?? new MemoryStateStore();
-  const times = { timeoutMs: options.stateTimeoutMs ?? 5_000, pauseMs: options.statePauseMs ?? 10_000 };
+  const times = { timeoutMs: options.stateTimeoutMs ?? 5_000, pauseMs: options.statePauseMs };
   return {
     ...{ timeoutMs, runTimeoutMs, health: { failures, pauseMs }, checkWrites, onStateFailure },
     stateSettings: { store, policy: { ...policy, sessionTtlMs }, ...times },

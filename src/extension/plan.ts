@@ -1,5 +1,5 @@
-import { actsIn, type Registration } from './registration.js';
 import type { TagHandler } from './definition.js';
+import { actsIn, type Registration } from './registration.js';
 
 /** A handler of tags with its extension. */
 export interface HandlerSite {
@@ -33,9 +33,7 @@ export function createPlan(registrations: readonly Registration[]): CallbackPlan
       registration.handlers.map((handler): HandlerSite => ({ registration, handler })),
     ),
     additions: registrations.filter(({ extension }) => extension.promptAdditions.length > 0).sort(byId),
-    guidance: having('toolConfig').sort(
-      (a, b) => b.extension.priority - a.extension.priority || byId(a, b),
-    ),
+    guidance: having('toolConfig').sort((a, b) => b.extension.priority - a.extension.priority || byId(a, b)),
   };
 }
 

@@ -172,7 +172,12 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Returns the extensions in the order in which their callbacks run. */
   status(): unknown {
-    return this.plan.registrations.map(({ extension: { id, priority, scope, session } }) => ({ id, priority, scope, session }));
+    return this.plan.registrations.map(({ extension: { id, priority, scope, session } }) => ({
+      id,
+      priority,
+      scope,
+      session,
+    }));
   }
 
   private get logger(): Logger {

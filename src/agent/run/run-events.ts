@@ -1,8 +1,8 @@
+import type { HoldStream } from '../../lifecycle/chain.js';
+import type { StreamGate } from '../../lifecycle/lifecycle.js';
 import { type ToolCallPart, type ToolResultPart, textOf, type UserMessage } from '../../model/message.js';
 import type { ModelPart, ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
-import type { HoldStream } from '../../lifecycle/chain.js';
-import type { StreamGate } from '../../lifecycle/lifecycle.js';
 import type { Run } from './run.js';
 
 // Callers check `run.listeners.active` first, so that no event is created without a listener.

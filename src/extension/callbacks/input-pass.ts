@@ -22,7 +22,10 @@ import {
 type Input = readonly Message[] | ShortCircuit;
 
 /** Passes the conversation through `onInputMessages` of each extension. Returns a promise only if a callback does. */
-export function passInput(run: ExtensionRun, messages: readonly Message[]): Awaitable<readonly Message[] | EntryAction> {
+export function passInput(
+  run: ExtensionRun,
+  messages: readonly Message[],
+): Awaitable<readonly Message[] | EntryAction> {
   let conversation = viewConversation(messages);
   const { input } = run.plan;
   for (const [index, registration] of input.entries()) {

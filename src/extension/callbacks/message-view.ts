@@ -52,7 +52,10 @@ export function viewForCallback({ messages, views, shared }: ConversationView): 
 export function writableView({ messages }: ConversationView): InputView {
   const copies = messages.map((message) => makeView(message, undefined));
   const given = [...copies];
-  return { messages: given, isWritten: () => !isSameData(messages, given) || given.some((it, at) => it !== copies[at]) };
+  return {
+    messages: given,
+    isWritten: () => !isSameData(messages, given) || given.some((it, at) => it !== copies[at]),
+  };
 }
 
 /** Returns true if a value is a view of the original, or has equal data. */

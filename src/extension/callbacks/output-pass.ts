@@ -89,7 +89,10 @@ function passRest(run: ExtensionRun, change: Change): Awaitable<ModifyAction | u
   if (whole.end !== undefined) {
     log(run, original, whole.end.text);
     run.run.end({ type: 'respond', ...whole.end });
-    return modify(change, response.content.filter((part) => part.type !== 'text'));
+    return modify(
+      change,
+      response.content.filter((part) => part.type !== 'text'),
+    );
   }
   const { plain, handlers } = run.plan;
   const hasPieces = plain.length > 0 || (handlers.length > 0 && whole.text.includes('<'));

@@ -23,7 +23,11 @@ const tags: OptionRule = {
   expected: 'a tag name, a prefix followed by `*`, or a non-empty array of these',
   accepts: (value) => [value].flat().length > 0 && [value].flat().every(isTagPattern),
 };
-const handlerRules = { tags: required(tags), handle: required(callable), inCode: boolean } satisfies OptionTable<TagHandler>;
+const handlerRules = {
+  tags: required(tags),
+  handle: required(callable),
+  inCode: boolean,
+} satisfies OptionTable<TagHandler>;
 const additionRules = {
   position: required(oneOf('system_prefix', 'system_suffix', 'user_prefix', 'user_suffix')),
   content: required(text),

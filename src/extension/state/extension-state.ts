@@ -3,7 +3,14 @@ import type { Clock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { utf8Bytes } from '../../state/state-key.js';
-import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from '../../state/state-store.js';
+import type {
+  StateChange,
+  StateEntry,
+  StatePolicy,
+  StateScope,
+  StateStats,
+  StateStore,
+} from '../../state/state-store.js';
 import {
   EXTENSION_STATE_EVICTIONS,
   EXTENSION_STATE_OPERATIONS,

@@ -16,8 +16,8 @@ export interface StoreCall<T> {
 /** The time limits of store calls. */
 export interface StoreTimes {
   readonly timeoutMs: number;
-  /** The time for which a store that does not answer is not called. */
-  readonly pauseMs: number;
+  /** The time for which a store that does not answer is not called. Default: the time that the failed call took. */
+  readonly pauseMs: number | undefined;
 }
 
 interface Pending {
@@ -81,14 +81,14 @@ export class StoreCalls {
     } catch (error) {
       timed.clear();
       timed.catch(() => {});
-      if (isTimeout(error) && this.answeredAt <= startedAt) this.pause(error, site);
+      if (isTimeout(error) && this.answeredAt <= startedAt) this.pause(error, clock.now() - startedAt, site);
       throw error;
     }
   }
 
-  private pause(error: unknown, { clock, logger }: StateSite): void {
+  private pause(error: unknown, tookMs: number, { clock, logger }: StateSite): void {
     if (clock.now() < this.pausedUntil) return;
-    const { pauseMs } = this.times;
+    const { pauseMs = tookMs } = this.times;
     this.pausedUntil = clock.now() + pauseMs;
     this.failure = error;
     const { reject } = this.outage;
