@@ -105,21 +105,25 @@ function acceptMessages(returned: unknown, { messages }: ConversationView, view:
  * found, from the start and from the end.
  */
 function adopt(returned: readonly Message[], current: readonly Message[], isWritten: boolean): readonly Message[] {
-  const same = isWritten ? isSameData : isUnchanged;
+  const copy = isWritten ? cloneData<Message> : copyReturned;
+  const shift = current.length - returned.length;
   let next = 0;
-  const find = (message: Message, index: number): Message => {
+  const adopted = returned.map((message, index) => {
     const original = isWritten ? undefined : originalOf(message);
-    if (original !== undefined && original === current[next]) {
-      next += 1;
+    if (original !== undefined) {
+      if (original === current[next]) next += 1;
       return original;
     }
-    if (original !== undefined) return original;
-    const positions = [next, index + current.length - returned.length, index];
-    const at = positions.find((it) => current[it] !== undefined && same(current[it] as Message, message));
+    const at = [next, index + shift, index].find((position) => isSame(current[position], message, isWritten));
     next = (at ?? next) + 1;
-    return at === undefined ? (isWritten ? cloneData(message) : copyReturned(message)) : (current[at] as Message);
-  };
-  const adopted = returned.map(find);
-  const isSame = adopted.length === current.length && adopted.every((message, index) => message === current[index]);
-  return isSame ? current : adopted;
+    return at === undefined ? copy(message) : (current[at] as Message);
+  });
+  const isWhole = shift === 0 && adopted.every((message, index) => message === current[index]);
+  return isWhole ? current : adopted;
+}
+
+/** A view in which the callback wrote bytes must be compared in full. */
+function isSame(original: Message | undefined, message: Message, isWritten: boolean): boolean {
+  if (original === undefined) return false;
+  return isWritten ? isSameData(original, message) : isUnchanged(original, message);
 }
