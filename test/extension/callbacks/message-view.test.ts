@@ -115,7 +115,7 @@ test('a redactor without a match stores no message of 10,000 again', async () =>
 });
 
 describe('bytes', () => {
-  test('a picture of 10 MB takes less than a second with ten extensions', async () => {
+  test('a picture of 10 MB takes less than three seconds with ten extensions', async () => {
     const pass = (id: number): ExtensionInput => ({
       id: `x${id}`,
       onInputMessages: (messages) => messages.map((it) => ({ ...it })),
@@ -125,7 +125,7 @@ describe('bytes', () => {
     const { decisions } = await agent.run('go', { messages: [picture(10_000_000)] });
 
     expect(decisions).toEqual([]);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
   test('a callback that returns a picture after writing to its bytes changes the picture for later extensions', async () => {
