@@ -14,7 +14,7 @@ export function loadersOf(ExtensionRegistry, work, counts) {
     if (work.extensionKind === 'additions') {
       registry.register({ id, promptAdditions: [{ position: 'user_suffix', content: id }] });
     } else if (work.extensionKind === 'inputs') {
-      registry.register({ id, onInputMessages: (messages) => (counts.hooks++, messages) });
+      registry.register({ id, onInputMessages: () => void counts.hooks++ });
     } else {
       registry.register({ id, onLlmOutput: () => void counts.hooks++ });
     }

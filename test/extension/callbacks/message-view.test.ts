@@ -8,6 +8,8 @@ const picture = (bytes: number): Message => ({
   role: 'user',
   content: [{ type: 'image', image: new Uint8Array(bytes).fill(1), mediaType: 'image/png' }],
 });
+const bytesOf = ([first]: readonly Message[]) =>
+  ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image;
 const redact: ExtensionInput = {
   id: 'redact',
   onInputMessages: (messages) =>
@@ -134,14 +136,14 @@ describe('bytes', () => {
       {
         id: 'x',
         onInputMessages(messages) {
-          (messages[0]?.content as unknown as [{ image: Uint8Array }])[0].image.fill(9);
+          bytesOf(messages).fill(9);
           return messages;
         },
       },
       [original],
     );
 
-    expect((sent?.[0]?.content as unknown as [{ image: Uint8Array }])[0].image).toEqual(new Uint8Array(4).fill(9));
+    expect(bytesOf(sent ?? [])).toEqual(new Uint8Array(4).fill(9));
     expect(original).toEqual(picture(4));
   });
 });

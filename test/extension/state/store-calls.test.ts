@@ -16,7 +16,10 @@ const reads = (id: string): ExtensionInput => ({
 test('an extension without state sends nothing to the store', async () => {
   const calls: unknown[] = [];
   const state = new Proxy(new MemoryStateStore(), {
-    get: (store, name) => (name in store && calls.push(name), Reflect.get(store, name)),
+    get(store, name) {
+      calls.push(name);
+      return Reflect.get(store, name);
+    },
   });
   const { agent } = lab([{ id: 'x', onLlmOutput: (text) => text.toUpperCase() }], { registry: { state } });
   calls.length = 0;
