@@ -2,13 +2,13 @@ import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import { hookRunOf, type RunReport } from '../lifecycle/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
-import type { Callback } from './callbacks/callback.js';
 import type { HealthSettings } from './callbacks/health.js';
 import { TimeBudget } from './callbacks/time-budget.js';
 import type { ExtensionMetrics } from './metrics.js';
 import { type CallbackPlan, planFor } from './plan.js';
 import type { Registration } from './registration.js';
-import type { ExtensionState, StateSite } from './state/extension-state.js';
+import type { ExtensionState } from './state/extension-state.js';
+import type { StateSite } from './state/store-calls.js';
 
 /** The settings that all runs of a registry share. */
 export interface RegistrySettings {
@@ -87,7 +87,7 @@ export class ExtensionRun {
     if (error !== undefined) throw error;
   }
 
-  logFailure({ id, name }: Callback, error: unknown): void {
+  logFailure({ id, name }: { readonly id: string; readonly name: string }, error: unknown): void {
     const { sessionId: session } = this;
     const details = { extensionId: id, callback: name, session, error };
     this.logger.error(`Extension "${id}": ${name} failed in session "${session}": ${describeError(error)}`, details);

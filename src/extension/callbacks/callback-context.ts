@@ -1,20 +1,34 @@
 import type { Logger } from '../../internal/logger.js';
 import { cloneData } from '../../internal/plain-data.js';
 import type { ToolSpec } from '../../model/model.js';
+import type { StateScope } from '../../state/state-store.js';
 import type { StandardSchema } from '../../tools/standard-schema.js';
 import type { Tool } from '../../tools/tool.js';
 import type { ExtensionContext } from '../context.js';
+import type { Registration } from '../registration.js';
+import type { ExtensionRun } from '../run.js';
 import type { StateCodec } from '../state/state-codec.js';
-import type { Callback } from './callback.js';
+import type { StateSite } from '../state/store-calls.js';
+
+/** The running callback of a context. */
+export interface CallbackSite {
+  readonly id: string;
+  readonly run: ExtensionRun;
+  readonly registration: Registration;
+  readonly scope: StateScope;
+  readonly site: StateSite;
+  readonly signal: AbortSignal;
+  assertGood(operation: string): void;
+}
 
 type Decoder<T> = StandardSchema<unknown, T> | StateCodec<T>;
 
 /** The context of one callback. Members are created when they are first read, and work after destructuring. */
 export class CallbackContext implements ExtensionContext {
-  readonly #callback: Callback;
+  readonly #callback: CallbackSite;
   #tools: readonly ToolSpec[] | undefined = undefined;
 
-  constructor(callback: Callback) {
+  constructor(callback: CallbackSite) {
     this.#callback = callback;
   }
 
@@ -91,7 +105,7 @@ export class CallbackContext implements ExtensionContext {
   }
 }
 
-function stateOf({ run }: Callback) {
+function stateOf({ run }: CallbackSite) {
   return run.settings.state;
 }
 
@@ -99,7 +113,7 @@ function specOf({ name, description, inputSchema }: Tool): ToolSpec {
   return Object.freeze({ name, description, inputSchema: cloneData(inputSchema) });
 }
 
-function prefixed({ id, run }: Callback): Logger {
+function prefixed({ id, run }: CallbackSite): Logger {
   const { logger } = run;
   const line = (message: string) => `Extension "${id}": ${message}`;
   return {

@@ -8,7 +8,7 @@ import type { CallbackName } from '../metrics.js';
 import type { Registration } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
 import { isShortCircuit } from '../short-circuit.js';
-import type { StateSite } from '../state/extension-state.js';
+import type { StateSite } from '../state/store-calls.js';
 import { CallbackContext } from './callback-context.js';
 
 /** A call of a callback or condition of an extension. */

@@ -1,4 +1,14 @@
-import type { ExtensionRun } from '../run.js';
+import type { Clock } from '../../internal/clock.js';
+import type { Logger } from '../../internal/logger.js';
+import type { ExtensionErrorReport } from '../../lifecycle/hook-run.js';
+
+/** The run in which a callback was called. */
+interface HealthRun {
+  readonly run: { readonly clock: Clock };
+  readonly settings: { readonly health: HealthSettings };
+  readonly logger: Logger;
+  report(news: ExtensionErrorReport): void;
+}
 
 /** When an extension that keeps failing is set aside. */
 export interface HealthSettings {
@@ -16,7 +26,7 @@ export class ExtensionHealth {
   constructor(private readonly extensionId: string) {}
 
   /** True while the extension is set aside. */
-  isPaused({ run }: ExtensionRun): boolean {
+  isPaused({ run }: HealthRun): boolean {
     return this.pausedUntil > 0 && run.clock.now() < this.pausedUntil;
   }
 
@@ -26,7 +36,7 @@ export class ExtensionHealth {
   }
 
   /** Counts a failure of a callback. After the pause, a single further failure sets the extension aside again. */
-  fail(extensionRun: ExtensionRun, callback: string): void {
+  fail(extensionRun: HealthRun, callback: string): void {
     const { settings, logger, run } = extensionRun;
     const { failures, pauseMs } = settings.health;
     this.failures += 1;

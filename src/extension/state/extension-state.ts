@@ -1,5 +1,4 @@
 import { TimeoutExceededError } from '../../errors.js';
-import type { Clock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { utf8Bytes } from '../../state/state-key.js';
@@ -20,7 +19,7 @@ import { isStandardSchema, type StandardSchema } from '../../tools/standard-sche
 import { StateLimitError, StateStoreError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
-import { type StoreCall, StoreCalls, type StoreTimes } from './store-calls.js';
+import { type StateSite, type StoreCall, StoreCalls, type StoreTimes } from './store-calls.js';
 
 /** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */
 export interface StateAlert {
@@ -35,12 +34,6 @@ export interface StateSettings extends StoreTimes {
   readonly policy: StatePolicy;
   readonly metrics: ExtensionMetrics;
   readonly onAlert: ((alert: StateAlert) => Awaitable<void>) | undefined;
-}
-
-/** The clock and logger of a run, or of the registry. */
-export interface StateSite {
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 type Decoder<T> = StandardSchema<unknown, T> | StateCodec<T>;

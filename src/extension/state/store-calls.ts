@@ -1,10 +1,16 @@
 import { describeError, OptionInvalidError, TimeoutExceededError } from '../../errors.js';
-import { withinTime } from '../../internal/clock.js';
+import { type Clock, withinTime } from '../../internal/clock.js';
+import type { Logger } from '../../internal/logger.js';
 import { type Awaitable, createDeferred, isPromise } from '../../internal/promise.js';
 import { StateKeyError } from '../../state/state-key.js';
 import type { StateScope } from '../../state/state-store.js';
 import { StateStoreError } from '../error.js';
-import type { StateSite } from './extension-state.js';
+
+/** The clock and logger of a run, or of the registry. */
+export interface StateSite {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 /** A call of the state store. An empty extension stands for all extensions, an empty session for all sessions. */
 export interface StoreCall<T> {

@@ -31,21 +31,30 @@ async function streamed(extension: ExtensionInput, pieces: readonly string[], re
 
 const tag = (tags: string | string[]): ExtensionInput => ({ id: 'x', tags, onTag: () => '[T]' });
 
-test.each<[string, string | string[], string[], string]>([
-  ['text without a tag', 'think', ['Hello ', 'world.'], 'Hello world.'],
+interface StreamCase {
+  readonly tags: string;
+  readonly pieces: readonly string[];
+  readonly expected: string;
+}
+
+test.each<[string, StreamCase]>([
+  ['text without a tag', { tags: 'think', pieces: ['Hello ', 'world.'], expected: 'Hello world.' }],
   [
     'unregistered tags and comparisons',
     'think',
     ['a < b <b>c</b> </think', '> <thinker>'],
     'a < b <b>c</b> </think> <thinker>',
   ],
-  ['text up to a registered tag', 'think', ['One <thi', 'nk>two</think> three'], 'One '],
-  ['text up to a tag that may become registered', 'x-*', ['One <', 'x', '-y>two</x-y>'], 'One '],
-  ['a piece that only began like a tag', 'think', ['One <thi', 's> two'], 'One <this> two'],
-])('with onTag alone, a stream shows %s at once', async (_title, tags, pieces, early) => {
+  ['text up to a registered tag', { tags: 'think', pieces: ['One <thi', 'nk>two</think> three'], expected: 'One ' }],
+  [
+    'text up to a tag that may become registered',
+    { tags: 'x-*', pieces: ['One <', 'x', '-y>two</x-y>'], expected: 'One ' },
+  ],
+  ['a piece that only began like a tag', { tags: 'think', pieces: ['One <thi', 's> two'], expected: 'One <this> two' }],
+])('with onTag alone, a stream shows %s at once', async (_title, { tags, pieces, expected }) => {
   const found = await streamed(tag(tags), pieces);
 
-  expect(found.early).toBe(early);
+  expect(found.early).toBe(expected);
   expect(found.shown).toBe(found.text);
 });
 
