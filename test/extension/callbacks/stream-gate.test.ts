@@ -41,9 +41,7 @@ test.each<[string, StreamCase]>([
   ['text without a tag', { tags: 'think', pieces: ['Hello ', 'world.'], expected: 'Hello world.' }],
   [
     'unregistered tags and comparisons',
-    'think',
-    ['a < b <b>c</b> </think', '> <thinker>'],
-    'a < b <b>c</b> </think> <thinker>',
+    { tags: 'think', pieces: ['a < b <b>c</b> </think', '> <thinker>'], expected: 'a < b <b>c</b> </think> <thinker>' },
   ],
   ['text up to a registered tag', { tags: 'think', pieces: ['One <thi', 'nk>two</think> three'], expected: 'One ' }],
   [
