@@ -5,6 +5,7 @@ export type {
   CompactionEndEvent,
   CompactionStartEvent,
   DecisionEvent,
+  ExtensionErrorEvent,
   ModelEndEvent,
   ModelErrorEvent,
   ModelStartEvent,
@@ -99,6 +100,7 @@ export type {
   LoaderHost,
   ModelCall,
   ModelCallRequest,
+  StreamGate,
   ToolCallRequest,
   ToolInvoke,
 } from './lifecycle/lifecycle.js';

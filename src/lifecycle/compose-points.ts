@@ -31,8 +31,8 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
     );
   },
   passOn({ entry, point, run }, before, after) {
-    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof ModelCallRequest)[];
-    const changed = keys.filter((key) => before[key] !== after[key]);
+    const changed = keysOf(before).filter((key) => before[key] !== after[key]);
+    for (const key of keysOf(after)) if (!(key in before)) changed.push(key);
     if (changed.length > 0) run.record({ type: 'modify', by: entry.name, point, after: changed });
     return after;
   },
@@ -80,6 +80,10 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
+
+function keysOf(request: ModelCallRequest): (keyof ModelCallRequest)[] {
+  return Object.keys(request) as (keyof ModelCallRequest)[];
+}
 
 function withTool(call: ToolCallRequest, { tools }: Pick<RunContext, 'tools'>): ToolCallRequest {
   const tool = tools.find(({ name }) => name === call.name);

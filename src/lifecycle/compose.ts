@@ -71,7 +71,7 @@ function layer<Request, Result>(
       return passed;
     }
     call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
-    return call.settle(returned);
+    return call.passesOn(returned) ? (returned as Promise<Result>) : call.settle(returned);
   };
 }
 
@@ -128,6 +128,13 @@ class WrapCall<Request, Result> {
       this.given.push(result);
       resume();
     }, resume);
+  }
+
+  /** Returns true if the hook returned the promise of its last `next`, so that there is nothing to check. */
+  passesOn(returned: unknown): boolean {
+    if (returned === undefined || returned !== this.last || this.timedOut !== undefined) return false;
+    this.close();
+    return true;
   }
 
   /** Awaits the value that the hook returned, and checks it as the result of the call. */

@@ -188,8 +188,20 @@ export interface CompactionEndReport {
   readonly messages?: number | undefined;
 }
 
+/** A callback extension was set aside, because it kept failing. */
+export interface ExtensionErrorReport {
+  readonly type: 'extension-error';
+  readonly extensionId: string;
+  /** The callback that failed last. */
+  readonly callback: string;
+  /** The number of failures in a row. */
+  readonly failures: number;
+  /** The time for which the extension is not called, in milliseconds. */
+  readonly pauseMs: number;
+}
+
 /** An event that a ready-made lifecycle emits. */
-export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport;
+export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport | ExtensionErrorReport;
 
 /** Emits an event of a run. If this type of event has no listener, logs `message` as a warning instead. */
 export function report(run: RunContext, news: RunReport, message?: string): void {

@@ -1,7 +1,7 @@
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message } from '../model/message.js';
-import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
+import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import type { SessionInfo, Tool, ToolResult, ToolSource } from '../tools/tool.js';
 import type { EntryAction, HookAction, SuspendAction } from './hook-action.js';
 import type { RunContext } from './run-context.js';
@@ -38,8 +38,11 @@ export interface AgentLifecycle<Context = unknown> {
   readonly onFailure?: 'throw' | 'continue' | 'block' | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
   readonly timeoutMs?: number | undefined;
-  /** Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. */
-  readonly holdStream?: boolean | undefined;
+  /**
+   * Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. A function decides for
+   * each model call; without a {@link StreamGate}, the text of that call is not delayed.
+   */
+  readonly holdStream?: boolean | ((run: RunContext<Context>) => StreamGate | undefined) | undefined;
   /** Tools that the lifecycle adds to its agent. */
   readonly tools?: ToolSource<Context> | undefined;
 
@@ -88,6 +91,12 @@ export interface AgentLifecycle<Context = unknown> {
   /** Called when the agent is closed, in reverse order. Time limit: `timeoutMs`, or 5 s. */
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
+
+/**
+ * Called for each streamed part of a model call. Returns the part to emit now, with all or some of its text, or undefined.
+ * The remaining text is emitted after `afterModel`.
+ */
+export type StreamGate = (part: ModelPart) => ModelPart | undefined;
 
 /** The request of one model call, as `wrapModelCall` gets it. To change the request, spread it into a new object. */
 export interface ModelCallRequest<Context = unknown> extends ModelRequest {
