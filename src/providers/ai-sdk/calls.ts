@@ -1,4 +1,4 @@
-import { MISTRAL_MODEL } from '../openai/limits.js';
+import { MISTRAL_MODEL } from '../openai/chat/limits.js';
 import { acceptedName, CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, withTurns } from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel } from './model.js';

@@ -4,9 +4,9 @@ import type { Model } from '../../model/model.js';
 import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
 import { bytesOf, eventsOf, readEvents } from '../shared/event-stream.js';
 import { makeClient, type OpenAIClient, serverAt } from './client.js';
-import { type Dialect, toWireRequest } from './request.js';
-import { readCompletion } from './response.js';
-import { readStream } from './stream.js';
+import { type Dialect, toWireRequest } from './chat/request.js';
+import { readCompletion } from './chat/response.js';
+import { readStream } from './chat/stream.js';
 
 export { PackageMissingError } from '../../errors.js';
 export type {

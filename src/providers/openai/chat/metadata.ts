@@ -1,5 +1,5 @@
-import type { ProviderMetadata } from '../../model/message.js';
-import { defined, isObject, textOr, type WireObject } from '../shared/wire.js';
+import type { ProviderMetadata } from '../../../model/message.js';
+import { defined, isObject, textOr, type WireObject } from '../../shared/wire.js';
 
 /** Provider fields kept with a message part, under `providerMetadata.openai`. */
 export interface WireMetadata {

@@ -1,6 +1,6 @@
-import { unreadableBody } from '../shared/error.js';
-import { toProviderError } from '../shared/failure.js';
-import { isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
+import { unreadableBody } from '../../shared/error.js';
+import { toProviderError } from '../../shared/failure.js';
+import { isObject, objectsIn, parseJson, textOr, type WireObject } from '../../shared/wire.js';
 
 /**
  * Returns a completion's JSON object.

@@ -1,6 +1,6 @@
-import type { ContentPart } from '../../model/message.js';
-import { base64Of, type FileData, fileOf, textIn } from '../shared/file-data.js';
-import type { WireObject } from '../shared/wire.js';
+import type { ContentPart } from '../../../model/message.js';
+import { base64Of, type FileData, fileOf, textIn } from '../../shared/file-data.js';
+import type { WireObject } from '../../shared/wire.js';
 import { metadataOf } from './metadata.js';
 
 /** Audio formats whose name differs from the media subtype. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CallFragments } from '../../../src/providers/openai/tool-calls.js';
+import { CallFragments } from '../../../../src/providers/openai/chat/tool-calls.js';
 
 interface Call {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FinishReason, ModelResponse } from '../../../src/model/model.js';
-import { exchange } from '../../support/providers/openai-exchange.js';
+import type { FinishReason, ModelResponse } from '../../../../src/model/model.js';
+import { exchange } from '../../../support/providers/openai-exchange.js';
 
 const call = (text: unknown, rest: object = {}) => ({
   id: 'call_1',

@@ -1,10 +1,10 @@
 import { openai } from 'keelson/openai';
 import { OpenAI } from 'openai';
 import { describe, expect, test } from 'vitest';
-import type { ToolCallPart } from '../../../src/model/message.js';
-import { hello, streamedExchange } from '../../support/providers/openai-exchange.js';
-import { chunk } from '../../support/providers/openai-reply.js';
-import { startOpenAIServer } from '../../support/providers/openai-server.js';
+import type { ToolCallPart } from '../../../../src/model/message.js';
+import { hello, streamedExchange } from '../../../support/providers/openai-exchange.js';
+import { chunk } from '../../../support/providers/openai-reply.js';
+import { startOpenAIServer } from '../../../support/providers/openai-server.js';
 
 const end = (reason = 'stop') => chunk({}, reason);
 const fragment = (call: object) => chunk({ tool_calls: [call] });

@@ -1,10 +1,10 @@
 import { type OpenAIClient, openai } from 'keelson/openai';
 import { OpenAI } from 'openai';
 import { describe, expect, test } from 'vitest';
-import type { ModelPart, ModelRequest } from '../../../src/model/model.js';
-import { hello, sentBody, streamedExchange } from '../../support/providers/openai-exchange.js';
-import { chunk, completionOf, replyWith } from '../../support/providers/openai-reply.js';
-import { type RequestBody, startOpenAIServer } from '../../support/providers/openai-server.js';
+import type { ModelPart, ModelRequest } from '../../../../src/model/model.js';
+import { hello, sentBody, streamedExchange } from '../../../support/providers/openai-exchange.js';
+import { chunk, completionOf, replyWith } from '../../../support/providers/openai-reply.js';
+import { type RequestBody, startOpenAIServer } from '../../../support/providers/openai-server.js';
 
 const add = {
   name: 'add',

@@ -1,8 +1,8 @@
-import type { FilePart, ReasoningPart, TextPart, ToolCallPart } from '../../model/message.js';
-import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
-import { readArguments, toUsage, uniqueId } from '../shared/answer.js';
-import { callsMissing, invalidAnswer } from '../shared/error.js';
-import { toProviderError } from '../shared/failure.js';
+import type { FilePart, ReasoningPart, TextPart, ToolCallPart } from '../../../model/message.js';
+import type { FinishReason, ModelResponse, Usage } from '../../../model/model.js';
+import { readArguments, toUsage, uniqueId } from '../../shared/answer.js';
+import { callsMissing, invalidAnswer } from '../../shared/error.js';
+import { toProviderError } from '../../shared/failure.js';
 import {
   defined,
   excerptOf,
@@ -12,7 +12,7 @@ import {
   present,
   textOr,
   type WireObject,
-} from '../shared/wire.js';
+} from '../../shared/wire.js';
 import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { toMetadata } from './metadata.js';
 import { blocksIn, reasoningIn } from './reasoning.js';

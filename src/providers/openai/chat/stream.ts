@@ -1,7 +1,7 @@
-import type { ModelPart } from '../../model/model.js';
-import { interrupted } from '../shared/error.js';
-import { DONE } from '../shared/event-stream.js';
-import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import type { ModelPart } from '../../../model/model.js';
+import { interrupted } from '../../shared/error.js';
+import { DONE } from '../../shared/event-stream.js';
+import { isObject, objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { ReasoningFragments } from './reasoning.js';
 import { extraContentOf, isThought, splitThought } from './thoughts.js';

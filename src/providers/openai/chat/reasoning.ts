@@ -1,4 +1,4 @@
-import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import { contentText } from './completion.js';
 import { thinkingContent } from './content.js';
 import { splitThought } from './thoughts.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { FilePart, UserMessage } from '../../../src/model/message.js';
-import type { ModelResponse } from '../../../src/model/model.js';
-import { toWireContent } from '../../../src/providers/openai/content.js';
-import { exchange, sentBody, streamedExchange } from '../../support/providers/openai-exchange.js';
-import { chunk } from '../../support/providers/openai-reply.js';
+import type { FilePart, UserMessage } from '../../../../src/model/message.js';
+import type { ModelResponse } from '../../../../src/model/model.js';
+import { toWireContent } from '../../../../src/providers/openai/chat/content.js';
+import { exchange, sentBody, streamedExchange } from '../../../support/providers/openai-exchange.js';
+import { chunk } from '../../../support/providers/openai-reply.js';
 
 const picture = (url: string) => ({ type: 'image_url', image_url: { url } });
 const end = chunk({}, 'stop');

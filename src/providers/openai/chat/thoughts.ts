@@ -1,4 +1,4 @@
-import { isObject, type WireObject } from '../shared/wire.js';
+import { isObject, type WireObject } from '../../shared/wire.js';
 import { contentText } from './completion.js';
 
 const OPENING = /^<thought>/;

@@ -1,6 +1,6 @@
-import { acceptedName, type IdRule, MISTRAL_IDS, OPENAI_IDS, withTurns } from '../shared/call-ids.js';
-import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
-import type { Server } from './client.js';
+import { acceptedName, type IdRule, MISTRAL_IDS, OPENAI_IDS, withTurns } from '../../shared/call-ids.js';
+import { isObject, objectsIn, textOr, type WireObject } from '../../shared/wire.js';
+import type { Server } from '../client.js';
 
 const LONGEST_NAME = 64;
 

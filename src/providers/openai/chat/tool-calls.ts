@@ -1,5 +1,5 @@
-import type { ModelPart } from '../../model/model.js';
-import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js';
+import type { ModelPart } from '../../../model/model.js';
+import { isObject, parseJson, textOr, type WireObject } from '../../shared/wire.js';
 
 /**
  * Assembles tool calls from the fragments of a stream.

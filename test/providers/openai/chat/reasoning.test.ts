@@ -4,12 +4,12 @@ import { Agent, defineTool, HookAction, type Message } from 'keelson';
 import { openai } from 'keelson/openai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ReasoningPart } from '../../../src/model/message.js';
-import { readCompletion } from '../../../src/providers/openai/response.js';
-import { readStream } from '../../../src/providers/openai/stream.js';
-import { exchange, streamedExchange } from '../../support/providers/openai-exchange.js';
-import { chunk, replyWith } from '../../support/providers/openai-reply.js';
-import { type RequestBody, startOpenAIServer } from '../../support/providers/openai-server.js';
+import type { ReasoningPart } from '../../../../src/model/message.js';
+import { readCompletion } from '../../../../src/providers/openai/chat/response.js';
+import { readStream } from '../../../../src/providers/openai/chat/stream.js';
+import { exchange, streamedExchange } from '../../../support/providers/openai-exchange.js';
+import { chunk, replyWith } from '../../../support/providers/openai-reply.js';
+import { type RequestBody, startOpenAIServer } from '../../../support/providers/openai-server.js';
 
 const end = (reason = 'stop') => chunk({}, reason);
 const thought = (thinking: string, signature: string | null = null) => ({ type: 'thinking', thinking, signature });

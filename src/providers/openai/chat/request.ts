@@ -1,11 +1,11 @@
-import type { JsonSchema } from '../../internal/json.js';
-import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../model/model.js';
-import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
-import { defined, type WireObject, wellFormed } from '../shared/wire.js';
-import type { Server } from './client.js';
+import type { JsonSchema } from '../../../internal/json.js';
+import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../../model/model.js';
+import { toolParameters, withoutDialect } from '../../shared/tool-parameters.js';
+import { defined, type WireObject, wellFormed } from '../../shared/wire.js';
+import type { Server } from '../client.js';
 import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
-import { isStrictSchema, parametersFor } from './schema.js';
+import { isStrictSchema, parametersFor } from '../schema.js';
 
 /** Differences between servers with this protocol. */
 export interface Dialect {
