@@ -106,6 +106,11 @@ export interface ToolCallRequest<Context = unknown> {
   readonly tool?: Tool | undefined;
   /** True if the call was suspended and `resume` approved it. */
   readonly approved?: boolean | undefined;
+  /**
+   * True if the provider executes the call after a person has approved it. `next` suspends the call, unless `approved`
+   * is true.
+   */
+  readonly needsApproval?: boolean | undefined;
   readonly run: RunContext<Context>;
   /** Aborts this call only. The signal of the run still applies. */
   readonly signal?: AbortSignal | undefined;

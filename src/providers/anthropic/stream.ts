@@ -3,27 +3,16 @@ import { interrupted, unreadableBody } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { isObject, objectsIn, parseJson, present, textOr, type WireObject } from '../shared/wire.js';
 
-/**
- * Reads a stream to its end, pushes each delta when it arrives, and returns the message as one object.
- * The input of a tool call stays an unparsed string. Accepts a complete message instead of deltas, and skips unknown
- * events.
- * Rejects if the stream contains an error or ends too early.
- */
-export async function readStream(events: AsyncIterable<unknown>, push: Push): Promise<WireObject> {
-  const answer = new StreamedMessage(push);
-  for await (const event of events) {
-    const data = typeof event === 'string' ? parseJson(event) : event;
-    if (!isObject(data)) throw unreadableBody('anthropic', event);
-    answer.add(data);
-  }
-  return answer.whole();
-}
-
 type Push = (part: ModelPart) => void;
 
 type Block = Record<string, unknown>;
 
-class StreamedMessage {
+/**
+ * Assembles the events of a stream into one message, and pushes each delta when it arrives.
+ * The input of a tool call stays an unparsed string. Accepts a complete message instead of deltas, and skips unknown
+ * events.
+ */
+export class StreamedMessage {
   /** In the order of their first events. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
@@ -34,7 +23,22 @@ class StreamedMessage {
 
   constructor(private readonly push: Push) {}
 
-  add(event: WireObject): void {
+  /** Throws if the event is an error, or not a JSON object. */
+  take(event: unknown): void {
+    const data = typeof event === 'string' ? parseJson(event) : event;
+    if (!isObject(data)) throw unreadableBody('anthropic', event);
+    this.add(data);
+  }
+
+  /** Throws if the stream ended too early. */
+  whole(): WireObject {
+    if (!textOr(this.ending.stop_reason)) {
+      throw interrupted('anthropic', this.unread);
+    }
+    return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
+  }
+
+  private add(event: WireObject): void {
     const { type, message, delta, content_block: block, index } = event;
     if (type === 'error' || (isObject(event.error) && type === undefined)) {
       throw toProviderError('anthropic', { error: event.error ?? event });
@@ -45,13 +49,6 @@ class StreamedMessage {
     else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
     else if (type === 'message_delta') this.end(event);
     else if (type !== 'ping') this.unread = event;
-  }
-
-  whole(): WireObject {
-    if (!textOr(this.ending.stop_reason)) {
-      throw interrupted('anthropic', this.unread);
-    }
-    return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
   }
 
   /** After code execution, `message_start` can contain the whole answer. */

@@ -3,9 +3,9 @@ import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../..
 import { toolParameters, withoutDialect } from '../../shared/tool-parameters.js';
 import { defined, type WireObject, wellFormed } from '../../shared/wire.js';
 import type { Server } from '../client.js';
+import { isStrictSchema, parametersFor } from '../schema.js';
 import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
-import { isStrictSchema, parametersFor } from '../schema.js';
 
 /** Differences between servers with this protocol. */
 export interface Dialect {

@@ -1,6 +1,6 @@
 import type { ModelPart } from '../../../model/model.js';
 import { interrupted } from '../../shared/error.js';
-import { DONE } from '../../shared/event-stream.js';
+import { DONE } from '../../shared/event-reader.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { ReasoningFragments } from './reasoning.js';
@@ -8,26 +8,12 @@ import { extraContentOf, isThought, splitThought } from './thoughts.js';
 import { CallFragments } from './tool-calls.js';
 
 /**
- * Reads a stream to its end, pushes each delta when it arrives, and returns the completion as one object.
- * Accepts a complete answer instead of deltas. Rejects if the stream contains an error or ends too early.
+ * Assembles the events of a stream into one completion, and pushes each delta when it arrives.
+ * Accepts a complete answer instead of deltas.
  */
-export async function readStream(
-  chunks: AsyncIterable<unknown> | Iterable<unknown>,
-  push: (part: ModelPart) => void,
-): Promise<WireObject> {
-  const answer = new StreamedAnswer(push);
-  for await (const chunk of chunks) {
-    if (chunk === DONE) answer.isDone = true;
-    else if (typeof chunk === 'string') answer.add(completionIn(chunk));
-    // Google wraps an error in an array.
-    else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
-  }
-  return answer.whole();
-}
-
-class StreamedAnswer {
+export class StreamedAnswer {
   /** True after the server sent `[DONE]`. */
-  isDone = false;
+  private isDone = false;
   private readonly calls = new CallFragments();
   private readonly reasoning = new ReasoningFragments();
   private readonly images: WireObject[] = [];
@@ -48,7 +34,16 @@ class StreamedAnswer {
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
-  add(chunk: WireObject): void {
+  /** Throws if the event is an error, or not a JSON object. */
+  take(event: unknown): void {
+    if (event === DONE) this.isDone = true;
+    else if (typeof event === 'string') this.add(completionIn(event));
+    // Google wraps an error in an array.
+    else if (Array.isArray(event)) for (const each of objectsIn(event)) this.add(each);
+    else if (isObject(event)) this.add(event);
+  }
+
+  private add(chunk: WireObject): void {
     const choice = choiceIn(chunk);
     throwErrorIn(chunk, choice);
     if (!Array.isArray(chunk.choices)) this.unread = chunk;
@@ -66,6 +61,7 @@ class StreamedAnswer {
     this.isEnded ||= this.finishReason !== '' || (!this.hasDeltas && isObject(piece));
   }
 
+  /** Throws if the stream ended too early. */
   whole(): WireObject {
     // Some servers, such as Spark, send no finish reason but only `[DONE]`.
     if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {

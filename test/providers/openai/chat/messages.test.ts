@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { AssistantPart, ContentPart, Message, ToolResultPart, UserMessage } from '../../../../src/model/message.js';
+import type {
+  AssistantPart,
+  ContentPart,
+  Message,
+  ToolResultPart,
+  UserMessage,
+} from '../../../../src/model/message.js';
 import { exchange, sentBody } from '../../../support/providers/openai-exchange.js';
 
 const PIXEL = 'iVBORw0KGgo=';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ReasoningPart } from '../../../../src/model/message.js';
 import { readCompletion } from '../../../../src/providers/openai/chat/response.js';
-import { readStream } from '../../../../src/providers/openai/chat/stream.js';
+import { StreamedAnswer } from '../../../../src/providers/openai/chat/stream.js';
 import { exchange, streamedExchange } from '../../../support/providers/openai-exchange.js';
 import { chunk, replyWith } from '../../../support/providers/openai-reply.js';
 import { type RequestBody, startOpenAIServer } from '../../../support/providers/openai-server.js';
@@ -113,8 +113,9 @@ describe('for any split of a stream,', () => {
 
   /** Returns the reasoning and the text of a stream of these deltas. */
   async function contentOf(deltas: readonly object[]) {
-    const whole = await readStream([...deltas.map((delta) => chunk(delta)), end()], () => {});
-    return readCompletion(whole, 'm').content;
+    const answer = new StreamedAnswer(() => {});
+    for (const event of [...deltas.map((delta) => chunk(delta)), end()]) answer.take(event);
+    return readCompletion(answer.whole(), 'm').content;
   }
 
   /** A string split into non-empty pieces. */
@@ -200,7 +201,7 @@ test('a resumed run sends all metadata of the turns before its suspension', asyn
 });
 
 test('sends reasoning before a tool call back with the call', async () => {
-  const sample = readFileSync(new URL('../../fixtures/openai/deepseek-tool-call.sse', import.meta.url), 'utf8');
+  const sample = readFileSync(new URL('../../../fixtures/openai/deepseek-tool-call.sse', import.meta.url), 'utf8');
   await using server = await startOpenAIServer((body, index) =>
     index === 0 ? { chunks: [sample], end: 'silent' } : replyWith({ text: 'Today.' }, body),
   );

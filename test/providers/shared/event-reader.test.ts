@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DONE, readEvents } from '../../../src/providers/shared/event-stream.js';
+import { DONE, EventReader } from '../../../src/providers/shared/event-reader.js';
 
 async function eventsOf(text: string, ...cuts: readonly number[]): Promise<readonly unknown[]> {
   const bytes = new TextEncoder().encode(text);
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
-  async function* pieces() {
-    for (const [at, end] of ends.entries()) yield bytes.subarray(ends[at - 1] ?? 0, end);
-  }
   const events: unknown[] = [];
-  for await (const event of readEvents(pieces(), 'openai')) if (event !== DONE) events.push(event);
+  const reader = new EventReader({ provider: 'openai' }, (event) => {
+    if (event !== DONE) events.push(event);
+  });
+  for (const [at, end] of ends.entries()) reader.push(bytes.subarray(ends[at - 1] ?? 0, end));
+  reader.end();
   return events;
 }
 
