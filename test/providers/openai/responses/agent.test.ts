@@ -2,7 +2,7 @@ import { Agent, defineTool } from 'keelson';
 import { customTool, openai } from 'keelson/openai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { strictServer } from '../../../support/providers/responses-server.js';
+import { strictServer } from '../../../support/providers/responses/strict-server.js';
 
 const date = defineTool({ name: 'date', description: 'Today.', input: z.object({}), execute: () => '2026-01-01' });
 const sql = customTool({ name: 'sql', description: 'Runs SQL.', execute: (statement) => `ran ${statement}` });

@@ -10,14 +10,14 @@ const BLANK =
 
 /**
  * Returns the items for a computer call's result. The screenshot is the image of the result, or `image_url` or
- * `file_id` in its data. A result without a screenshot gets a blank image, and its text follows in a user message.
+ * `file_id` in its data; the names of the AI SDK are accepted too. A result without a screenshot gets a blank image, and its text follows in a user message.
  */
 export function computerOutput(result: ToolResultPart, callId: string): readonly WireObject[] {
   const data = dataIn(result);
   const given = isObject(data) ? data : {};
   const shot = screenshotIn(result, given);
   const output = { type: 'computer_screenshot', ...(shot ?? { image_url: BLANK }) };
-  const checks = objectsIn(given.acknowledged_safety_checks);
+  const checks = objectsIn(given.acknowledged_safety_checks ?? given.acknowledgedSafetyChecks);
   const acknowledged_safety_checks = checks.length > 0 ? checks : undefined;
   const item = defined({ type: 'computer_call_output', call_id: callId, output, acknowledged_safety_checks });
   if (shot !== undefined) return [item];
@@ -28,7 +28,9 @@ function screenshotIn({ content }: ToolResultPart, given: WireObject): WireObjec
   for (const part of typeof content === 'string' ? [] : content) {
     if (part.type !== 'text' && fileOf(part).mediaType.startsWith('image/')) return { image_url: toUrl(fileOf(part)) };
   }
-  const { image_url, file_id, detail } = isObject(given.output) ? given.output : given;
+  const { imageUrl, image_url = imageUrl, fileId, file_id = fileId, detail } = isObject(given.output)
+    ? given.output
+    : given;
   if (textOr(image_url) === '' && textOr(file_id) === '') return undefined;
   return defined({ image_url, file_id, detail });
 }

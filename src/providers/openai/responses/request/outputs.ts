@@ -31,9 +31,10 @@ export function dataIn({ content }: ToolResultPart): unknown {
 export function shellOutput(result: ToolResultPart, action: unknown): WireObject {
   const given = dataIn(result);
   const entries = objectsIn(isObject(given) ? (given.output ?? [given]) : given).filter(isEntry);
-  const limit = (isObject(given) && given.max_output_length) || (isObject(action) && action.max_output_length);
+  const limits = [given, action].map((each) => isObject(each) && (each.max_output_length ?? each.maxOutputLength));
+  const limit = limits.find((each) => typeof each === 'number');
   const output = entries.length > 0 ? entries.map(toEntry) : [textEntry(result)];
-  return { output: wellFormed(output), ...(typeof limit === 'number' && { max_output_length: limit }) };
+  return { output: wellFormed(output), ...(limit !== undefined && { max_output_length: limit }) };
 }
 
 function isEntry(entry: WireObject): boolean {

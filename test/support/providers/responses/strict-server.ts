@@ -1,6 +1,6 @@
-import { completionOf } from './openai-reply.js';
-import { type OpenAIServer, type Reply, type RequestBody, startOpenAIServer } from './openai-server.js';
-import { type ResponseItem, responseOf } from './responses-reply.js';
+import { completionOf } from '../openai-reply.js';
+import { type OpenAIServer, type Reply, type RequestBody, startOpenAIServer } from '../openai-server.js';
+import { type ResponseItem, responseOf } from '../responses-reply.js';
 
 /** A server that refuses what OpenAI refuses for current models. */
 export interface StrictServer extends OpenAIServer {
@@ -116,7 +116,8 @@ function problemOfPlace(input: readonly Item[], at: number, { store }: RequestBo
 /** Each call with an id needs one output, and each output needs a call before it. */
 function problemOfPair(input: readonly Item[], at: number): string | undefined {
   const { type, call_id: id } = input[at] as Item;
-  if (id === undefined || id === null) return undefined;
+  // A program waits for the outputs of its calls, so its own output may come later.
+  if (id === undefined || id === null || type === 'program') return undefined;
   const isAnswer = /_output$/.test(String(type));
   const isPair = (other: Item) => other.call_id === id && /_output$/.test(String(other.type)) !== isAnswer;
   if (isAnswer) return input.slice(0, at).some(isPair) ? undefined : `No tool call found for call_id ${id}.`;

@@ -1,0 +1,1 @@
+export function explanationOf() { return undefined; }
