@@ -33,7 +33,9 @@ function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObje
     const parts = objectsIn(message.content);
     if (message.role === 'assistant') return { ...message, content: parts.map(withId) };
     if (message.role !== 'tool') return message;
-    const results = parts.map((part) => named(part, ids.ofResult(textOr(part.toolCallId))));
+    const results = parts.map((part) =>
+      part.type === 'tool-result' ? named(part, ids.ofResult(textOr(part.toolCallId))) : part,
+    );
     return { ...message, content: results };
   });
 }

@@ -113,7 +113,7 @@ function apiOf({ baseURL, responses }: OpenAIClient, modelId: string, { api, too
   if (chosen === 'chat' && tools?.length) {
     throw new OptionInvalidError(
       'tools',
-      "`tools` needs the Responses API, got the chat completions API: set `api: 'responses'`",
+      "`tools` must be used with the Responses API, got the chat completions API: set `api: 'responses'`",
     );
   }
   return chosen;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Agent, defineTool, toolResult } from 'keelson';
 import { customTool, openai } from 'keelson/openai';
-import type { ContentPart } from '../../../../src/model/message.js';
 import type { ResumeDecision } from '../../../../src/agent/run/continuation.js';
+import type { ContentPart } from '../../../../src/model/message.js';
 import { type RequestBody, startOpenAIServer } from '../openai-server.js';
 import { type ResponseItem, responseOf } from '../responses-reply.js';
 
@@ -37,7 +37,9 @@ export function readHistories(): readonly History[] {
 /** Plays the first response of a history to an agent, and returns the body of the second request. */
 export async function secondBody(history: Omit<History, 'sent'>, streams: boolean): Promise<RequestBody> {
   const { output, incomplete, decision, options, model: id = 'gpt-5.4', tools: defined = [] } = history;
-  const reply = [{ type: 'message', id: 'msg_end', role: 'assistant', content: [{ type: 'output_text', text: 'End.' }] }];
+  const reply = [
+    { type: 'message', id: 'msg_end', role: 'assistant', content: [{ type: 'output_text', text: 'End.' }] },
+  ];
   await using server = await startOpenAIServer((body, index) =>
     responseOf(index === 0 ? output : reply, {
       stream: body.stream === true,
@@ -71,5 +73,7 @@ function toolsOf({ results = {}, tools = [] }: Omit<History, 'sent'>) {
 function given(result: GivenResult) {
   if (typeof result === 'string') return result;
   if (result.error !== undefined) return toolResult({ content: result.error, isError: true });
-  return toolResult(result.content === undefined ? { content: JSON.stringify(result.json) } : { content: result.content });
+  return toolResult(
+    result.content === undefined ? { content: JSON.stringify(result.json) } : { content: result.content },
+  );
 }

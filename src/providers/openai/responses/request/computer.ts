@@ -28,9 +28,13 @@ function screenshotIn({ content }: ToolResultPart, given: WireObject): WireObjec
   for (const part of typeof content === 'string' ? [] : content) {
     if (part.type !== 'text' && fileOf(part).mediaType.startsWith('image/')) return { image_url: toUrl(fileOf(part)) };
   }
-  const { imageUrl, image_url = imageUrl, fileId, file_id = fileId, detail } = isObject(given.output)
-    ? given.output
-    : given;
+  const {
+    imageUrl,
+    image_url = imageUrl,
+    fileId,
+    file_id = fileId,
+    detail,
+  } = isObject(given.output) ? given.output : given;
   if (textOr(image_url) === '' && textOr(file_id) === '') return undefined;
   return defined({ image_url, file_id, detail });
 }

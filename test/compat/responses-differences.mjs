@@ -1,1 +1,0 @@
-export function explanationOf() { return undefined; }
