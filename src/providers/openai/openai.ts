@@ -25,6 +25,12 @@ export {
   customTool,
 } from './responses/custom-tool.js';
 
+/** A tool that OpenAI defines, in the form of the Responses API. */
+export interface OpenAITool {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
 /** Options of {@link openai}: connection, retries, the API and the tools of the service. */
 export interface OpenAIOptions {
   /** An existing client, instead of `apiKey` and `baseURL`. The client's own retries are off; see `maxRetries`. */
@@ -57,7 +63,7 @@ export interface OpenAIOptions {
    * Tools that OpenAI defines, in the form of the Responses API, such as `{ type: 'web_search' }`. A tool that the
    * application runs, such as `{ type: 'apply_patch' }`, is run by the agent's tool with that name.
    */
-  readonly tools?: readonly { readonly type: string }[] | undefined;
+  readonly tools?: readonly OpenAITool[] | undefined;
   /**
    * If true, the server stores each response, and the next request of the conversation sends only the messages after
    * the last response. The request contains the whole conversation if the earlier messages changed, or if the server
@@ -72,8 +78,8 @@ export interface OpenAIOptions {
 }
 
 /**
- * Creates a model for OpenAI's API: the Responses API with OpenAI and Azure OpenAI, the chat completions API with other
- * servers, such as Ollama, vLLM, LM Studio, llama.cpp, OpenRouter and DeepSeek.
+ * Creates a model for OpenAI's API. Uses the Responses API with OpenAI and Azure OpenAI. Uses the chat completions API
+ * with other servers, such as Ollama, vLLM, LM Studio, llama.cpp, OpenRouter and DeepSeek.
  * Streams if the run has a listener. Imports the `openai` package at the first call.
  *
  * @example

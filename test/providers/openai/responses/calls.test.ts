@@ -281,7 +281,7 @@ test('a request merges the provider options', async () => {
   };
   await withServer(
     (body) => said('Hi.', 'r')(body),
-    { tools: [{ type: 'file_search', vector_store_ids: ['v'] } as { type: string }] },
+    { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] },
     async (model, bodies) => {
       await model.generate({
         ...hello,
