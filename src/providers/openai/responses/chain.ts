@@ -1,5 +1,5 @@
 import type { AssistantMessage, AssistantPart, Message } from '../../../model/message.js';
-import { isObject, objectsIn, textOr, type WireObject } from '../../shared/wire.js';
+import { isObject, textOr, type WireObject } from '../../shared/wire.js';
 import { openaiOf } from './metadata.js';
 import { type InputTarget, toInput } from './request/input.js';
 
@@ -80,11 +80,10 @@ function hashOf(text: string): string {
   return `${(one >>> 0).toString(16)}-${(two >>> 0).toString(16)}-${text.length}`;
 }
 
+/** True for the error of a server that has deleted the previous response. */
 export function isForgotten(error: unknown): boolean {
   const failure = isObject(error) ? error : {};
   return (
     failure.code === 'previous_response_not_found' || /previous response .*not found/i.test(textOr(failure.message))
   );
 }
-
-export const inputOf = ({ input }: WireObject): readonly WireObject[] => objectsIn(input);
