@@ -1,5 +1,5 @@
 import type { ModelPart } from '../../model/model.js';
-import { interrupted, unreadableBody } from '../shared/error.js';
+import { interrupted, invalidAnswer, unreadableBody } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { isObject, objectsIn, parseJson, present, textOr, type WireObject } from '../shared/wire.js';
 
@@ -44,11 +44,20 @@ export class StreamedMessage {
       throw toProviderError('anthropic', { error: event.error ?? event });
     }
     if (type === 'message') this.addWhole(event);
-    else if (type === 'message_start' && isObject(message)) this.begin(message);
+    else if (type === 'message_start' && isObject(message)) this.start(message);
     else if (type === 'content_block_start' && isObject(block)) this.addBlock(index, block);
     else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
     else if (type === 'message_delta') this.end(event);
     else if (type !== 'ping') this.unread = event;
+  }
+
+  /** A second message in a stream replaces the first, whose deltas were pushed. */
+  private start(message: WireObject): void {
+    if (this.message !== undefined) {
+      const problem = 'its stream begins a second message before the first one has ended';
+      throw invalidAnswer('anthropic', problem, { retryable: true, cause: message });
+    }
+    this.begin(message);
   }
 
   /** After code execution, `message_start` can contain the whole answer. */
@@ -75,7 +84,8 @@ export class StreamedMessage {
 
   /** Adds a block. Some servers use one index for two blocks; later deltas go to the newer block. */
   private addBlock(index: unknown, begun: WireObject): void {
-    const block = { ...begun };
+    const block: Block = { ...begun };
+    if (Array.isArray(begun.citations)) block.citations = [...begun.citations];
     this.blocks.push(block);
     this.byIndex.set(index, block);
     if (block.type === 'text') this.show(block, 'text', block.text);
@@ -88,7 +98,7 @@ export class StreamedMessage {
     else if (delta.type === 'thinking_delta') this.grow(block, 'thinking', delta.thinking);
     else if (delta.type === 'input_json_delta') this.grow(block, 'input', delta.partial_json);
     else if (delta.type === 'signature_delta') block.signature = textOr(block.signature) + textOr(delta.signature);
-    else if (delta.type === 'citations_delta') block.citations = [...objectsIn(block.citations), delta.citation];
+    else if (delta.type === 'citations_delta') addCitation(block, delta.citation);
     else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
   }
 
@@ -108,6 +118,12 @@ export class StreamedMessage {
 }
 
 const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
+
+/** Appends in place: a copy for each citation would take quadratic time. */
+function addCitation(block: Block, citation: unknown): void {
+  if (Array.isArray(block.citations)) block.citations.push(citation);
+  else block.citations = [citation];
+}
 
 /** Adds a delta to a block of an unknown type: appends strings, and replaces other values. */
 function growOther(block: Block, { type, ...fields }: WireObject): void {

@@ -57,7 +57,9 @@ export function transcriptIn({ audio }: WireObject): string {
  */
 export function callsIn({ tool_calls: calls, function_call: call }: WireObject): readonly WireObject[] {
   const listed = isObject(calls) ? [calls] : objectsIn(calls);
-  return listed.length === 0 && isObject(call) ? [{ function: call }] : listed;
+  // Snowflake sends both fields in an answer without a call.
+  const isEmpty = calls === null && isObject(call) && call.name === '';
+  return listed.length === 0 && isObject(call) && !isEmpty ? [{ function: call }] : listed;
 }
 
 /** Returns the token counts of a completion or a chunk. */

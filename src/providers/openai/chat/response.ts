@@ -48,11 +48,12 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
   const completion = completionIn(body);
   const choice = choiceIn(completion) ?? objectsIn(completion.choices)[0];
   throwErrorIn(completion, choice);
-  if (!choice || !isObject(choice.message)) {
+  if (!choice || (!isObject(choice.message) && choice.finish_reason !== 'content_filter')) {
     const problem = `expected a choice with a message, got ${excerptOf(completion)}`;
     throw invalidAnswer('openai', problem, { retryable: true, cause: completion });
   }
-  const { message } = choice;
+  // Azure sends no message if its content filter blocked the whole answer.
+  const message = isObject(choice.message) ? choice.message : {};
   const calls = toolCalls(message, model);
   const content = [...reasoning(message, model), ...texts(message, model), ...images(message, model), ...calls];
   const finishReason = textOr(message.refusal) ? 'content-filter' : finishReasonOf(choice, calls.length > 0);
@@ -158,10 +159,10 @@ function usageOf(usage: WireObject = {}): Usage {
   });
 }
 
-/** DeepSeek sends `prompt_cache_hit_tokens`, and Moonshot sends `cached_tokens`. */
+/** DeepSeek sends `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, and Mistral `num_cached_tokens`. */
 function cachedTokens(usage: WireObject): unknown {
   const { prompt_tokens_details: details, prompt_cache_hit_tokens: hits, cached_tokens: cached } = usage;
-  return detail(details, 'cached_tokens') ?? hits ?? cached;
+  return detail(details, 'cached_tokens') ?? hits ?? cached ?? usage.num_cached_tokens;
 }
 
 function detail(details: unknown, name: string): unknown {

@@ -29,7 +29,8 @@ export function chainedInput(messages: readonly Message[], target: InputTarget):
       return undefined;
     }
     const before = toInput(messages.slice(0, at + 1), target);
-    return { previous_response_id: stored.id, input: toInput(messages, target).slice(before.length) };
+    const input = toInput(messages, target).slice(before.length);
+    return input.length > 0 ? { previous_response_id: stored.id, input } : undefined;
   }
   return undefined;
 }
@@ -56,10 +57,10 @@ function storedIn({ content }: AssistantMessage, model: string): StoredResponse 
 
 /** Returns a fingerprint that is the same after the messages were stored as JSON. */
 function fingerprintOf(before: readonly Message[], content: readonly AssistantPart[]): string {
-  return hashOf(JSON.stringify([before.map(withoutBytes), content.map(withoutResponse)]));
+  return hashOf(JSON.stringify([before.map(withoutResponses), content.map(withoutResponse)]));
 }
 
-function withoutBytes(message: Message): unknown {
+function withoutResponses(message: Message): unknown {
   return message.role === 'assistant' ? { ...message, content: message.content.map(withoutResponse) } : message;
 }
 

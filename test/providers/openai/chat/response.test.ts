@@ -178,3 +178,23 @@ test('reads JSON with a text content type', async () => {
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   });
 });
+
+test('an empty `function_call` beside `tool_calls: null` is not a call', async () => {
+  const response = await read({ content: 'Noon.', tool_calls: null, function_call: { name: '', arguments: '' } });
+
+  expect(response).toMatchObject({ content: [{ type: 'text', text: 'Noon.' }], finishReason: 'stop' });
+});
+
+test('a choice without a message that the content filter blocked has the finish reason content-filter', async () => {
+  const { response } = await exchange({ json: { choices: [{ index: 0, finish_reason: 'content_filter' }] } });
+
+  expect(response).toMatchObject({ content: [], finishReason: 'content-filter' });
+});
+
+test('cached tokens may be in `num_cached_tokens`', async () => {
+  const choices = [{ message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
+  const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, num_cached_tokens: 8 };
+  const { response } = await exchange({ json: { choices, usage } });
+
+  expect(response?.usage).toMatchObject({ inputTokens: 9, cachedInputTokens: 8 });
+});
