@@ -32,7 +32,7 @@ function rowOf(figure: Figure): string[] {
 
 function boundOf(bound: number | undefined, control = false): string {
   if (bound === undefined) return '';
-  return `${control ? '>' : '≤'} ${bound >= 1000 ? digits(bound) : bound}`;
+  return `${control ? '>' : '≤'} ${bound >= 1000 ? digits(bound) : Number(bound.toFixed(3))}`;
 }
 
 function mark(figure: Figure): string {

@@ -1,4 +1,4 @@
-import { describeError } from '../errors.js';
+import { describeError, hideMembers } from '../errors.js';
 import type { Message } from '../model/message.js';
 import { RunError } from '../model/run-error.js';
 
@@ -6,9 +6,9 @@ import { RunError } from '../model/run-error.js';
 export class SessionConflictError extends RunError {
   readonly code = 'ERR_SESSION_CONFLICT';
   readonly session: string;
-  /** The messages that could not be saved. */
+  /** The messages that could not be saved. Not enumerable, so logs do not show them. */
   readonly mine: readonly Message[];
-  /** The messages in the store. */
+  /** The messages in the store. Not enumerable, so logs do not show them. */
   readonly stored: readonly Message[];
 
   constructor(session: string, mine: readonly Message[], stored: readonly Message[]) {
@@ -16,6 +16,7 @@ export class SessionConflictError extends RunError {
     this.session = session;
     this.mine = mine;
     this.stored = stored;
+    hideMembers(this, 'mine', 'stored');
   }
 }
 

@@ -104,7 +104,7 @@ class ShellHooksLoader implements ShellHooks {
     this.runner = new HookRunner({
       ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
-      ...{ inheritEnv: settings.inheritEnv === true, sensitive: settings.sensitive ?? [] },
+      ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
       toolNames: settings.toolNames ?? {},
       redact: settings.redact,
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,

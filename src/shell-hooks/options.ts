@@ -3,7 +3,6 @@ import type { Clock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import {
-  boolean,
   callable,
   clock,
   fullText,
@@ -17,6 +16,7 @@ import {
   withMethods,
 } from '../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
+import { type InheritedVariables, inheritedVariables } from '../process/environment.js';
 import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
@@ -86,8 +86,11 @@ export interface ShellHooksOptions {
    * JSON.
    */
   readonly redact?: ((text: string) => string) | undefined;
-  /** If true, hooks of the host and the user get the credentials of model providers. Default false. */
-  readonly inheritEnv?: boolean | undefined;
+  /**
+   * Environment variables that hooks of the host and the user inherit. `false` withholds the keys of model providers
+   * and each other `*_API_KEY`. `true` withholds none. An object names exceptions to `false`. Default false.
+   */
+  readonly inheritEnv?: boolean | InheritedVariables | undefined;
   /** Called with each diagnostic. */
   readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
   /** Called with each message of a hook to the user. */
@@ -120,7 +123,7 @@ const rules = {
   toolNames: object,
   sensitive: texts,
   redact: callable,
-  inheritEnv: boolean,
+  inheritEnv: inheritedVariables,
   onDiagnostic: callable,
   onNotice: callable,
   machine: group(machineRules),

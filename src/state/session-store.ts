@@ -19,14 +19,14 @@ export interface SessionChange {
 
 /** Stores sessions. `save` compares revisions, so that the second of two concurrent writers is refused. */
 export interface SessionStore {
-  /** Returns the stored session, or undefined if there is none. */
+  /** Returns the stored session, or undefined if the store has no session with this id. */
   load(id: string): Awaitable<StoredSession | undefined>;
   /**
    * Makes the change if the stored revision is `expected`, and returns the new revision. The revision is 0 if nothing is
    * stored. Otherwise changes nothing and returns undefined. Fails without a change if `keep` exceeds the stored messages.
    */
   save(id: string, change: SessionChange, expected: number): Awaitable<number | undefined>;
-  /** Deletes the session. Does nothing if there is none. */
+  /** Deletes the session. Does nothing if the store has no session with this id. */
   delete(id: string): Awaitable<void>;
 }
 

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { OptionInvalidError } from '../../src/errors.js';
+import { messages } from '../support/docs/collect-option-errors.js';
 import { root } from '../support/docs/doc-files.js';
 import { isHelpfulOptionMessage } from '../support/docs/option-messages.js';
 import { type Passage, readComments, readLiterals, readMarkdown } from '../support/docs/prose.js';
@@ -54,6 +56,7 @@ describe('the checks', () => {
     ['an opener after another sentence', '// Closes it.\n// What is left goes.', 'opens with "What"'],
     ['"is no"', '/** The name is no string. */', 'is no'],
     ['"is none"', '/** A tool that is none. */', 'is none'],
+    ['"there is none"', '/** Returns undefined if there is none. */', 'is none'],
     ['a long sentence', `/** ${long} */`, '32 words'],
     ['two semicolons', '/** Opens; reads; closes. */', 'semicolon'],
   ])('find %s in a comment', (_what, source, problem) => {
@@ -73,6 +76,13 @@ describe('the checks', () => {
       checkProse(readMarkdown('a.md', '```ts\n// What is this\n```\n\nIf there is no session, it opens one.\n')),
     ).toEqual([]);
     expect(comment('/**\n * Adds.\n * @example\n * What is(this);\n */')).toEqual([]);
+  });
+
+  test('see every option error that a test file makes', () => {
+    const message = '`probe` must be a string, got 1';
+    expect(new OptionInvalidError('probe', message).message).toBe(message);
+
+    expect(messages).toContain(message);
   });
 
   test('find an option error that lacks the option, the expectation or the value', () => {

@@ -13,7 +13,7 @@ function project(place: Place, folder: string, [fields = '', body = 'Do it.']: r
 }
 
 describe('a SKILL.md written for Claude Code', () => {
-  test("has the user's arguments in place of $ARGUMENTS, and nothing if there are none", async () => {
+  test("has the user's arguments in place of $ARGUMENTS, or nothing without arguments", async () => {
     const place = makePlace();
     project(place, 'fix', ['argument-hint: "[issue]"\n', 'Fix $ARGUMENTS. Leave $1, $ARGUMENTS[0] and $ARGUMENTS_X.']);
     project(place, 'plain', ['', 'Say {{arguments}}.']);

@@ -34,9 +34,9 @@ function isInside(text: string, index: number): boolean {
 }
 
 /**
- * Applies sorted, disjoint edits to the joined text of a response. The parts keep their order, and a replacement goes
- * into the part in which the replaced text starts. A text part that becomes empty is removed. If there is no text part,
- * a new one is inserted after the leading reasoning parts.
+ * Applies sorted, disjoint edits to the joined text of a response. The parts keep their order. If an edit spans several
+ * parts, the first of them receives the replacement. Removes empty text parts. A response without text gets a new text
+ * part after its leading reasoning parts.
  */
 export function editContent(content: readonly AssistantPart[], edits: readonly TextEdit[]): readonly AssistantPart[] {
   if (edits.length === 0) return content;

@@ -14,7 +14,7 @@ export function sortTools<T extends ToolSpec>(run: ExtensionRun, tools: readonly
   return [...tools].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Returns the guidance on the offered tools for the system message; an empty array if there is none. */
+/** Returns the guidance on the offered tools for the system message, or an empty array. */
 export function guidanceFor(run: ExtensionRun, offered: readonly ToolSpec[]): readonly string[] {
   const configs = configsOf(run);
   if (configs.length === 0) return [];

@@ -109,7 +109,7 @@ function lateBlocks(text: string): (index: number) => number | undefined {
 }
 
 /**
- * Returns the index after the closing fence, or the end of the text if there is none. A tag may follow the fence
+ * Returns the index after the closing fence, or the end of the text if no fence closes. A tag may follow the fence
  * directly.
  */
 function fenceEnd(text: string, fence: string, from: number): number {

@@ -31,6 +31,8 @@ export class InstalledServers {
     private readonly context: {
       readonly workspaceDir: string;
       readonly report: (diagnostic: ManifestDiagnostic) => void;
+      /** Removes sensitive settings from data of the servers. */
+      readonly redact: McpServerOrigin['redact'];
     },
   ) {}
 
@@ -112,7 +114,7 @@ export class InstalledServers {
     const { argsRequired, urlMeans } = formatOf(extension.format);
     const origin: McpServerOrigin = {
       ...{ scope, source, root, extension: extension.name, settings: settings.variables },
-      ...{ workspaceDir: this.context.workspaceDir, argsRequired, urlMeans },
+      ...{ workspaceDir: this.context.workspaceDir, redact: this.context.redact, argsRequired, urlMeans },
     };
     try {
       return await this.mcp.set(id, mcpServers[name] as McpServerConfig, origin);

@@ -154,17 +154,18 @@ function settingDiagnostics(
 
 function registrationsOf(
   { extension, scope }: JudgedExtension,
-  { settings, variablesOf }: PreparationContext,
+  { settings, variablesOf, redactor }: PreparationContext,
   data: string | undefined,
 ): readonly HookRegistration[] {
   if (settings.hooks === false) return [];
   const { name, source, root } = extension;
   // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
+  const redact = (text: string): string => redactor.values(text);
   return extension.hooks.map(({ args, ...hook }) => ({
     ...(hook as HookRegistration),
     ...(args !== undefined && { args: hook.shell ? args : args.map(expand) }),
     ...(!hook.shell && { command: expand(hook.command) }),
-    ...{ scope, source, root, extension: name, variables: () => variablesOf(name) },
+    ...{ scope, source, root, extension: name, variables: () => variablesOf(name), redact },
   }));
 }

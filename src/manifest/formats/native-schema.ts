@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { JsonSchema } from '../../internal/json.js';
 import { isRefusedName } from '../../process/environment.js';
+import { portableNameProblem } from '../../process/files/portable-name.js';
 import { SKILL_NAME } from '../../skills/skill.js';
 
 const text = z.string().min(1);
@@ -10,7 +11,7 @@ const textMap = z.record(z.string(), z.string());
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const timeout = z.number().min(1).max(MAX_TIMER_MS);
 
-/** Schema of a name that may become an object key. */
+/** Schema of a name that may become an object key or a file name. */
 function named(max: number, pattern: RegExp, rule: string) {
   return z
     .string()
@@ -23,16 +24,26 @@ function named(max: number, pattern: RegExp, rule: string) {
     );
 }
 
-const extensionName = named(
-  64,
-  /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
-  'a name must consist of letters, digits, ".", "_" and "-", without ".."',
+/** Adds the rules for names that are file names or command arguments on some platform. */
+function portable(name: ReturnType<typeof named>) {
+  return name.superRefine((value, context) => {
+    const message = portableNameProblem(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+}
+
+const extensionName = portable(
+  named(
+    64,
+    /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
+    'a name must consist of letters, digits, ".", "_" and "-", without ".."',
+  ),
 );
 /** The only required key in a manifest of another program. */
 export const namedSchema = z.looseObject({ name: extensionName });
 
 const label = named(128, /^\P{Cc}+$/u, 'a name must not contain control characters');
-const skillLabel = named(64, SKILL_NAME, 'a name must not contain control characters or ":"');
+const skillLabel = portable(named(64, SKILL_NAME, 'a name must not contain control characters or ":"'));
 
 const hookFields = {
   name: label,

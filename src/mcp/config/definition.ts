@@ -63,6 +63,11 @@ export interface McpServerOrigin {
    * receives them, and `${NAME}` in the definition may refer to them.
    */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Returns a copy of a value without secrets. Applied to all data that the server sends and to errors of connecting,
+   * before any other use.
+   */
+  readonly redact?: (<Value>(value: Value) => Value) | undefined;
   /** If true, a server with a `command` must also have `args`, which may be empty. */
   readonly argsRequired?: boolean | undefined;
   /** The transport of a `url` without a `type`. Default: `http`, then SSE if the server refuses Streamable HTTP. */

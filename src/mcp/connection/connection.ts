@@ -35,7 +35,7 @@ export interface Connection {
   readonly ending: string | undefined;
   /** Sends a request such as `tools/call`. */
   request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer>;
-  /** Returns all entries of a list. Each page has the time limit of one request. For `tools`, empty if there are none. */
+  /** Returns all entries of a list. Each page has the time limit of one request. A server without tools gives an empty list. */
   list(what: McpList, options: RequestOptions): Promise<readonly unknown[]>;
   /** Notifies the server that the roots have changed. */
   announceRoots(): Promise<void>;

@@ -77,8 +77,8 @@ export class McpServer {
   }
 
   /**
-   * Sends a request over the current connection, or over the next one if there is none. If the server no longer knows
-   * the session, it did nothing, and the request is sent once more over a new connection. Rejects with a typed error.
+   * Sends a request over the current connection, or waits for the next connection. A server that no longer knows the
+   * MCP session did nothing, so the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.underWay += 1;
@@ -128,13 +128,14 @@ export class McpServer {
 
   /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string): Promise<void> {
-    const { name } = this.definition;
+    const { name, origin } = this.definition;
     const { failure } = this.link;
     if (!(failure instanceof AuthorizationPendingError)) {
       throw new McpUnavailableError(name, 'no authorization is pending.');
     }
     await failure.finish(code).catch((error) => {
-      throw requestError(name, error);
+      const failed = requestError(name, error);
+      throw origin.redact?.(failed) ?? failed;
     });
     await this.link.connect();
   }

@@ -1,9 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/**
- * Returns the home directory of the user. Returns undefined if there is none, for example in a container without HOME.
- */
+/** Returns the user's home directory, or undefined if the user has no home directory, as in a container without HOME. */
 export function homeFolder(): string | undefined {
   try {
     const folder = homedir();

@@ -18,8 +18,8 @@ export interface HookDefinition {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /**
-   * True if `command` is a string for `/bin/sh`. The value `bash` selects the `bash` in PATH, or `/bin/sh` if there is
-   * none.
+   * True if `command` is a string for `/bin/sh`. The value `bash` selects the `bash` in PATH, or `/bin/sh` if PATH has
+   * no `bash`.
    */
   readonly shell?: boolean | 'bash' | undefined;
   /**
@@ -66,6 +66,11 @@ export interface HookOrigin {
   readonly dialectEvent?: string | undefined;
   /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;
+  /**
+   * Removes secrets from the standard output and standard error of the hook, before any other use. JSON must stay valid
+   * JSON.
+   */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** A hook to register: its definition and its origin. */
@@ -116,5 +121,5 @@ export const definitionRules = {
 export const registrationRules = {
   ...definitionRules,
   ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },
-  ...{ dialectEvent: plainText, variables: callable },
+  ...{ dialectEvent: plainText, variables: callable, redact: callable },
 } satisfies OptionTable<HookRegistration>;

@@ -2,7 +2,7 @@ import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
-import { variablePrefix } from '../../process/environment.js';
+import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
 import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
@@ -47,7 +47,7 @@ export interface HookRunnerOptions {
   readonly appName: string;
   /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
   readonly timeoutMs: () => number;
-  readonly inheritEnv: boolean;
+  readonly inheritEnv: boolean | InheritedVariables;
   readonly sensitive: readonly string[];
   readonly toolNames: ToolNames;
   readonly redact?: ((text: string) => string) | undefined;
@@ -181,7 +181,7 @@ export class HookRunner {
     progress: EventProgress<Value>,
   ): Promise<ProcessResult | Refused | undefined> {
     const { options, prefix } = this;
-    const { workspaceDir, inheritEnv, redact } = options;
+    const { workspaceDir, inheritEnv } = options;
     const { sessionId, signal } = progress.context;
     const fields = progress.context.describe(progress.value);
     // Little code runs between verification and start, so that files have no time to change.
@@ -199,8 +199,7 @@ export class HookRunner {
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
-    const result = await startHook(start, this.machine);
-    return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
+    return redacted(await startHook(start, this.machine), [hook.redact, options.redact]);
   }
 
   /**
@@ -256,6 +255,12 @@ interface Refused {
   readonly status: 'failed' | 'skipped';
   readonly problem: HookProblem;
   readonly durationMs: number;
+}
+
+/** Removes secrets from the output of a hook with each function of the list. */
+function redacted(result: ProcessResult, redactors: readonly (((text: string) => string) | undefined)[]): ProcessResult {
+  const redact = (text: string) => redactors.reduce((shown, next) => next?.(shown) ?? shown, text);
+  return { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { quote } from '../script/describe-messages.js';
 
 /**
- * Describes the first difference between two values. Returns undefined if there is none.
+ * Describes the first difference between two values. Returns undefined if the values are equal.
  * Treats an undefined member as missing.
  */
 export function differenceOf(actual: unknown, expected: unknown, path = ''): string | undefined {

@@ -30,6 +30,17 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     await server.remove();
   });
 
+  test('a key of another type causes an error that is not retryable', async () => {
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+    await client.set(list, 'text');
+
+    await expect(sessions.load('s')).rejects.toMatchObject({
+      code: 'ERR_REDIS_UNAVAILABLE',
+      retryable: false,
+      message: expect.stringContaining('Use another `prefix`, or delete the key.'),
+    });
+  });
+
   test.each(['{"role":', 'null', '7', '"text"'])('the stored message %s causes an error with its key', async (json) => {
     await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
     await client.lSet(list, 1, json);

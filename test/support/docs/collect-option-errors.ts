@@ -1,8 +1,9 @@
 import { afterAll } from 'vitest';
 import { isHelpfulOptionMessage } from './option-messages.js';
 
-// Every option error of the library extends the `Error` that is global while src/errors.ts is loaded.
-const messages = new Set<string>();
+/** The messages of the option errors that the tests of the current file have made. */
+export const messages = new Set<string>();
+// Option errors extend the class that is `globalThis.Error` while src/errors.ts is loaded.
 const RealError = globalThis.Error;
 globalThis.Error = new Proxy(RealError, {
   construct(target, args, newTarget) {

@@ -5,7 +5,7 @@ export type ProseProblem = string;
 
 const opener = /^["'“(*_]*(What|Whether|Where|Those|Of one|By what)\b/;
 const isNone =
-  /(?<!\bthere )\b(is|are|was|were|be) (no(?! longer| more| later| earlier| less| larger| smaller)|none)\b|\bthere is no such\b/i;
+  /(?<!\bthere )\b(is|are|was|were|be) no(?! longer| more| later| earlier| less| larger| smaller)\b|\b(is|are|was|were|be) none\b|\bthere is no such\b/i;
 const maxWords = 30;
 
 /** The problems of passages of comments and Markdown: openers, "is no …", long sentences, semicolons. */
