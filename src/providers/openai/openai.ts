@@ -63,7 +63,7 @@ export interface OpenAIOptions {
    * Tools that OpenAI defines, in the form of the Responses API, such as `{ type: 'web_search' }`. A tool that the
    * application runs, such as `{ type: 'apply_patch' }`, is run by the agent's tool with that name.
    */
-  readonly tools?: readonly OpenAITool[] | undefined;
+  readonly tools?: readonly (OpenAITool | { readonly type: string })[] | undefined;
   /**
    * If true, the server stores each response, and the next request of the conversation sends only the messages after
    * the last response. The request contains the whole conversation if the earlier messages changed, or if the server

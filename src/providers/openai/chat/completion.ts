@@ -1,6 +1,6 @@
 import { unreadableBody } from '../../shared/error.js';
 import { toProviderError } from '../../shared/failure.js';
-import { isObject, objectsIn, parseJson, textOr, type WireObject } from '../../shared/wire.js';
+import { hasFields, isObject, objectsIn, parseJson, textOr, type WireObject } from '../../shared/wire.js';
 
 /**
  * Returns a completion's JSON object.
@@ -18,6 +18,8 @@ export function completionIn(body: unknown): WireObject {
  * Copilot splits text and tool calls into two choices of the same index, so their tool calls are merged.
  */
 export function choiceIn({ choices }: WireObject): WireObject | undefined {
+  const only: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
+  if (isObject(only) && (only.index ?? 0) === 0) return only;
   const [first, ...others] = objectsIn(choices).filter(({ index }) => (index ?? 0) === 0);
   const calls = others.flatMap(({ message }) =>
     isObject(message) && contentText(message.content) === '' ? callsIn(message) : [],
@@ -28,6 +30,7 @@ export function choiceIn({ choices }: WireObject): WireObject | undefined {
 
 /** Throws if a completion or a chunk carries an error: beside its choices, inside a choice, or instead of choices. */
 export function throwErrorIn(body: WireObject, choice: WireObject | undefined): void {
+  if (Array.isArray(body.choices) && !body.error && !choice?.error && !body.x_groq) return;
   const isError = !Array.isArray(body.choices) && (body.object === 'error' || textOr(body.message) !== '');
   const error = [body.error, choice?.error, groqOf(body).error, isError && body].find(saysSomething);
   if (error) throw toProviderError('openai', { error });
@@ -64,8 +67,8 @@ export function callsIn({ tool_calls: calls, function_call: call }: WireObject):
 
 /** Returns the token counts of a completion or a chunk. */
 export function usageIn(body: WireObject, choice: WireObject | undefined): WireObject | undefined {
-  const counts = [body.usage, choice?.usage, groqOf(body).usage].filter(isObject);
-  return counts.find((usage) => Object.keys(usage).length > 0);
+  if (!body.usage && !choice?.usage && !body.x_groq) return undefined;
+  return [body.usage, choice?.usage, groqOf(body).usage].find(hasFields);
 }
 
 function groqOf({ x_groq: fields }: WireObject): WireObject {

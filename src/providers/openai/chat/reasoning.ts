@@ -16,6 +16,8 @@ const FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'];
 const BLOCKS = ['reasoning_details', 'thinking_blocks'];
 const BLOCK_TEXTS = ['text', 'summary', 'thinking'];
 
+const REASONING_NAMES = [...FIELDS, ...BLOCKS, 'extra_content'];
+
 /** Field of an assembled message for reasoning that is not sent back. */
 const UNSENT = 'thought';
 
@@ -54,6 +56,7 @@ export class ReasoningFragments {
 
   /** Returns the reasoning text in the delta. */
   add(delta: WireObject): string {
+    if (isPlain(delta)) return '';
     for (const [name, blocks] of Object.entries(blocksIn(delta))) {
       this.blocks[name] ??= [];
       for (const block of blocks) addBlock(this.blocks[name], block);
@@ -71,6 +74,11 @@ export class ReasoningFragments {
     const { field = UNSENT, text } = this.found;
     return { ...this.blocks, [field]: field === 'content' ? thinkingContent(text, content) : text };
   }
+}
+
+/** True for a delta of text without reasoning, as most deltas are. */
+function isPlain(delta: WireObject): boolean {
+  return typeof delta.content === 'string' && REASONING_NAMES.every((name) => delta[name] === undefined);
 }
 
 function blockText(block: WireObject): string {
