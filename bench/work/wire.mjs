@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const DELTAS = 5_000;
 const [folder = '', api = ''] = process.argv.slice(2);
 
-/** @param {{ readonly type?: string }} data */
+/** @param {Readonly<Record<string, unknown>>} data */
 const event = (data) => `${data.type ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`;
 
 /** The events of one response, as the services send them. */

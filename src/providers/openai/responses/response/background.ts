@@ -45,15 +45,15 @@ export async function finished(response: WireObject, call: BackgroundCall): Prom
   }
 }
 
-async function poll(first: WireObject, { client, request, options }: BackgroundCall): Promise<WireObject> {
+async function poll(first: WireObject, call: BackgroundCall): Promise<WireObject> {
+  const { request } = call;
   const clock = request.run?.clock ?? systemClock;
   let response = first;
   let failures = 0;
   for (let waitMs = FIRST_WAIT_MS; isPending(response); waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS)) {
     await sleep(waitMs, clock, request.signal);
     try {
-      const answer = await begun(retrieve(client, textOr(first.id), options));
-      response = responseIn(answer.data);
+      response = await retrieve(textOr(first.id), call);
       failures = 0;
     } catch (thrown) {
       const error = toProviderError('openai', thrown);
@@ -65,9 +65,18 @@ async function poll(first: WireObject, { client, request, options }: BackgroundC
   return response;
 }
 
-function retrieve(client: OpenAIResponsesClient, id: string, options: ClientRequestOptions) {
-  const { retrieve } = client as Required<OpenAIResponsesClient>;
-  return retrieve.call(client, id, {}, options);
+/** The official client leaves a listener for each request, so each poll has an abort signal of its own. */
+async function retrieve(id: string, { client, request, options }: BackgroundCall): Promise<WireObject> {
+  const { retrieve: get } = client as Required<OpenAIResponsesClient>;
+  const controller = new AbortController();
+  const abort = () => controller.abort(request.signal?.reason);
+  request.signal?.addEventListener('abort', abort, { once: true });
+  try {
+    const answer = await begun(get.call(client, id, {}, { ...options, signal: controller.signal }));
+    return responseIn(answer.data);
+  } finally {
+    request.signal?.removeEventListener('abort', abort);
+  }
 }
 
 /** The run has ended, so its signal must not abort this request, and a failure has nobody to report to. */
