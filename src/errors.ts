@@ -114,12 +114,14 @@ export class ResumeInvalidError extends KeelsonError {
   }
 }
 
-/** A hook called its `next` after the hook had settled. The call had no effect. */
+/** A hook called its `next` after the hook, or the outermost hook, had settled. The call had no effect. */
 export class NextExpiredError extends KeelsonError {
   readonly code = 'ERR_NEXT_EXPIRED';
 
   constructor(lifecycle: string, point: string) {
-    super(`"${lifecycle}" called \`next\` after its ${point} had settled. Await \`next\` inside the hook.`);
+    super(
+      `"${lifecycle}" called \`next\` after its ${point}, or an outer one, had settled. Await \`next\` inside the hook.`,
+    );
   }
 }
 
@@ -183,6 +185,17 @@ export class SessionReentryError extends KeelsonError {
 
   constructor(id: string) {
     super(`Session "${id}" was entered again inside one of its runs. Use \`agent.run\`, or another session.`);
+  }
+}
+
+/** A session cannot be forked to an id that is in use. Nothing was changed. */
+export class SessionExistsError extends KeelsonError {
+  readonly code = 'ERR_SESSION_EXISTS';
+  readonly session: string;
+
+  constructor(id: string) {
+    super(`Session "${id}" exists already. Fork to a new id, or delete this session first.`);
+    this.session = id;
   }
 }
 

@@ -5,6 +5,7 @@ export type {
   CompactionEndEvent,
   CompactionStartEvent,
   DecisionEvent,
+  ExtensionErrorEvent,
   ModelEndEvent,
   ModelErrorEvent,
   ModelStartEvent,
@@ -53,7 +54,12 @@ export type {
   SessionRunOptions,
   SessionStream,
 } from './agent/session.js';
-export { SessionConflictError, SessionStoreError } from './agent/session-error.js';
+export {
+  ResumeClaimedError,
+  SessionBusyError,
+  SessionConflictError,
+  SessionStoreError,
+} from './agent/session-error.js';
 export {
   AgentClosedError,
   HookResultInvalidError,
@@ -67,6 +73,7 @@ export {
   ResumeInvalidError,
   RunEndedError,
   SessionClosedError,
+  SessionExistsError,
   SessionReentryError,
   TimeoutExceededError,
   ToolConflictError,
@@ -93,6 +100,7 @@ export type {
   LoaderHost,
   ModelCall,
   ModelCallRequest,
+  StreamGate,
   ToolCallRequest,
   ToolInvoke,
 } from './lifecycle/lifecycle.js';
@@ -136,8 +144,19 @@ export {
   RunError,
   type RunErrorState,
 } from './model/run-error.js';
-export { MemorySessionStore } from './state/memory-session-store.js';
-export type { SessionChange, SessionStore, StoredSession } from './state/session-store.js';
+export { MemorySessionStore, type MemorySessionStoreOptions } from './state/memory-session-store.js';
+export type {
+  KnownSession,
+  SessionChange,
+  SessionClaim,
+  SessionDetails,
+  SessionFork,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  SessionSummary,
+  StoredSession,
+} from './state/session-store.js';
 export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {

@@ -73,6 +73,7 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
     const launch = { command, args: args(request), env: env as Environment, timeoutMs, graceMs: GRACE_MS, signal };
     const { outcome, exitCode, stdout, stderr, failure } = await runProcess({ ...launch, cwd });
     if (failure !== undefined) throw new ConceptCommandUnavailableError(command, failure.message);
+    if (outcome === 'output-limit') return withHeading(request.conceptName, `${stdout.trim()}\n\n[cut at 1 MiB]`);
     if (outcome !== 'exited' || exitCode !== 0) {
       throw new ConceptCommandError(command, outcome === 'exited' ? `exit code ${exitCode}` : outcome, stderr);
     }

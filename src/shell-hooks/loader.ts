@@ -105,8 +105,7 @@ class ShellHooksLoader implements ShellHooks {
       ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
       ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
-      toolNames: settings.toolNames ?? {},
-      redact: settings.redact,
+      ...{ toolNames: settings.toolNames ?? {}, maxProcesses: settings.maxProcesses, redact: settings.redact },
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
     });
   }

@@ -13,6 +13,7 @@ import {
   oneOf,
   texts,
   timerMs,
+  whole,
   withMethods,
 } from '../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
@@ -91,6 +92,11 @@ export interface ShellHooksOptions {
    * and each other `*_API_KEY`. `true` withholds none. An object names exceptions to `false`. Default false.
    */
   readonly inheritEnv?: boolean | InheritedVariables | undefined;
+  /**
+   * Number of hook processes that may run at once. Further hooks wait, and the wait counts towards their time limit.
+   * Default 16.
+   */
+  readonly maxProcesses?: number | undefined;
   /** Called with each diagnostic. */
   readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
   /** Called with each message of a hook to the user. */
@@ -124,6 +130,7 @@ const rules = {
   sensitive: texts,
   redact: callable,
   inheritEnv: inheritedVariables,
+  maxProcesses: whole(1),
   onDiagnostic: callable,
   onNotice: callable,
   machine: group(machineRules),
@@ -136,17 +143,18 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly files: readonly HookFile[];
   readonly discover: readonly HookDialect[];
   readonly own: readonly HookRegistration[];
+  readonly maxProcesses: number;
   readonly timeout: number | undefined;
 }
 
 /** Validates the options and fills in the defaults. Throws an `OptionInvalidError` or a `HookInvalidError`. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
   validateOptions(options, rules);
-  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
+  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [], maxProcesses = 16 } = options;
   const { hooks, timeout } = ownHooks(options.hooks);
   return {
     ...options,
-    ...{ appName, discover, own: hooks, timeout },
+    ...{ appName, discover, own: hooks, timeout, maxProcesses },
     workspaceDir: resolve(workspaceDir),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),
   };

@@ -50,6 +50,11 @@ export interface McpServerDefinition {
 export interface McpServerOrigin {
   /** `builtin` means that the host application defines the server. A trust gate decides about all other servers. */
   readonly scope: TrustScope;
+  /**
+   * Decides which of two servers gets a name: `builtin` goes before `user`, and `user` before `workspace`. Default:
+   * `scope`.
+   */
+  readonly precedence?: TrustScope | undefined;
   /** Absolute path of the file that defines the server. */
   readonly source?: string | undefined;
   /** The extension that provides the server. */

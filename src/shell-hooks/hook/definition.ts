@@ -13,7 +13,7 @@ export interface HookDefinition {
   readonly name: string;
   /**
    * The program: an absolute path, a path relative to the extension package or else the workspace, or a name to look up
-   * in PATH. No shell reads it unless `shell` is set.
+   * in PATH. No shell reads it unless `shell` is set. Without `args`, plain words after the first are the arguments.
    */
   readonly command: string;
   readonly args?: readonly string[] | undefined;

@@ -3,8 +3,10 @@ import { type Message, textOf } from 'keelson';
 import { type ExtensionInput, shortCircuit } from 'keelson/extension';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { MemorySessionStore } from '../../../src/state/memory-session-store.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { lab, recordingSink } from '../../support/extension/lab.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 const say = (content: string): Message => ({ role: 'user', content });
 const append = (id: string, log: string[] = []): ExtensionInput => ({
@@ -104,7 +106,7 @@ describe('onInputMessages', () => {
     const bad: ExtensionInput = {
       id: 'bad',
       onInputMessages(messages) {
-        messages.push(say('half'));
+        (messages as Message[]).push(say('half'));
         (messages[0] as { content: string }).content = 'spoilt';
         throw new Error('boom');
       },
@@ -184,7 +186,7 @@ describe('onInputMessages', () => {
 
   test('an in-place change of bytes does not change the original bytes, also in a Buffer', async () => {
     const given = Buffer.from('picture');
-    const onInputMessages = ([first]: Message[]) => {
+    const onInputMessages = ([first]: readonly Message[]) => {
       ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image.fill(0);
     };
     const { agent } = lab([{ id: 'x', onInputMessages }]);
@@ -195,7 +197,7 @@ describe('onInputMessages', () => {
 
   test('copies messages that were created in another realm', async () => {
     const given = runInNewContext("({ role: 'user', content: [{ type: 'text', text: 'a' }] })");
-    const onInputMessages = ([first]: Message[]) => {
+    const onInputMessages = ([first]: readonly Message[]) => {
       ((first as Message).content as unknown as [{ text: string }])[0].text = 'b';
     };
     const { agent, model } = lab([{ id: 'x', onInputMessages }]);
@@ -208,16 +210,13 @@ describe('onInputMessages', () => {
   test('lets a session store only the changed messages again', async () => {
     const saved: unknown[] = [];
     const { agent } = lab([{ id: 'x', onInputMessages: (messages) => [...messages] }]);
-    const stored: Message[] = [];
-    const store = {
-      load: () => (stored.length === 0 ? undefined : { messages: stored, revision: 1 }),
-      save: (_id: string, { keep, append: added }: { keep: number; append: readonly Message[] }) => {
-        saved.push([keep, added.length]);
-        stored.push(...added);
-        return 1;
+    const inner = new MemorySessionStore();
+    const store = storeOver(inner, {
+      save: (id, change, expected) => {
+        saved.push([change.keep, change.append.length]);
+        return inner.save(id, change, expected);
       },
-      delete: () => {},
-    };
+    });
     const session = await agent.session({ id: 's', store });
     await session.run('one');
     await session.run('two');
