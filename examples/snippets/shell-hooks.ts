@@ -53,6 +53,10 @@ assert.deepEqual(
 );
 await agent.close();
 
+// #region environment
+shellHooks({ inheritEnv: { include: ['DATADOG_API_KEY'], exclude: ['NPM_TOKEN', 'INTERNAL_*'] } });
+// #endregion
+
 // #region discover
 const found = shellHooks({
   workspaceDir,
