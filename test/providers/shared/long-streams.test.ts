@@ -51,6 +51,9 @@ test.each<Case>([
   chat('reasoning', { reasoning_content: ' word' }),
   chat('reasoning blocks', { reasoning_details: [{ type: 'reasoning.text', index: 0, text: ' word' }] }),
   chat('arguments', { tool_calls: [{ index: 0, id: 'c', function: { name: 'n', arguments: ' "word"}' } }] }),
+  chat('objects in arguments', {
+    tool_calls: [{ index: 0, id: 'c', function: { name: 'n', arguments: '{"a":{}},' } }],
+  }),
   chat('citations', { annotations: [{ type: 'url_citation' }] }),
   anthropic('text', { type: 'text', text: '' }, { type: 'text_delta', text: ' word' }),
   anthropic('thinking', { type: 'thinking', thinking: '' }, { type: 'thinking_delta', thinking: ' word' }),
@@ -65,12 +68,13 @@ test.each<Case>([
   responses('response.reasoning_summary_text.delta'),
 ])('100,000 deltas are assembled in linear time: $title', ({ make, before = [], delta, end }) => {
   const stream = make();
-  const started = performance.now();
+  const started = process.cpuUsage();
   for (const event of before) stream.take(event);
   for (let count = 0; count < DELTAS; count += 1) stream.take(delta);
   stream.take(end);
   stream.whole();
 
   // Quadratic assembly takes minutes.
-  expect(performance.now() - started).toBeLessThan(5_000);
+  const { user, system } = process.cpuUsage(started);
+  expect((user + system) / 1000).toBeLessThan(5_000);
 });

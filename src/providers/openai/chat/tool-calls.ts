@@ -1,5 +1,6 @@
 import type { ModelPart } from '../../../model/model.js';
 import { isObject, parseJson, textOr, type WireObject } from '../../shared/wire.js';
+import { ObjectEnd } from './object-end.js';
 
 /**
  * Assembles tool calls from the fragments of a stream.
@@ -23,7 +24,7 @@ export class CallFragments {
     call.called = true;
     if (call.name === '' || call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
     const text = argumentsText(called.arguments);
-    call.arguments = joinedArguments(call.arguments, text);
+    addArguments(call, text);
     return inputDelta(call, text);
   }
 
@@ -49,7 +50,7 @@ export class CallFragments {
     if (known && !beginsAnother(known, fragment)) return known;
     const latest = this.calls.at(-1);
     if (latest && !known && continuesLatest(fragment)) return latest;
-    const call = { index, id: '', name: '', arguments: '', fields: {}, called: false };
+    const call = { index, id: '', name: '', arguments: '', end: new ObjectEnd(), fields: {}, called: false };
     this.calls.push(call);
     this.byIndex.set(index, call);
     return call;
@@ -65,6 +66,8 @@ interface OpenCall {
   id: string;
   name: string;
   arguments: string;
+  /** The end of `arguments`. */
+  end: ObjectEnd;
   fields: WireObject;
   called: boolean;
 }
@@ -81,11 +84,11 @@ function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const text = argumentsText(called.arguments);
   if (name === '' || call.name === '') return false;
   if (call.id !== '' && fragment.id && fragment.id !== call.id) {
-    return name !== call.name || call.arguments === '' || isComplete(call.arguments);
+    return name !== call.name || call.arguments === '' || hasCompleteArguments(call);
   }
-  if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : isComplete(call.arguments);
+  if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : hasCompleteArguments(call);
   const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isComplete(text);
-  return isNew && isComplete(call.arguments);
+  return isNew && hasCompleteArguments(call);
 }
 
 /** True for a fragment with only arguments at an unknown index: the server sent a wrong index. */
@@ -99,16 +102,23 @@ function joinedName(name: string, piece: string): string {
 }
 
 /** Complete arguments are repeated by some servers, and others send `{}` as a placeholder first. */
-function joinedArguments(text: string, piece: string): string {
-  const isAgain = text === '{}' || (text === piece && isComplete(text));
-  return isAgain && piece.startsWith('{') ? piece : text + piece;
+function addArguments(call: OpenCall, piece: string): void {
+  const isAgain = call.arguments === '{}' || (call.arguments === piece && isComplete(piece));
+  const isReplaced = isAgain && piece.startsWith('{');
+  if (isReplaced) call.end = new ObjectEnd();
+  call.arguments = isReplaced ? piece : call.arguments + piece;
+  call.end.add(piece);
 }
 
 function argumentsText(given: unknown): string {
   return typeof given === 'string' ? given : (JSON.stringify(given ?? undefined) ?? '');
 }
 
-/** Checks the last character first: this runs for each fragment, and parsing long arguments is slow. */
 function isComplete(text: string): boolean {
   return text.trimEnd().endsWith('}') && parseJson(text) !== undefined;
+}
+
+/** Parses only a balanced object: a server may repeat the name in each fragment, and parsing long arguments is slow. */
+function hasCompleteArguments({ end, arguments: text }: OpenCall): boolean {
+  return end.isReached() && parseJson(text) !== undefined;
 }
