@@ -56,7 +56,7 @@ export interface McpClientInfo {
 
 /** Times in milliseconds. */
 export interface McpTimeouts {
-  /** From the start of a server until its tools are listed. Default 10,000. */
+  /** From the start of a server until its tools are listed, installation by `npx` included. Default 60,000. */
   readonly connectMs?: number | undefined;
   /** For one request. Each progress notification restarts it. Default 60,000. */
   readonly callMs?: number | undefined;

@@ -61,11 +61,11 @@ export class McpServer {
 
   status(): McpServerStatus {
     const { name, transport, origin } = this.definition;
-    const { state, lastError, connections, established } = this.link;
+    const { state, step, lastError, connections, established } = this.link;
     const { instructions } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
     return {
-      ...{ name, state, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
+      ...{ name, state, step, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
       reconnects: Math.max(0, connections - 1),
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,

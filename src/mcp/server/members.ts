@@ -207,7 +207,7 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
 function statusOf(member: Member): McpServerStatus {
   if (member instanceof McpServer) return member.status();
   const { name, problem, origin } = member;
-  const never = { transport: undefined, protocolVersion: undefined, instructions: undefined };
+  const never = { step: undefined, transport: undefined, protocolVersion: undefined, instructions: undefined };
   const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
   const { scope, source, extension } = origin;
   return { ...never, ...none, name, state: 'invalid', lastError: problem, scope, source, extension };
