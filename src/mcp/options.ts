@@ -24,6 +24,12 @@ export interface McpServersOptions {
   readonly approve?: Approver | undefined;
   /** The trust gate of the host, if it has one. Default: a new gate for `workspaceDir` that asks `approve`. */
   readonly gate?: TrustGate | undefined;
+  /**
+   * The servers that `agent.ready()` and the first run wait for: `true` for all, `false` for none, or names. Waits for
+   * the first attempt to connect. The tools of the other servers join when their server is connected. Default: none,
+   * but each server has `timeouts.readyMs` to connect.
+   */
+  readonly waitForServers?: boolean | readonly string[] | undefined;
   readonly timeouts?: McpTimeouts | undefined;
   /** How a lost connection is restored. `false` turns automatic attempts off. */
   readonly reconnect?: McpReconnectOptions | false | undefined;
@@ -58,6 +64,11 @@ export interface McpClientInfo {
 export interface McpTimeouts {
   /** From the start of a server until its tools are listed, installation by `npx` included. Default 60,000. */
   readonly connectMs?: number | undefined;
+  /**
+   * The time that `agent.ready()` and the first run give a server that `waitForServers` does not name. It begins after
+   * the approval of the server. Default 1,000; with `waitForServers: false`, 0.
+   */
+  readonly readyMs?: number | undefined;
   /** For one request. Each progress notification restarts it. Default 60,000. */
   readonly callMs?: number | undefined;
   /** For one request in total, also with progress. Default 600,000. */

@@ -52,16 +52,22 @@ export class ServerPool {
       );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
-    await this.connect();
+    await this.begin();
   }
 
-  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or its first attempt has failed. */
   async connect(): Promise<void> {
+    await this.begin();
+    await Promise.all(this.members.servers().map(({ link }) => link.settled()));
+  }
+
+  /** Connects to all servers in parallel, and waits for them as `waitForServers` says. */
+  private async begin(): Promise<void> {
     if (this.isClosed) return;
-    const connected = this.connectKnown();
+    const connected = this.members.connectIdle();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
-    await Promise.all([connected, this.connectKnown()]);
+    await Promise.all([connected, this.members.connectIdle()]);
   }
 
   /** Adds one server and connects to it. Throws if the server would not get its name. */
@@ -70,6 +76,7 @@ export class ServerPool {
     const entry = readServer(name, config, origin);
     if (!this.members.isFree(entry)) throw invalidOption('name', 'a name that no server with precedence has', name);
     await this.members.put(entry);
+    await this.members.settled(name);
     return this.members.statusOf(name);
   }
 
@@ -105,10 +112,6 @@ export class ServerPool {
   async close(): Promise<void> {
     this.isClosed = true;
     await this.members.close();
-  }
-
-  private async connectKnown(): Promise<void> {
-    await Promise.all(this.members.servers().map(({ link }) => link.state === 'idle' && link.connect()));
   }
 
   private async readFiles(): Promise<McpReload> {

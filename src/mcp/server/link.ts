@@ -25,6 +25,8 @@ export class Link {
   connections = 0;
   established: Established | undefined = undefined;
   private establishedAt = 0;
+  /** Settles when the trust gate has decided. Undefined if the gate was not asked. */
+  asked: Promise<unknown> | undefined = undefined;
   private attempt: Promise<void> | undefined = undefined;
   private readonly closing = new AbortController();
   private readonly backoff: Backoff;
@@ -50,6 +52,11 @@ export class Link {
     this.backoff.cancel();
     // The attempt may wait for a user's approval. `close` does not wait for the attempt.
     return this.attempt ?? this.begin(() => this.tryOnce());
+  }
+
+  /** Connects if no attempt was made yet, or waits for the attempt that is under way. */
+  settled(): Promise<void> {
+    return this.state === 'idle' ? this.connect() : (this.attempt ?? Promise.resolve());
   }
 
   /**
@@ -147,7 +154,9 @@ export class Link {
   private async tryOnce(): Promise<void> {
     this.state = stateOfAttempt(this.connections);
     try {
-      const trusted = this.context.definition.origin.scope === 'builtin' ? undefined : await this.passGate();
+      const gate = this.context.definition.origin.scope === 'builtin' ? undefined : this.passGate();
+      this.asked = gate?.catch(() => {});
+      const trusted = gate && (await gate);
       if (trusted === REFUSED || this.closing.signal.aborted) return;
       const established = await openConnection({
         ...{ ...this.context, trusted, signal: this.closing.signal },

@@ -9,6 +9,7 @@ import { failureText } from '../failure-text.js';
 import { ServerLog } from '../server-log.js';
 import { McpToolSet } from '../tools/tool-set.js';
 import { compareOrigins, NameClaims, originOf, shownOrigin } from './claims.js';
+import { connectPatiently } from './first-wait.js';
 import { McpServer } from './mcp-server.js';
 import type { McpServerStatus } from './status.js';
 
@@ -151,10 +152,22 @@ export class ServerMembers {
     this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
   }
 
-  /** Connects to a server of the list. Resolves when it is connected or has failed. */
+  /** Connects to a server of the list, and waits for it as `waitForServers` says. */
   private async connect(name: string): Promise<void> {
     const member = this.byName.get(name);
-    if (member instanceof McpServer) await member.link.connect();
+    if (member instanceof McpServer) await connectPatiently(member, this.settings);
+  }
+
+  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
+  async connectIdle(): Promise<void> {
+    const idle = this.servers().filter(({ link }) => link.state === 'idle');
+    await Promise.all(idle.map((server) => connectPatiently(server, this.settings)));
+  }
+
+  /** Resolves when a server is connected or its attempt has failed. */
+  async settled(name: string): Promise<void> {
+    const member = this.byName.get(name);
+    if (member instanceof McpServer) await member.link.settled();
   }
 
   private reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
