@@ -1,11 +1,5 @@
-import type {
-  AgentLifecycle,
-  LifecycleLoader,
-  LoaderHost,
-  ToolCallRequest,
-  ToolInvoke,
-} from '../lifecycle/lifecycle.js';
-import type { LiveToolSet, ToolResult } from '../tools/tool.js';
+import type { AgentLifecycle, LifecycleLoader, LoaderHost, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { LiveToolSet } from '../tools/tool.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
 import { reportMissing } from './missing-servers.js';
 import type { McpServersOptions } from './options.js';
@@ -174,20 +168,23 @@ function lifecycleOf(pool: ServerPool, host: LoaderHost): AgentLifecycle {
     priority: 100,
     tools,
     beforeAgent: (_input, run) => reportMissing(run, pool.status()),
-    wrapToolCall: (call, next) => (call.tool === undefined ? callByAlias(call, { next, tools, host }) : next()),
+    wrapToolCall(call, next) {
+      const meant = call.tool === undefined ? callByAlias(call, tools, host) : call;
+      // The person who approved the call saw these arguments. They are converted after the hooks.
+      if (meant.tool === undefined || meant.approved) return next(meant);
+      const input = pool.coerce(meant.tool, meant.input);
+      return next(input === meant.input ? meant : { ...meant, input });
+    },
   };
 }
 
 /**
  * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not
- * redirected, even if that tool is not offered in this turn.
+ * redirected, even if that tool is not offered in this turn. Returns the call itself if the name is unknown.
  */
-function callByAlias(
-  call: ToolCallRequest,
-  { next, tools, host }: { readonly next: ToolInvoke; readonly tools: McpToolSet; readonly host: LoaderHost },
-): Promise<ToolResult> {
+function callByAlias(call: ToolCallRequest, tools: McpToolSet, host: LoaderHost): ToolCallRequest {
   const meant = tools.find(call.name);
   const tool = call.run.tools.find((offered) => offered.name === meant?.name);
-  if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return next();
-  return next({ ...call, name: tool.name, tool });
+  if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return call;
+  return { ...call, name: tool.name, tool };
 }

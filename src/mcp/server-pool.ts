@@ -3,6 +3,7 @@ import type { Changes } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { Tool } from '../tools/tool.js';
 import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
 import { findServers } from './config/found-servers.js';
 import { readServer } from './config/server-map.js';
@@ -13,6 +14,7 @@ import { originOf } from './server/claims.js';
 import type { McpServer } from './server/mcp-server.js';
 import { type PutOutcome, type Removal, ServerMembers } from './server/members.js';
 import type { McpServerStatus } from './server/status.js';
+import { coerceArguments } from './tools/coerce.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
 /** The result of `reload`: the names of servers by kind of change. */
@@ -51,6 +53,7 @@ export class ServerPool {
         '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
       );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
+    this.members.isLoaded = true;
     host.use(lifecycle);
     await this.begin();
   }
@@ -95,6 +98,12 @@ export class ServerPool {
     const reading = Promise.resolve(this.filesRead).then(() => this.readFiles());
     this.filesRead = reading;
     return reading;
+  }
+
+  /** Converts the arguments of a call, if `checkArguments` asks for that and the tool belongs to this loader. */
+  coerce({ name, inputSchema }: Tool, input: unknown): unknown {
+    const isOwn = this.tools.find(name)?.inputSchema === inputSchema;
+    return isOwn && this.members.checkArguments === 'coerce' ? coerceArguments(inputSchema, input) : input;
   }
 
   find(name: string): McpServer {

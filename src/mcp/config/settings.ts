@@ -9,6 +9,7 @@ import {
   logger,
   numberRule,
   object,
+  oneOf,
   required,
   texts,
   timerMs,
@@ -37,6 +38,7 @@ export interface McpSettings
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
   readonly pinTools: boolean;
+  readonly checkArguments: McpServersOptions['checkArguments'];
   readonly system: Pick<McpSystem, 'spawn'> & {
     readonly env: NodeJS.ProcessEnv;
     readonly clock: Clock;
@@ -89,6 +91,7 @@ const rules = {
     schemaLength: whole(1),
   } satisfies OptionTable<Partial<McpLimits>>),
   pinTools: boolean,
+  checkArguments: oneOf('coerce', 'strict', 'off'),
   elicit: callable,
   clientInfo: group({
     name: required(fullText),
@@ -111,6 +114,7 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
   const clock = system.clock ?? systemClock;
   return {
     ...{ workspaceDir, elicit, roots, oauth, onEvent, pinTools: options.pinTools ?? false },
+    checkArguments: options.checkArguments,
     gate: gateOf(options),
     clientInfo: options.clientInfo ?? CLIENT_INFO,
     waitForServers: options.waitForServers ?? [],

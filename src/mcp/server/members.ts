@@ -7,6 +7,7 @@ import { McpUnavailableError } from '../error.js';
 import type { McpEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
 import { ServerLog } from '../server-log.js';
+import type { CheckArguments } from '../tools/mcp-tool.js';
 import { McpToolSet } from '../tools/tool-set.js';
 import { compareOrigins, NameClaims, originOf, shownOrigin } from './claims.js';
 import { connectPatiently } from './first-wait.js';
@@ -34,6 +35,8 @@ export class ServerMembers {
   private readonly leaving = new Set<McpServer>();
   private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
   private isClosed = false;
+  /** True once an agent has the loader. The loader then converts arguments before all hooks. */
+  isLoaded = false;
 
   constructor(
     private readonly settings: McpSettings,
@@ -55,6 +58,10 @@ export class ServerMembers {
   isFree(entry: McpServerEntry): boolean {
     const holder = this.claims.holder(entry.name);
     return holder === undefined || compareOrigins(entry, holder) < 0;
+  }
+
+  get checkArguments(): CheckArguments {
+    return this.settings.checkArguments ?? (this.isLoaded ? 'coerce' : 'strict');
   }
 
   servers(): readonly McpServer[] {
@@ -207,7 +214,13 @@ export class ServerMembers {
         this.logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
       }
     };
-    return new McpServer(definition, { settings, log, emit, onTools: () => this.collect() });
+    return new McpServer(definition, {
+      settings,
+      log,
+      emit,
+      onTools: () => this.collect(),
+      checkArguments: () => this.checkArguments,
+    });
   }
 }
 

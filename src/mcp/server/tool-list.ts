@@ -5,6 +5,7 @@ import { failureText } from '../failure-text.js';
 import {
   type CallServer,
   type CallTool,
+  type CheckArguments,
   type McpTool,
   type McpToolOwner,
   toMcpTool,
@@ -16,6 +17,7 @@ import { type McpToolSpec, readToolSpec } from '../tools/spec.js';
 /** Options of ServerTools. */
 export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit'> {
   readonly call: CallServer;
+  readonly checkArguments: () => CheckArguments;
   /** Called when the offered tools have changed. */
   readonly onTools: () => void;
 }
@@ -165,8 +167,8 @@ export class ServerTools {
   }
 
   private get owner(): McpToolOwner {
-    const { definition, call, log } = this.options;
-    return { server: definition.name, call, warn: (problem) => log.write('warn', problem) };
+    const { definition, call, log, checkArguments } = this.options;
+    return { server: definition.name, call, checkArguments, warn: (problem) => log.write('warn', problem) };
   }
 }
 
