@@ -188,7 +188,7 @@ describe('the option `checkArguments`', () => {
 
     const { status, messages } = await agent.run('', { messages: suspended.history, resume: { [id]: 'approve' } });
 
-    expect(status).toBe('done');
+    expect(status).toBe('completed');
     expect(JSON.stringify(messages)).toContain('echo: {');
   });
 });
