@@ -1,4 +1,5 @@
-import { oneOf } from '../../internal/options/rules.js';
+import type { Logger } from '../../internal/logger.js';
+import { logger, oneOf } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
@@ -40,6 +41,8 @@ export interface OpenAIOptions {
    * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
+  /** Receives a warning for each tool that is left out of requests. Default: the console. */
+  readonly logger?: Logger | undefined;
   /**
    * The request field for `maxOutputTokens`.
    * Default: `max_completion_tokens` for OpenAI and Azure, `max_tokens` for other servers.
@@ -76,13 +79,14 @@ export function openai(modelId: string, options: OpenAIOptions = {}): Model {
 
 const rules = {
   ...connectionRules,
+  logger,
   maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
 } satisfies OptionTable<OpenAIOptions>;
 
-function dialectOf(client: OpenAIClient, model: string, { maxTokensField }: OpenAIOptions): Dialect {
+function dialectOf(client: OpenAIClient, model: string, { maxTokensField, logger }: OpenAIOptions): Dialect {
   const server = serverAt(client.baseURL);
   const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
-  return { model, maxTokensField: maxTokensField ?? usual, server };
+  return { model, maxTokensField: maxTokensField ?? usual, server, logger };
 }
 
 /** Some servers stream even without `stream: true`. The client then returns the body as a string. */

@@ -1,5 +1,7 @@
 import type { JsonSchema } from '../../internal/json.js';
+import type { Logger } from '../../internal/logger.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../model/model.js';
+import { acceptedTools } from '../shared/accepted-tools.js';
 import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
 import { defined, type WireObject, wellFormed } from '../shared/wire.js';
 import type { Server } from './client.js';
@@ -13,7 +15,12 @@ export interface Dialect {
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
   /** `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses unknown fields. */
   readonly server: Server;
+  /** Receives a warning for each tool that the server would refuse. Default: the console. */
+  readonly logger?: Logger | undefined;
 }
+
+/** The rules of OpenAI for tools. Other servers accept other names and numbers. */
+const OPENAI_TOOLS = { name: /^[a-zA-Z0-9_-]{1,64}$/, most: 128 };
 
 /**
  * Returns the body of a request. `settings.providerOptions.openai` overrides other fields except `stream`; `undefined`
@@ -22,11 +29,12 @@ export interface Dialect {
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
   const wire = wellFormed(toWireMessages(messages, dialect.model));
+  const accepted = wireTools(tools, dialect);
   return defined({
     model: dialect.model,
     messages: withinLimits(wire, dialect.model, dialect.server),
-    ...(tools.length > 0 && {
-      tools: tools.map((tool) => wireTool(tool, dialect.model)),
+    ...(accepted.length > 0 && {
+      tools: accepted,
       tool_choice: wireToolChoice(toolChoice),
     }),
     ...wireSettings(settings, dialect),
@@ -36,6 +44,11 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
     ...settings.providerOptions?.openai,
     stream: onPart ? true : undefined,
   });
+}
+
+function wireTools(tools: readonly ToolSpec[], { model, server, logger }: Dialect): readonly WireObject[] {
+  const rules = server === 'openai' ? OPENAI_TOOLS : {};
+  return acceptedTools(tools, { provider: 'OpenAI', ...rules, logger }, (tool) => wireTool(tool, model));
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {
