@@ -52,9 +52,13 @@ BEGIN
     UNION ALL
     SELECT position, body FROM head JOIN messages ON session = serial AND position >= keep
   ) found ORDER BY found.at;
-  IF FOUND THEN
+  -- A server that is read-only refuses an UPDATE even if no row matches.
+  IF EXISTS (
+    SELECT FROM sessions
+    WHERE key = p_key AND (ends_at < v_now + v_ttl OR (ends_at IS NULL) <> (v_ttl IS NULL))
+  ) AND current_setting('transaction_read_only') = 'off' THEN
     UPDATE sessions SET ends_at = v_now + v_ttl + v_ttl / 100
-    WHERE key = p_key AND (ends_at < v_now + v_ttl OR (ends_at IS NULL) <> (v_ttl IS NULL));
+    WHERE key = p_key AND (ends_at IS NULL OR ends_at > v_now);
   END IF;
 END $body$;
 `;
