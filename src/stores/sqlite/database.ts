@@ -87,9 +87,17 @@ export class SqliteDatabase {
     return inTransaction(handle, begin, () => work(session));
   }
 
+  private openHandle(): SqliteHandle {
+    try {
+      mkdirSync(dirname(this.file), { recursive: true });
+    } catch (cause) {
+      throw new SqliteUnavailableError(this.file, cause);
+    }
+    return this.openFile(this.file);
+  }
+
   private open() {
-    mkdirSync(dirname(this.file), { recursive: true });
-    const handle = this.openFile(this.file);
+    const handle = this.openHandle();
     try {
       handle.exec(
         'PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
