@@ -13,6 +13,7 @@ import { compare, measureConcurrent, measureConstruct, measureStream, measureTur
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
+import { measureStores } from './measure/stores.js';
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   answer: compare({ name: 'one answer', work: {}, bound: 2.5 }),
@@ -34,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   'dispatch-time': timeDispatch,
   'shell-hooks': measureShellHooks,
   mcp: measureMcp,
+  stores: measureStores,
 };
 
 const { values } = parseArgs({

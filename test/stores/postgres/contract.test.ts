@@ -4,8 +4,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
 import { testSessionStore } from '../../support/state/session-store-contract.js';
 import { LONG_CASE, testStateStore } from '../../support/state/state-store-contract.js';
+import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { movablePostgresClock } from '../../support/stores/postgres-clock.js';
-import { describeWithPostgres, type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
+import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
 describeWithPostgres('on a real PostgreSQL', () => {
   let server: PostgresServer;

@@ -3,7 +3,8 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PostgresClient } from '../../../src/stores/postgres/postgres.js';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
-import { describeWithPostgres, type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
+import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
+import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
 const scope = { extension: 'a', session: 's' };

@@ -1,7 +1,8 @@
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
-import { describeWithPostgres, type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
+import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
+import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
 const said = (content: string) => ({ role: 'user', content }) as const;
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100_000, sessionBytes: 100_000 };

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
 import { freePort } from './free-port.js';
 
 const root = '/usr/lib/postgresql';
@@ -12,16 +11,6 @@ const folderOfPrograms = versions
   .find((it) => existsSync(join(it, 'initdb')));
 /** True if the programs of a PostgreSQL server are installed. */
 export const hasPostgres = folderOfPrograms !== undefined;
-
-/** Like `describe`. Without PostgreSQL, the tests are skipped, or fail in CI. */
-export function describeWithPostgres(title: string, tests: () => void): void {
-  if (hasPostgres) return void describe(title, tests);
-  if (process.env.CI === 'true') {
-    return void test(title, () => expect.fail('PostgreSQL is not installed: apt-get install postgresql'));
-  }
-  console.log(`Skipped, since PostgreSQL is not installed: ${title}`);
-  describe.runIf(false)(title, tests);
-}
 
 /** A PostgreSQL server on a free port, with a cluster in a temporary directory. */
 export interface PostgresServer {
