@@ -59,7 +59,7 @@ async function compareLengths(setting: Setting, store: Keelson.SessionStore, nam
   const long = `in ${name} at ${digits(LONG)} messages`;
   return [
     await compare(setting, store, { name: `load and save of a turn ${long}`, bound: 1.5, open: openCalls }),
-    await compare(setting, store, { name: `a turn of an agent ${long}`, open: openAgent }),
+    await compare(setting, store, { name: `a turn of an agent ${long}`, bound: 1.5, open: openAgent }),
   ];
 }
 
