@@ -2,7 +2,7 @@ import { TimeoutExceededError } from '../../errors.js';
 import { type PostgresClient, type RunStatement, runStatementOf } from './client.js';
 import { isRolledBack, postgresFailure } from './error.js';
 
-/** Where the functions of the stores are, and how long a call may take. */
+/** The client, the schema of the functions, and the time limit of a call. */
 export interface ConnectionSettings {
   readonly client: PostgresClient;
   readonly schema: string;

@@ -22,7 +22,7 @@ import { PostgresDataError } from './error.js';
 import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRules } from './options.js';
 
 /**
- * Stores sessions in PostgreSQL 12 or newer, shared by all processes. Each message is a row. Each call is one transaction
+ * Stores sessions in PostgreSQL, shared by all processes. Each message is a row. Each call is one transaction
  * in one statement, and uses the clock of the server. A save sends only new messages. Call `migrate` first.
  *
  * Rejects with a PostgresUnavailableError if the server does not answer within `timeoutMs`, or refuses the statement.

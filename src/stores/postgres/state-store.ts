@@ -15,7 +15,7 @@ import { PostgresConnection } from './connection.js';
 import { type PostgresStoreOptions, resolveStoreOptions, storeRules } from './options.js';
 
 /**
- * Stores the state of extensions in PostgreSQL 12 or newer, shared by all processes. Each call is one transaction in one
+ * Stores the state of extensions in PostgreSQL, shared by all processes. Each call is one transaction in one
  * statement, and uses the clock of the server. Writes remove expired data. Call `migrate` first.
  *
  * Rejects with a PostgresUnavailableError if the server does not answer within `timeoutMs`, or refuses the statement.

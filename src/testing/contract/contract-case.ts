@@ -10,7 +10,7 @@ export interface ContractCase {
 /** Tests by name. Each receives the store under test. */
 export type CaseTable<Subject> = Readonly<Record<string, (subject: Subject) => Promise<void>>>;
 
-/** What both kinds of subjects have in common. */
+/** A store to test, with its clock. */
 export interface ContractSubject<Store> {
   /** Returns an empty store. Each case calls it once. */
   open(): Awaitable<Store>;

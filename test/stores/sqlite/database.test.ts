@@ -92,7 +92,7 @@ describeWithSqlite('a file of SQLite', () => {
     expect(await store.save('s', { keep: 1, append: [said('2')] }, 1)).toBe(2);
   });
 
-  test('that is no database is refused, and stays unchanged', async () => {
+  test('with other content than a database is refused', async () => {
     const file = join(await temporaryFolder(), 'text.db');
     writeFileSync(file, 'not a database'.repeat(1000));
 
@@ -115,7 +115,7 @@ describeWithSqlite('a file of SQLite', () => {
     });
   });
 
-  test('below a path that is no directory is refused', async () => {
+  test('below another file is refused', async () => {
     const file = join(await temporaryFolder(), 'text');
     writeFileSync(file, '');
 
