@@ -14,6 +14,7 @@ import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
 import { measureStores } from './measure/stores.js';
+import { measureWire } from './measure/wire.js';
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   answer: compare({ name: 'one answer', work: {}, bound: 2.5 }),
@@ -36,6 +37,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   'shell-hooks': measureShellHooks,
   mcp: measureMcp,
   stores: measureStores,
+  wire: measureWire,
 };
 
 const { values } = parseArgs({

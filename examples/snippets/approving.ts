@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, type AgentLifecycle, defineTool, HookAction, type ResumeDecisions, type RunResult } from 'keelson';
+import { openRun, sealRun } from 'keelson/lifecycles';
 import { calls, says, scriptedModel } from 'keelson/testing';
 
 const erased: unknown[] = [];
@@ -41,3 +42,25 @@ while (result.status === 'suspended') {
 
 assert.equal(result.text, 'It is gone.');
 assert.deepEqual(erased, [{ path: 'a.txt' }]);
+
+const key = crypto.getRandomValues(new Uint8Array(32));
+const secondModel = scriptedModel([calls('erase', { path: 'b.txt' }), says('It is gone too.')]);
+const cleaner = new Agent({ name: 'cleaner', model: secondModel, tools, lifecycle: [approval] });
+const suspended = await cleaner.run('Erase b.txt.');
+
+// #region seal
+const sealed = await sealRun(suspended, key, { agent: 'cleaner', expiresInMs: 15 * 60_000 });
+// #endregion
+
+const usedIds = new Set<string>();
+// #region open
+const { messages, pending } = await openRun(sealed, key, {
+  agent: 'cleaner',
+  useOnce: (id) => !usedIds.has(id) && usedIds.add(id).has(id),
+});
+const decisions = Object.fromEntries(pending.map(({ id }) => [id, 'approve' as const]));
+const finished = await cleaner.run('', { messages, resume: decisions });
+// #endregion
+
+assert.equal(finished.text, 'It is gone too.');
+await assert.rejects(openRun(sealed, key, { useOnce: (id) => !usedIds.has(id) }), { code: 'ERR_SEAL_INVALID' });

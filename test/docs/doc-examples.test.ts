@@ -80,6 +80,7 @@ const notWrittenFirst = [
   'McpCallOptions',
   'McpRemoveOptions',
   'HookMachineOptions',
+  'SetAsideOptions',
 ];
 
 function hasExample(symbol: ts.Symbol): boolean {

@@ -86,7 +86,9 @@ function passInput(
   run.end.throwIfAborted();
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
-  const entered = runWaterfall(message === undefined ? { point: noInputPoint, entries } : waterfall, text, run);
+  // A resumed run without a message has no text to change.
+  const takesNone = message === undefined && run.conversation.resuming !== undefined;
+  const entered = runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
   return isPromise(entered)
     ? entered.then((later) => begin(run, withText(message, later)))
     : begin(run, withText(message, entered));

@@ -30,7 +30,7 @@ export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
 export type PostgresClient = PgClient | PostgresJsClient;
 
 /** A statement, with the time limit of its call. */
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly values: readonly (string | null)[];
   readonly timeoutMs: number;

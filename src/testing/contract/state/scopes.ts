@@ -5,7 +5,7 @@ import { expectFailure, expectThat } from '../expect-that.js';
 import { a, b, elsewhere, type StateSubject, start } from './subject.js';
 
 /** Pairs of ids that collide if a store joins, escapes, matches or uses them as paths or properties incorrectly. */
-export const lookAlikes: readonly StateScope[] = [
+const lookAlikes: readonly StateScope[] = [
   ['a', 'b:c'],
   ['a:b', 'c'],
   ['a-b', 'c'],
