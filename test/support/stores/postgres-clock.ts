@@ -12,3 +12,16 @@ export async function movablePostgresClock(pool: Pool, schema = 'keelson'): Prom
     await replace();
   };
 }
+
+/** Replaces the clock of the stores by one that stands still until a test moves it. */
+export async function frozenPostgresClock(pool: Pool, schema = 'keelson'): Promise<(ms: number) => Promise<void>> {
+  let now = 1_700_000_000_000;
+  const replace = () =>
+    pool.query(`CREATE OR REPLACE FUNCTION "${schema}".now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
+      'SELECT ${now}::bigint'`);
+  await replace();
+  return async (ms) => {
+    now += ms;
+    await replace();
+  };
+}
