@@ -27,9 +27,9 @@ async function serve(url: string): Promise<void> {
   // #region answer-once-more
   /** Runs again from the stored messages if another process has saved a turn in between. */
   async function answer(id: string, question: string): Promise<string> {
+    await using session = await agent.session({ id });
     for (;;) {
       try {
-        await using session = await agent.session({ id });
         return (await session.run(question)).text;
       } catch (error) {
         if (!(error instanceof SessionConflictError)) throw error;
