@@ -1,0 +1,128 @@
+import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
+import type { PendingCall, RunResult } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { ToolCallPart } from '../../model/message.js';
+import { toolOutput } from '../shown-content.js';
+import type { StreamTexts } from '../stream-texts.js';
+import type { AgUIEvent, AgUIInterrupt } from './ag-ui-event.js';
+import { AgUITurn } from './ag-ui-turn.js';
+import { outputText, toAgUIMessages } from './to-ag-ui-messages.js';
+
+/** Options of a conversion of one run. */
+export interface AgUIConverterOptions extends StreamTexts {
+  readonly threadId: string;
+  /** Default: the id of the run. */
+  readonly runId?: string | undefined;
+}
+
+/**
+ * Converts the events of one run to AG-UI events, in order. AG-UI cannot take back streamed text. If the run replaced
+ * text, the custom event `keelson.replaced` names the old messages, and a snapshot of all messages follows at the end.
+ */
+export class AgUIConverter {
+  private turn: AgUITurn | undefined = undefined;
+  private events: AgUIEvent[] = [];
+  private runId = '';
+  private replaced = false;
+  private readonly announced = new Set<string>();
+
+  constructor(private readonly options: AgUIConverterOptions) {}
+
+  /** Returns the AG-UI events of an event; an empty array for events that a page does not need. */
+  convert(event: AgentEvent): readonly AgUIEvent[] {
+    this.events = [];
+    this.read(event);
+    return this.events;
+  }
+
+  private read(event: AgentEvent): void {
+    switch (event.type) {
+      case 'run-start':
+        this.runId = this.options.runId ?? event.runId;
+        return this.push({ type: 'RUN_STARTED', threadId: this.options.threadId, runId: this.runId });
+      case 'turn-start':
+        return this.openTurn(event.turn);
+      case 'text-delta':
+      case 'reasoning-delta':
+        return this.turn?.delta(event);
+      case 'tool-input-delta':
+        return this.turn?.inputDelta(event);
+      case 'model-error':
+        return this.turn?.replace();
+      case 'model-end':
+        return this.readResponse(event);
+      case 'run-error':
+        return this.readError(event.error);
+      case 'run-end':
+        return event.result && this.finish(event.result);
+      default:
+        return this.readTool(event);
+    }
+  }
+
+  private readResponse({ response }: AgentEventOf<'model-end'>): void {
+    if (response === undefined) return this.turn?.replace();
+    this.turn?.settle(response.content);
+    for (const part of response.content) if (part.type === 'tool-call') this.announce(part);
+  }
+
+  private readTool(event: AgentEvent): void {
+    if (event.type === 'tool-start') this.announce({ id: event.callId, name: event.name, input: event.input });
+    else if (event.type === 'tool-delta') {
+      const { callId, name, data } = event;
+      this.push({ type: 'CUSTOM', name: 'keelson.progress', value: { toolCallId: callId, toolCallName: name, data } });
+    } else if (event.type === 'tool-end' && event.result !== undefined) {
+      const { callId, name, result } = event;
+      const text = result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result));
+      this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.runId}.${callId}`, toolCallId: callId, content: text });
+    }
+  }
+
+  private announce({ id, name, input, invalidInput }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
+    if (this.announced.has(id)) return;
+    this.announced.add(id);
+    this.turn?.call({ id, name, text: invalidInput ?? JSON.stringify(input ?? {}) });
+  }
+
+  private readError(error: unknown): void {
+    this.closeTurn();
+    if (error instanceof RunAbortedError) return this.push(this.finished({ type: 'cancelled' }));
+    const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+    const message = this.options.errorText(error);
+    this.push({ type: 'RUN_ERROR', message, ...(typeof code === 'string' && { code }) });
+  }
+
+  private finish(result: RunResult<unknown>): void {
+    this.closeTurn();
+    if (this.replaced) this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(result.history) });
+    const interrupts = (result.pending as readonly PendingCall[]).map(interruptOf);
+    const outcome =
+      result.status === 'suspended' && interrupts.length > 0
+        ? ({ type: 'interrupt', interrupts } as const)
+        : ({ type: 'success' } as const);
+    this.push({ ...this.finished(outcome), usage: [result.usage] });
+  }
+
+  private finished(outcome: Extract<AgUIEvent, { type: 'RUN_FINISHED' }>['outcome']) {
+    return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.runId, outcome } as const;
+  }
+
+  private openTurn(turn: number): void {
+    this.closeTurn();
+    this.turn = new AgUITurn(`${this.runId}.${turn}`, (event) => this.push(event));
+  }
+
+  private closeTurn(): void {
+    this.turn?.close();
+    this.replaced ||= this.turn?.replaced ?? false;
+    this.turn = undefined;
+  }
+
+  private push(event: AgUIEvent): void {
+    this.events.push(event);
+  }
+}
+
+function interruptOf({ id, name, reason }: PendingCall): AgUIInterrupt {
+  return { id, reason: 'tool_call', toolCallId: id, message: reason === '' ? `Approve ${name}?` : reason };
+}
