@@ -182,6 +182,17 @@ export class SessionReentryError extends KeelsonError {
   }
 }
 
+/** A session cannot be forked to an id that is in use. Nothing was changed. */
+export class SessionExistsError extends KeelsonError {
+  readonly code = 'ERR_SESSION_EXISTS';
+  readonly session: string;
+
+  constructor(id: string) {
+    super(`Session "${id}" exists already. Fork to a new id, or delete this session first.`);
+    this.session = id;
+  }
+}
+
 /** A loader failed, and the loader is not `optional`. */
 export class LoaderError extends KeelsonError {
   readonly code = 'ERR_LOADER_FAILED';

@@ -67,6 +67,7 @@ export {
   ResumeInvalidError,
   RunEndedError,
   SessionClosedError,
+  SessionExistsError,
   SessionReentryError,
   TimeoutExceededError,
   ToolConflictError,
@@ -136,8 +137,19 @@ export {
   RunError,
   type RunErrorState,
 } from './model/run-error.js';
-export { MemorySessionStore } from './state/memory-session-store.js';
-export type { SessionChange, SessionStore, StoredSession } from './state/session-store.js';
+export { MemorySessionStore, type MemorySessionStoreOptions } from './state/memory-session-store.js';
+export type {
+  KnownSession,
+  SessionChange,
+  SessionClaim,
+  SessionDetails,
+  SessionFork,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  SessionSummary,
+  StoredSession,
+} from './state/session-store.js';
 export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {

@@ -1,5 +1,18 @@
 import assert from 'node:assert/strict';
-import { Agent, MemorySessionStore, SessionConflictError, type SessionStore } from 'keelson';
+import {
+  Agent,
+  type KnownSession,
+  MemorySessionStore,
+  type Message,
+  type SessionChange,
+  type SessionClaim,
+  SessionConflictError,
+  type SessionDetails,
+  SessionExistsError,
+  type SessionFork,
+  type SessionQuery,
+  type SessionStore,
+} from 'keelson';
 import { says, scriptedModel } from 'keelson/testing';
 
 const model = scriptedModel(({ messages }) => says(`I know ${messages.length} messages.`));
@@ -29,30 +42,107 @@ assert.equal(lost.stored.length, 6);
 assert.equal(elsewhere.messages.length, 8);
 
 // #region store
-class JsonStore implements SessionStore {
-  private readonly rows = new Map<string, { readonly json: string[]; readonly revision: number }>();
+/** Keeps each session as one object. A real store makes each change in one transaction. */
+class RowStore implements SessionStore {
+  private readonly rows = new Map<string, Row>();
 
-  load(id: string) {
+  load(id: string, known?: KnownSession) {
     const row = this.rows.get(id);
-    return row && { messages: row.json.map((json) => JSON.parse(json)), revision: row.revision };
+    if (row === undefined) return undefined;
+    const isKnown = known?.uid === row.uid && known.revision <= row.revision;
+    const keep = isKnown ? row.messages.filter(({ revision }) => revision <= known.revision).length : 0;
+    const messages: Message[] = row.messages.slice(keep).map(({ json }) => JSON.parse(json));
+    return { uid: row.uid, revision: row.revision, keep, messages };
   }
 
-  // A real store does this in one transaction or one script.
-  save(id: string, { keep, append }: Parameters<SessionStore['save']>[1], expected: number) {
-    const { json, revision } = this.rows.get(id) ?? { json: [], revision: 0 };
-    if (revision !== expected) return undefined;
-    const added = append.map((message) => JSON.stringify(message));
-    this.rows.set(id, { json: [...json.slice(0, keep), ...added], revision: revision + 1 });
-    return revision + 1;
+  save(id: string, change: SessionChange, expected: number) {
+    const row = this.rows.get(id) ?? newRow(change);
+    const isClaimed = row.token !== undefined && Date.now() < row.until;
+    if (row.revision !== expected || (change.uid !== undefined && change.uid !== row.uid)) return undefined;
+    if (change.claim !== row.token && (change.claim !== undefined || isClaimed)) return undefined;
+    const revision = expected + 1;
+    const added = change.append.map((message) => ({ json: JSON.stringify(message), revision }));
+    const messages = [...row.messages.slice(0, change.keep), ...added];
+    this.rows.set(id, { ...row, revision, messages, updatedAt: Date.now(), token: undefined, attempt: 0 });
+    return revision;
   }
 
   delete(id: string) {
     this.rows.delete(id);
   }
+
+  claim(id: string, { token, revision, ttlMs }: SessionClaim) {
+    const row = this.rows.get(id);
+    if (row === undefined || row.revision !== revision) return undefined;
+    if (row.token !== token) {
+      if (row.token !== undefined && Date.now() < row.until) return undefined;
+      row.attempt += 1;
+    }
+    Object.assign(row, { token, until: Date.now() + ttlMs });
+    return row.attempt;
+  }
+
+  renew(id: string, token: string, ttlMs: number) {
+    const row = this.rows.get(id);
+    if (row?.token !== token) return false;
+    row.until = Date.now() + ttlMs;
+    return true;
+  }
+
+  release(id: string, token: string) {
+    const row = this.rows.get(id);
+    if (row?.token === token) row.token = undefined;
+  }
+
+  list({ owner, limit = 50, after }: SessionQuery) {
+    const all = [...this.rows].map(([id, row]) => summaryOf(id, row)).filter((it) => it.owner === owner);
+    all.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
+    const start = after === undefined ? 0 : Number(after);
+    const end = start + limit;
+    return { sessions: all.slice(start, end), next: end < all.length ? `${end}` : undefined };
+  }
+
+  update(id: string, { title, data }: SessionDetails) {
+    const row = this.rows.get(id);
+    if (row === undefined) return undefined;
+    row.details = { ...row.details, ...(title !== undefined && { title }), ...(data && { data }) };
+    return summaryOf(id, row);
+  }
+
+  fork(id: string, { id: to, keep, details }: SessionFork) {
+    const row = this.rows.get(id);
+    if (row === undefined) return undefined;
+    if (this.rows.has(to)) throw new SessionExistsError(to);
+    const append = row.messages.slice(0, keep).map(({ json }) => JSON.parse(json));
+    this.save(to, { keep: 0, append, details: { ...row.details, ...details } }, 0);
+    return this.update(to, {});
+  }
+}
+
+interface Row {
+  readonly uid: string;
+  readonly revision: number;
+  readonly messages: readonly { readonly json: string; readonly revision: number }[];
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  details: SessionDetails;
+  token: string | undefined;
+  until: number;
+  attempt: number;
+}
+
+function newRow({ uid = crypto.randomUUID(), details = {} }: SessionChange): Row {
+  const now = Date.now();
+  const claim = { token: undefined, until: 0, attempt: 0 };
+  return { uid, revision: 0, messages: [], createdAt: now, updatedAt: now, details, ...claim };
+}
+
+function summaryOf(id: string, { details, revision, messages, createdAt, updatedAt }: Row) {
+  return { ...details, id, revision, length: messages.length, createdAt, updatedAt };
 }
 // #endregion
 
-const kept = new JsonStore();
+const kept = new RowStore();
 const first = await agent.session({ id: 'quay', store: kept });
 await first.run('Moor here.');
 await first.close();

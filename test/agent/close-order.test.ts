@@ -3,6 +3,7 @@ import { Agent, type AgentLifecycle, MemorySessionStore, type SessionStore } fro
 import { scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { gate, LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';
+import { storeOver } from '../support/state/store-over.js';
 
 type Point = 'onInit' | 'onSessionStart' | 'onSessionEnd';
 
@@ -91,14 +92,12 @@ test.each(['before the store answers', 'at once'])(
   async (when) => {
     const held = gate();
     const inner = new MemorySessionStore();
-    const store: SessionStore = {
-      load: async (id) => {
+    const store = storeOver(inner, {
+      load: async (...given) => {
         await held.pass();
-        return inner.load(id);
+        return inner.load(...given);
       },
-      save: (...given) => inner.save(...given),
-      delete: (id) => inner.delete(id),
-    };
+    });
     const agent = new Agent({ model: scriptedModel([]), store });
     const log: string[] = [];
     const opening = agent.session();

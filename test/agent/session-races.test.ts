@@ -11,6 +11,7 @@ import { calls, delays, hangs, type ScriptEntry, scriptedModel } from '../../src
 import { toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
+import { storeOver } from '../support/state/store-over.js';
 
 /** A store whose next load or save waits at a gate: a load after it has read, a save before it writes. */
 function gatedStore() {
@@ -22,9 +23,9 @@ function gatedStore() {
     next = undefined;
     return held.pass();
   };
-  const store: SessionStore = {
-    async load(id) {
-      const stored = await inner.load(id);
+  const store = storeOver(inner, {
+    async load(...given) {
+      const stored = await inner.load(...given);
       await waits('load');
       return stored;
     },
@@ -32,8 +33,7 @@ function gatedStore() {
       await waits('save');
       return inner.save(...given);
     },
-    delete: (id) => inner.delete(id),
-  };
+  });
   const texts = async () => transcript((await inner.load('s'))?.messages ?? []);
   const hold = (operation: 'load' | 'save') => {
     next = operation;

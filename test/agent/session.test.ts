@@ -14,6 +14,7 @@ import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { transcript } from '../support/agent/transcript.js';
+import { storeOver } from '../support/state/store-over.js';
 
 /** Returns the stored messages of a session. */
 const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);
@@ -355,11 +356,10 @@ describe('the hooks of a session', () => {
 describe('a store', () => {
   const failing = (method: 'load' | 'save'): SessionStore => {
     const memory = new MemorySessionStore();
-    return {
+    return storeOver(memory, {
       load: (id) => (method === 'load' ? Promise.reject(new Error('disk full')) : memory.load(id)),
       save: () => Promise.reject(new Error('disk full')),
-      delete: () => {},
-    };
+    });
   };
 
   test('that cannot load prevents the session from opening', async () => {

@@ -79,4 +79,4 @@ export const model: OptionRule = having('a model with `id` and `generate`', {
   id: required(text),
   generate: required(callable),
 });
-export const sessionStore: OptionRule = withMethods('load', 'save', 'delete');
+export const sessionStore: OptionRule = withMethods('load', 'save', 'delete', 'claim', 'renew', 'release');

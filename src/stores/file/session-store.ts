@@ -2,9 +2,23 @@ import { describeError, MessageInvalidError } from '../../errors.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Message } from '../../model/message.js';
 import { messageFromJson, messageToJson } from '../../state/message-json.js';
-import { checkKeep, type SessionChange, type SessionStore, type StoredSession } from '../../state/session-store.js';
+import { forkSession } from '../../state/session-fork.js';
+import { listSessions, resolveSessionQuery } from '../../state/session-list.js';
+import type {
+  KnownSession,
+  SessionChange,
+  SessionClaim,
+  SessionDetails,
+  SessionFork,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  SessionSummary,
+  StoredSession,
+} from '../../state/session-store.js';
 import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
-import { FileVault, type VaultForm } from './vault.js';
+import { claimLine, createLine, detailsLine, endLine, type SessionLog, saveLine, sessionForm } from './session-log.js';
+import { FileVault } from './vault.js';
 
 const DAY_MS = 86_400_000;
 
@@ -18,14 +32,6 @@ const rules = {
   ...fileRules,
   ttlMs: { expected: 'a number of milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
 } satisfies OptionTable<FileSessionStoreOptions>;
-
-/** The state that the log of a session produces. */
-interface SessionLog {
-  /** Each message as JSON. */
-  readonly messages: string[];
-  revision: number;
-  end: number;
-}
 
 /**
  * Stores sessions on disk. An acknowledged save survives if the process is killed at any moment. Any number of processes
@@ -45,32 +51,34 @@ export class FileSessionStore implements SessionStore {
     const resolved = resolveFileOptions(options, rules);
     const { ttlMs = DAY_MS } = options;
     this.ttlMs = ttlMs;
-    this.vault = new FileVault({ ...resolved, form });
+    this.vault = new FileVault({ ...resolved, form: sessionForm });
   }
 
-  async load(id: string): Promise<StoredSession | undefined> {
+  async load(id: string, known?: KnownSession): Promise<StoredSession | undefined> {
     const stored = await this.vault.run(id, {
       run: ({ state, now, write }) => {
-        if (state.revision === 0) return undefined;
+        if (state.record.revision === 0) return undefined;
         state.end = now + this.ttlMs;
-        write([JSON.stringify(['end', state.end])], false);
-        return { messages: [...state.messages], revision: state.revision };
+        write(endLine(state), false);
+        return state.record.since(known);
       },
     });
-    return stored && { messages: stored.messages.map(messageFromJson), revision: stored.revision };
+    return stored && { ...stored, messages: stored.messages.map(messageFromJson) };
   }
 
-  async save(id: string, { keep, append }: SessionChange, expected: number): Promise<number | undefined> {
+  async save(id: string, { append, ...change }: SessionChange, expected: number): Promise<number | undefined> {
     const added = append.map(encodeMessage);
     return this.vault.run(id, {
       creates: expected === 0,
       run: ({ state, now, write }) => {
-        if (state.revision !== expected) return undefined;
-        checkKeep(keep, state.messages.length);
-        const change = { keep, added, revision: expected + 1, end: now + this.ttlMs };
-        applySave(state, change);
-        write(saveLine(change), true);
-        return state.revision;
+        const { record } = state;
+        if (!record.accepts(change, expected, now)) return undefined;
+        state.id = id;
+        state.end = now + this.ttlMs;
+        record.save({ ...change, append: added }, now);
+        if (expected === 0) write(createLine(state), true);
+        write(saveLine(state, { keep: change.keep, append: added, revision: record.revision }), true);
+        return record.revision;
       },
     });
   }
@@ -78,47 +86,62 @@ export class FileSessionStore implements SessionStore {
   async delete(id: string): Promise<void> {
     await this.vault.remove(id);
   }
+
+  async claim(id: string, claim: SessionClaim): Promise<number | undefined> {
+    return this.vault.run(id, {
+      run: ({ state: { record }, now, write }) => {
+        const attempt = record.claim(claim, now);
+        if (attempt !== undefined) write(claimLine(record), true);
+        return attempt;
+      },
+    });
+  }
+
+  async renew(id: string, token: string, ttlMs: number): Promise<boolean> {
+    return this.vault.run(id, {
+      run: ({ state: { record }, now, write }) => {
+        const isRenewed = record.renew(token, now + ttlMs);
+        if (isRenewed) write(claimLine(record), false);
+        return isRenewed;
+      },
+    });
+  }
+
+  async release(id: string, token: string): Promise<void> {
+    await this.vault.run(id, {
+      run: ({ state: { record }, write }) => {
+        if (record.release(token)) write(claimLine(record), false);
+      },
+    });
+  }
+
+  async list(query: SessionQuery): Promise<SessionPage> {
+    resolveSessionQuery(query);
+    const found = await this.vault.runAll({ run: ({ state }) => summaryOf(state) }, { skipsDamaged: true });
+    return listSessions(
+      found.filter((summary) => summary !== undefined),
+      query,
+    );
+  }
+
+  async update(id: string, details: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
+    return this.vault.run(id, {
+      run: ({ state, write }) => {
+        if (state.record.revision === 0) return undefined;
+        if (state.record.update(details)) write(detailsLine(state), true);
+        return summaryOf(state);
+      },
+    });
+  }
+
+  fork(id: string, fork: SessionFork): Promise<SessionSummary | undefined> {
+    return forkSession(this, id, fork);
+  }
 }
 
-interface Save {
-  readonly keep: number;
-  readonly added: readonly string[];
-  readonly revision: number;
-  readonly end: number;
+function summaryOf({ id, record }: SessionLog): SessionSummary | undefined {
+  return record.revision === 0 ? undefined : record.summary(id);
 }
-
-function applySave(state: SessionLog, { keep, added, revision, end }: Save): void {
-  state.messages.length = keep;
-  for (const message of added) state.messages.push(message);
-  state.revision = revision;
-  state.end = end;
-}
-
-function saveLine({ keep, added, revision, end }: Save): string[] {
-  return [JSON.stringify(['save', keep, revision, end]), ...added];
-}
-
-/** JSON stores Infinity as null. */
-type Line =
-  | readonly ['save', keep: number, revision: number, end: number | null]
-  | readonly ['end', end: number | null];
-
-const form: VaultForm<SessionLog> = {
-  kind: 'session',
-  create: () => ({ messages: [], revision: 0, end: Number.POSITIVE_INFINITY }),
-  apply(state, [head = '', ...added]) {
-    const line: Line = JSON.parse(head);
-    const end = line.at(-1) as number | null;
-    if (line[0] === 'end') state.end = end ?? Number.POSITIVE_INFINITY;
-    else applySave(state, { keep: line[1], added, revision: line[2], end: end ?? Number.POSITIVE_INFINITY });
-  },
-  *dump({ messages, revision, end }) {
-    yield saveLine({ keep: 0, added: [], revision, end });
-    for (const [index, message] of messages.entries()) yield saveLine({ keep: index, added: [message], revision, end });
-  },
-  isEmpty: ({ revision, end }, now) => revision === 0 || end <= now,
-  endOf: ({ end }) => end,
-};
 
 function encodeMessage(message: Message): string {
   try {

@@ -82,14 +82,22 @@ export class FileVault<State> {
     return result as Result;
   }
 
-  /** Runs a step on every stored state. */
-  async runAll<Result>(step: VaultStep<State, Result>): Promise<Result[]> {
+  /** Runs a step on every stored state. With `skipsDamaged`, leaves out states whose log is damaged. */
+  async runAll<Result>(step: VaultStep<State, Result>, { skipsDamaged = false } = {}): Promise<Result[]> {
     const names = await readdir(this.folder).catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) return [];
       throw new StoreFailedError(this.folder, error);
     });
     const ours = names.filter((name) => name.startsWith(this.prefix));
-    return mapConcurrent(ours, async (name) => (await this.push(name, step)) as Result);
+    const results = await mapConcurrent(ours, async (name) => {
+      try {
+        return [(await this.push(name, step)) as Result];
+      } catch (error) {
+        if (skipsDamaged && error instanceof StoreCorruptError) return [];
+        throw error;
+      }
+    });
+    return results.flat(1) as Result[];
   }
 
   /** Removes the state of an id without reading it. */

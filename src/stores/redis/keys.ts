@@ -50,6 +50,11 @@ export class RedisKeys {
     return [head, `${head}:messages`];
   }
 
+  /** Returns the key of the index of an owner's sessions. `owner` is a piece from `toKeyPiece`. */
+  owner(owner: string): string {
+    return this.name(owner, 'owner');
+  }
+
   private name(piece: string, kind: string): string {
     return `${this.prefix}:{${piece}}:${kind}`;
   }

@@ -51,6 +51,8 @@ export class AgUIConverter {
         return this.turn?.replace();
       case 'model-end':
         return this.readResponse(event);
+      case 'decision':
+        return this.readDecision(event);
       case 'run-error':
         return this.readError(event.error);
       case 'run-end':
@@ -67,18 +69,36 @@ export class AgUIConverter {
   }
 
   private readTool(event: AgentEvent): void {
-    if (event.type === 'tool-start') this.announce({ id: event.callId, name: event.name, input: event.input });
-    else if (event.type === 'tool-delta') {
+    if (event.type === 'tool-start') {
+      // The calls of turn 0 were announced by the run that was suspended.
+      if (event.turn > 0) this.announce({ id: event.callId, name: event.name, input: event.input });
+    } else if (event.type === 'tool-delta') {
       const { callId, name, data } = event;
       this.push({ type: 'CUSTOM', name: 'keelson.progress', value: { toolCallId: callId, toolCallName: name, data } });
     } else if (event.type === 'tool-end' && event.result !== undefined) {
       const { callId, name, result } = event;
-      const text = result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result));
-      this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.runId}.${callId}`, toolCallId: callId, content: text });
+      this.pushResult(
+        callId,
+        result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result)),
+      );
     }
   }
 
-  private announce({ id, name, input, invalidInput }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
+  /** A denied call of a resumed run has no tool events. */
+  private readDecision({ decision: { point, type, call } }: AgentEventOf<'decision'>): void {
+    if (point === 'resume' && type === 'block' && call) this.pushResult(call.id, 'The call was denied.');
+  }
+
+  private pushResult(toolCallId: string, content: string): void {
+    this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.runId}.${toolCallId}`, toolCallId, content });
+  }
+
+  private announce({
+    id,
+    name,
+    input,
+    invalidInput,
+  }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
     if (this.announced.has(id)) return;
     this.announced.add(id);
     this.turn?.call({ id, name, text: invalidInput ?? JSON.stringify(input ?? {}) });

@@ -101,7 +101,9 @@ export class StepChunks {
   /** True if the streamed text is the text of the response. Models may stream reasoning that they do not return. */
   private shows(texts: readonly { readonly type: Kind; readonly text: string }[], kind: Kind): boolean {
     const textOf = (parts: readonly { readonly text: string }[]) => parts.map(({ text }) => text).join('');
-    return textOf(this.shown.filter((part) => part.kind === kind)) === textOf(texts.filter(({ type }) => type === kind));
+    return (
+      textOf(this.shown.filter((part) => part.kind === kind)) === textOf(texts.filter(({ type }) => type === kind))
+    );
   }
 
   /** True if each streamed tool call is in the response. */

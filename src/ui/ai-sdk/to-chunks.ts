@@ -2,8 +2,8 @@ import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
-import type { StreamTexts } from '../stream-texts.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
+import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 

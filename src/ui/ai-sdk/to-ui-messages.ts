@@ -1,4 +1,10 @@
-import { type AssistantPart, type Message, type ToolResultPart, textOf, type UserMessage } from '../../model/message.js';
+import {
+  type AssistantPart,
+  type Message,
+  type ToolResultPart,
+  textOf,
+  type UserMessage,
+} from '../../model/message.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { assistantMessageId } from './message-id.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
@@ -29,7 +35,10 @@ export function toUIMessages(history: readonly Message[], { chatId = '' }: ToUIM
       userText = textOf(message);
       messages.push({ id: `u${count}`, role: 'user', parts: userParts(message) });
     } else if (message.role === 'assistant') {
-      const parts: UIPart[] = [{ type: 'step-start' }, ...message.content.flatMap((part) => assistantParts(part, results))];
+      const parts: UIPart[] = [
+        { type: 'step-start' },
+        ...message.content.flatMap((part) => assistantParts(part, results)),
+      ];
       const last = messages.at(-1);
       if (last?.role === 'assistant') messages[messages.length - 1] = { ...last, parts: [...last.parts, ...parts] };
       else messages.push({ id: assistantMessageId(count, chatId, userText), role: 'assistant', parts });
@@ -59,7 +68,12 @@ function userParts({ content }: UserMessage): UIPart[] {
   return content.map((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text };
     const filename = part.type === 'file' ? part.filename : undefined;
-    return { type: 'file', url: fileUrl(part), mediaType: part.mediaType ?? 'image/png', ...(filename && { filename }) };
+    return {
+      type: 'file',
+      url: fileUrl(part),
+      mediaType: part.mediaType ?? 'image/png',
+      ...(filename && { filename }),
+    };
   });
 }
 

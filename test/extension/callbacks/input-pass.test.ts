@@ -3,8 +3,10 @@ import { type Message, textOf } from 'keelson';
 import { type ExtensionInput, shortCircuit } from 'keelson/extension';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { MemorySessionStore } from '../../../src/state/memory-session-store.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { lab, recordingSink } from '../../support/extension/lab.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 const say = (content: string): Message => ({ role: 'user', content });
 const append = (id: string, log: string[] = []): ExtensionInput => ({
@@ -208,16 +210,13 @@ describe('onInputMessages', () => {
   test('lets a session store only the changed messages again', async () => {
     const saved: unknown[] = [];
     const { agent } = lab([{ id: 'x', onInputMessages: (messages) => [...messages] }]);
-    const stored: Message[] = [];
-    const store = {
-      load: () => (stored.length === 0 ? undefined : { messages: stored, revision: 1 }),
-      save: (_id: string, { keep, append: added }: { keep: number; append: readonly Message[] }) => {
-        saved.push([keep, added.length]);
-        stored.push(...added);
-        return 1;
+    const inner = new MemorySessionStore();
+    const store = storeOver(inner, {
+      save: (id, change, expected) => {
+        saved.push([change.keep, change.append.length]);
+        return inner.save(id, change, expected);
       },
-      delete: () => {},
-    };
+    });
     const session = await agent.session({ id: 's', store });
     await session.run('one');
     await session.run('two');

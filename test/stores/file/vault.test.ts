@@ -112,9 +112,9 @@ describe('a file store', () => {
     await other.delete('s');
     await other.save('s', { keep: 0, append: [said('new'), said('x'.repeat(1_000))] }, 0);
 
-    expect(await first.load('s')).toEqual({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
+    expect(await first.load('s')).toMatchObject({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
     expect(await first.save('s', { keep: 1, append: [] }, 1)).toBe(2);
-    expect(await other.load('s')).toEqual({ messages: [said('new')], revision: 2 });
+    expect(await other.load('s')).toMatchObject({ messages: [said('new')], revision: 2 });
   });
 
   test('lets another store use a session between many queued writes', async () => {
@@ -144,7 +144,10 @@ describe('a file store', () => {
     expect((await new FileSessionStore({ folder }).load('s'))?.messages).toEqual([said('0'), said('1'), said('2')]);
 
     await truncate(await logIn(folder), size - 40);
-    expect(await new FileSessionStore({ folder }).load('s')).toEqual({ messages: [said('0'), said('1')], revision: 2 });
+    expect(await new FileSessionStore({ folder }).load('s')).toMatchObject({
+      messages: [said('0'), said('1')],
+      revision: 2,
+    });
   });
 });
 
@@ -193,7 +196,7 @@ describe('expiry in a file store', () => {
 
     clock.advance(1e12);
 
-    expect(await open().load('s')).toEqual({ messages: [said('1')], revision: 1 });
+    expect(await open().load('s')).toMatchObject({ messages: [said('1')], revision: 1 });
   });
 
   test('leftover directories of dead processes are removed', async () => {
@@ -287,7 +290,10 @@ describe('failures of a file store', () => {
     await rm(obstacle, { recursive: true });
 
     expect(await save()).toBe(3);
-    expect(await new FileSessionStore({ folder }).load('s')).toEqual({ messages: [said('1'), said('3')], revision: 3 });
+    expect(await new FileSessionStore({ folder }).load('s')).toMatchObject({
+      messages: [said('1'), said('3')],
+      revision: 3,
+    });
   });
 
   test('a directory that cannot be created causes a typed error', async () => {

@@ -99,7 +99,7 @@ describeWithRedis('an outage of Redis', () => {
       const patient = new RedisStateStore(options);
       expect(await patient.get({ ...a, session: 'kept' }, 'k', policy)).toBe('v');
       expect(await state.set(a, { key: 'k', value: 'v' }, policy)).toMatchObject({ stored: true });
-      expect(await sessions.load('kept')).toEqual({ messages: [said('1')], revision: 1 });
+      expect(await sessions.load('kept')).toMatchObject({ messages: [said('1')], revision: 1 });
       expect(client.listenerCount('error')).toBe(listeners);
       await close();
     },
@@ -157,7 +157,7 @@ describeWithRedis('an outage of Redis', () => {
     expect(await sessions.save('s', { keep: 0, append: [said('1')] }, 0)).toBe(1);
     expect(await sessions.save('s', { keep: 1, append: [said('2')] }, 1)).toBe(2);
     expect(await sessions.save('s', { keep: 1, append: [said('x')] }, 1)).toBe(undefined);
-    expect(await sessions.load('s')).toEqual({ messages: [said('1'), said('2')], revision: 2 });
+    expect(await sessions.load('s')).toMatchObject({ messages: [said('1'), said('2')], revision: 2 });
     client.destroy();
   });
 

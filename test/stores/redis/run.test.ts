@@ -154,7 +154,7 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     expect(error.mine.map(textOf)).toEqual(['two', 'Answer 2']);
     await second.run('two');
     expect(second.messages.map(textOf)).toEqual(['one', 'Answer 1', 'two', 'Answer 2']);
-    expect(await store.load('s')).toEqual({ messages: second.messages, revision: 2 });
+    expect(await store.load('s')).toMatchObject({ messages: second.messages, revision: 2 });
     client.destroy();
   });
 });

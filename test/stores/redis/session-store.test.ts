@@ -32,7 +32,7 @@ describeWithRedis('a long session in Redis', () => {
     const stored = await store.load('s');
 
     expect(JSON.stringify(stored?.messages).length * 2).toBeGreaterThan(10_000_000);
-    expect(stored).toEqual({ messages: long, revision: 1 });
+    expect(stored).toMatchObject({ messages: long, revision: 1 });
   });
 
   test('sends only new messages with a save', async () => {
@@ -44,7 +44,7 @@ describeWithRedis('a long session in Redis', () => {
     expect(await store.save('s', { keep: 1500, append: [said('less')] }, 2)).toBe(3);
 
     expect((await bytesSent()) - before).toBeLessThan(1500);
-    expect(await store.load('s')).toEqual({ messages: [...long.slice(0, 1500), said('less')], revision: 3 });
+    expect(await store.load('s')).toMatchObject({ messages: [...long.slice(0, 1500), said('less')], revision: 3 });
   });
 
   test('accepts 20,000 messages in one save through either client', async () => {
@@ -54,7 +54,7 @@ describeWithRedis('a long session in Redis', () => {
 
     expect(await store.save('many', { keep: 0, append: many }, 0)).toBe(1);
     expect(await other.save('many', { keep: 20_000, append: many }, 1)).toBe(2);
-    expect(await other.load('many')).toEqual({ messages: [...many, ...many], revision: 2 });
+    expect(await other.load('many')).toMatchObject({ messages: [...many, ...many], revision: 2 });
     io.disconnect();
   });
 });

@@ -1,0 +1,62 @@
+import { required, text } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import type { SessionPage, SessionQuery, SessionSummary } from './session-store.js';
+
+const MAX_PAGE = 1_000;
+
+/** A position in a list of sessions. The next page starts after it. */
+export interface ListPosition {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+/** A checked query. */
+export interface ResolvedQuery {
+  readonly owner: string;
+  readonly limit: number;
+  readonly after: ListPosition | undefined;
+}
+
+const rules = {
+  owner: required(text),
+  limit: { expected: `a whole number from 1 to ${MAX_PAGE}`, accepts: isPageSize },
+  after: { expected: 'the `next` of an earlier page', accepts: (value) => positionOf(value) !== undefined },
+} satisfies OptionTable<SessionQuery>;
+
+/** Checks a query and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
+export function resolveSessionQuery(query: SessionQuery): ResolvedQuery {
+  validateOptions(query, rules);
+  const { owner, limit = 50, after } = query;
+  return { owner, limit, after: positionOf(after) };
+}
+
+/** Selects and sorts the sessions of one page. */
+export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery): SessionPage {
+  const { owner, limit, after } = resolveSessionQuery(query);
+  const later = [...all].filter((it) => it.owner === owner && (after === undefined || comparePositions(after, it) < 0));
+  const sessions = later.sort(comparePositions).slice(0, limit);
+  return { sessions, next: later.length > limit ? cursorOf(sessions.at(-1) as ListPosition) : undefined };
+}
+
+/** Returns the `next` of a page that ends at this position. */
+export function cursorOf({ updatedAt, id }: ListPosition): string {
+  return JSON.stringify([updatedAt, id]);
+}
+
+/** Sorts the session that was saved last to the front. */
+export function comparePositions(a: ListPosition, b: ListPosition): number {
+  return b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1);
+}
+
+function positionOf(after: unknown): ListPosition | undefined {
+  try {
+    const [updatedAt, id] = JSON.parse(after as string);
+    return typeof updatedAt === 'number' && typeof id === 'string' ? { updatedAt, id } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPageSize(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_PAGE;
+}

@@ -1,0 +1,68 @@
+import type { ListPosition } from '../../state/session-list.js';
+import { comparePositions } from '../../state/session-list.js';
+import { RedisScript, type RunScript, textsOf } from './connection.js';
+import { fromKeyPiece, toKeyPiece } from './keys.js';
+
+/** ARGV: time of the save, session, time until the index expires or 0. An older time does not replace a newer one. */
+const writeScript = new RedisScript(`
+local before = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2]) or 0)
+if tonumber(ARGV[1]) > before then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2]) end
+if ARGV[3] == '0' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return false
+`);
+
+/**
+ * ARGV: time from which to read, number of sessions. Replies sessions and their times, the latest first. Sessions with equal
+ * times are all included.
+ */
+const readScript = new RedisScript(`
+local count = redis.call('ZCOUNT', KEYS[1], ARGV[1], ARGV[1]) + ARGV[2]
+local found = redis.call('ZREVRANGEBYSCORE', KEYS[1], ARGV[1], '-inf', 'WITHSCORES', 'LIMIT', 0, count)
+local last = found[#found]
+if last then
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], last, last)) do
+    found[#found + 1] = member
+    found[#found + 1] = last
+  end
+end
+return found
+`);
+
+const removeScript = new RedisScript(`
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
+return false
+`);
+
+/**
+ * Lists the sessions of one owner by the time of their last save. In a cluster, the index and the sessions are in different
+ * slots, so an entry may be older than its session, or may have none.
+ */
+export class RedisOwnerIndex {
+  constructor(
+    private readonly key: string,
+    private readonly run: RunScript,
+  ) {}
+
+  /** Adds a session. `ttl` is the time in milliseconds until the index expires, or '0'. */
+  async write({ id, updatedAt }: ListPosition, ttl: string): Promise<void> {
+    await this.run(writeScript, [this.key], [`${updatedAt}`, toKeyPiece(id), ttl]);
+  }
+
+  /** Returns at least `count` sessions after a position, if there are as many. */
+  async read(after: ListPosition | undefined, count: number): Promise<ListPosition[]> {
+    const start = after === undefined ? '+inf' : `${after.updatedAt}`;
+    const reply = textsOf((await this.run(readScript, [this.key], [start, `${count}`])) as unknown[]);
+    const found = new Map<string, ListPosition>();
+    for (let at = 0; at < reply.length; at += 2) {
+      const id = fromKeyPiece(reply[at] ?? '');
+      found.set(id, { id, updatedAt: Number(reply[at + 1]) });
+    }
+    const later = [...found.values()].filter((it) => after === undefined || comparePositions(after, it) < 0);
+    return later.sort(comparePositions);
+  }
+
+  /** Removes a session, unless it was added again after it was read. */
+  async remove({ id, updatedAt }: ListPosition): Promise<void> {
+    await this.run(removeScript, [this.key], [toKeyPiece(id), `${updatedAt}`]);
+  }
+}

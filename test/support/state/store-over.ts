@@ -1,0 +1,17 @@
+import type { SessionStore } from '../../../src/state/session-store.js';
+
+/** Returns a store that passes every call to `inner`, except the calls of the methods in `changes`. */
+export function storeOver(inner: SessionStore, changes: Partial<SessionStore>): SessionStore {
+  return {
+    load: (...given) => inner.load(...given),
+    save: (...given) => inner.save(...given),
+    delete: (...given) => inner.delete(...given),
+    claim: (...given) => inner.claim(...given),
+    renew: (...given) => inner.renew(...given),
+    release: (...given) => inner.release(...given),
+    list: (...given) => inner.list(...given),
+    update: (...given) => inner.update(...given),
+    fork: (...given) => inner.fork(...given),
+    ...changes,
+  };
+}
