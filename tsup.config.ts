@@ -15,6 +15,10 @@ const shared = {
   format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
+  // A module that needs its own path uses `__filename` in CommonJS.
+  esbuildOptions(options, { format }) {
+    if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': 'undefined' };
+  },
   // Also for CommonJS: without shared chunks each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
@@ -40,6 +44,8 @@ export default defineConfig(async () => {
 async function copyFiles(): Promise<void> {
   // For editors, beside the code that checks the same.
   await copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json');
+  // A worker thread is started from a file. One file serves both formats, since it imports nothing of this package.
+  await copyFile('src/mcp/schema/schema-worker.mjs', 'dist/schema-worker.mjs');
   await copyFile(`node_modules/${ESM_ONLY}/license`, `dist/${licenceOf(ESM_ONLY)}`);
   await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
 }

@@ -16,8 +16,8 @@ cpSync(source, join(workspaceDir, '.harbour-app/extensions/harbour'), { recursiv
 const model = scriptedModel([
   calls('skill', { name: 'harbour:berth' }),
   calls('skill', { name: 'harbour:berth', file: 'references/berths.md' }),
-  calls('mcp__tides__moor', { ship: 'Batavia', draught: 14 }),
-  calls('mcp__tides__moor', { ship: 'Batavia', draught: 6 }),
+  calls('mcp__harbour-tides__moor', { ship: 'Batavia', draught: 14 }),
+  calls('mcp__harbour-tides__moor', { ship: 'Batavia', draught: 6 }),
   says('The Batavia lies at the north quay.'),
 ]);
 const env = { ...process.env, PILOT_TOKEN: 'token-of-ada' };

@@ -23,7 +23,10 @@ export abstract class KeelsonError extends Error {
     this.name = new.target.name;
   }
 
-  /** Returns the error's own members and its `message`, which `JSON.stringify` leaves out of an `Error`. */
+  /**
+   * Returns the error's enumerable members and its `message`, which `JSON.stringify` leaves out of an `Error`. Members
+   * with parts of the conversation are not enumerable, so neither `JSON.stringify` nor `console.error` shows them.
+   */
   toJSON(): object {
     return { ...this, message: this.message };
   }
@@ -111,12 +114,14 @@ export class ResumeInvalidError extends KeelsonError {
   }
 }
 
-/** A hook called its `next` after the hook had settled. The call had no effect. */
+/** A hook called its `next` after the hook, or the outermost hook, had settled. The call had no effect. */
 export class NextExpiredError extends KeelsonError {
   readonly code = 'ERR_NEXT_EXPIRED';
 
   constructor(lifecycle: string, point: string) {
-    super(`"${lifecycle}" called \`next\` after its ${point} had settled. Await \`next\` inside the hook.`);
+    super(
+      `"${lifecycle}" called \`next\` after its ${point}, or an outer one, had settled. Await \`next\` inside the hook.`,
+    );
   }
 }
 
@@ -128,6 +133,7 @@ export class HookResultInvalidError extends KeelsonError {
   constructor(expected: string, result: unknown) {
     super(`${expected}; got ${kindOf(result)}.`);
     this.result = result;
+    hideMembers(this, 'result');
   }
 }
 
@@ -215,6 +221,11 @@ export class PackageMissingError extends KeelsonError {
     super(`The package \`${name}\` could not be loaded. Install it beside keelson: npm install ${name}`, { cause });
     this.package = name;
   }
+}
+
+/** Keeps members of an error out of logs and JSON. The members stay readable. */
+export function hideMembers<Failure extends Error>(error: Failure, ...names: readonly (keyof Failure)[]): void {
+  for (const name of names) Object.defineProperty(error, name, { enumerable: false });
 }
 
 const LONGEST_SHOWN = 80;

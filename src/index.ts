@@ -5,6 +5,7 @@ export type {
   CompactionEndEvent,
   CompactionStartEvent,
   DecisionEvent,
+  ExtensionErrorEvent,
   ModelEndEvent,
   ModelErrorEvent,
   ModelStartEvent,
@@ -53,7 +54,12 @@ export type {
   SessionRunOptions,
   SessionStream,
 } from './agent/session.js';
-export { SessionConflictError, SessionStoreError } from './agent/session-error.js';
+export {
+  ResumeClaimedError,
+  SessionBusyError,
+  SessionConflictError,
+  SessionStoreError,
+} from './agent/session-error.js';
 export {
   AgentClosedError,
   HookResultInvalidError,
@@ -94,6 +100,7 @@ export type {
   LoaderHost,
   ModelCall,
   ModelCallRequest,
+  StreamGate,
   ToolCallRequest,
   ToolInvoke,
 } from './lifecycle/lifecycle.js';

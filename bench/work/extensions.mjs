@@ -13,6 +13,8 @@ export function loadersOf(ExtensionRegistry, work, counts) {
     const id = `extension-${index}`;
     if (work.extensionKind === 'additions') {
       registry.register({ id, promptAdditions: [{ position: 'user_suffix', content: id }] });
+    } else if (work.extensionKind === 'inputs') {
+      registry.register({ id, onInputMessages: () => void counts.hooks++ });
     } else {
       registry.register({ id, onLlmOutput: () => void counts.hooks++ });
     }
@@ -25,5 +27,6 @@ export function loadersOf(ExtensionRegistry, work, counts) {
  * @param {import('./script.mjs').Work} work
  */
 export function extensionCallsOf({ extensions = 0, extensionKind, turns }) {
+  if (extensionKind === 'inputs') return extensions;
   return extensionKind === 'callbacks' ? extensions * (turns + 1) : 0;
 }

@@ -1,6 +1,6 @@
 import { loadersOf } from './extensions.mjs';
 import { noopHooks } from './hooks.mjs';
-import { fakeModel, PROMPT, TOOL } from './script.mjs';
+import { fakeModel, historyOf, PROMPT, TOOL } from './script.mjs';
 import { addWith, schema } from './tool.mjs';
 
 /**
@@ -21,10 +21,11 @@ export function keelsonSide({ Agent, defineTool, ExtensionRegistry }, work, coun
       maxTurns: 1000,
     });
   const agent = construct();
+  const messages = historyOf(work);
   if (work.deltas > 0) return { construct, run: () => readEvents(agent, counts), text: String };
   return {
     construct,
-    run: () => agent.run(PROMPT),
+    run: messages === undefined ? () => agent.run(PROMPT) : () => agent.run(PROMPT, { messages }),
     text: (result) => /** @type {import('keelson').RunResult} */ (result).text,
   };
 }

@@ -8,7 +8,9 @@
  * @property {number} hooks lifecycles with all six hooks
  * @property {'sync' | 'async'} style kind of these hooks
  * @property {number} [extensions] extensions in a registry of the agent; absent: no registry
- * @property {'additions' | 'callbacks'} [extensionKind] kind of callback of each extension
+ * @property {'additions' | 'callbacks' | 'inputs'} [extensionKind] kind of callback of each extension
+ * @property {number} [history] messages before the prompt; default 0
+ * @property {number} [pictureBytes] bytes of a picture in the first of these messages; default 0
  * @property {number} burnMs time for which each lifecycle blocks the process per run, as a control
  * @property {number} delayMs delay of the model before it answers, by a timer
  * @property {number} exactMs delay by polling the clock, since the error of a timer exceeds the measured difference
@@ -67,7 +69,7 @@ export function fakeModel(work) {
     async generate({ messages, onPart }) {
       if (work.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, work.delayMs));
       if (work.exactMs > 0) await waitExactly(work.exactMs);
-      const turn = (messages.length - 1) / 2;
+      const turn = (messages.length - 1 - (work.history ?? 0)) / 2;
       if (turn < work.turns) return { content: callsOf(work, turn), finishReason: 'tool-calls', usage: USAGE };
       if (onPart !== undefined && work.deltas > 0) await pushParts(work, onPart);
       const text = work.deltas > 0 ? whole : answerTo(work, messages);
@@ -124,6 +126,22 @@ async function pushParts(work, onPart) {
  */
 export async function* streamParts({ deltas }) {
   for (let index = 0; index < deltas; index++) yield { type: 'text-delta', text: DELTA };
+}
+
+/**
+ * Returns the messages before the prompt, or undefined. Created once, as an application keeps its messages.
+ * @param {Work} work
+ * @returns {import('keelson').Message[] | undefined}
+ */
+export function historyOf({ history = 0, pictureBytes = 0 }) {
+  if (history === 0) return undefined;
+  const image = new Uint8Array(pictureBytes);
+  return Array.from({ length: history }, (_, index) => {
+    if (index === 0 && pictureBytes > 0) {
+      return { role: 'user', content: [{ type: 'image', image, mediaType: 'image/png' }] };
+    }
+    return { role: 'user', content: `message ${index}` };
+  });
 }
 
 /** @param {Work} work */

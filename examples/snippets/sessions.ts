@@ -28,8 +28,11 @@ assert.equal(text, 'I know 4 messages.');
 assert.equal(session.messages.length, 4);
 assert.equal(session.messages[0]?.role, 'user');
 
+// Another object, as in another process: runs on one store object wait for each other.
+const storeOfAnotherProcess: SessionStore = Object.create(store);
+
 // #region conflict
-const elsewhere = await new Agent({ model, store }).session({ id: 'harbour' });
+const elsewhere = await new Agent({ model, store: storeOfAnotherProcess }).session({ id: 'harbour' });
 const both = await Promise.allSettled([session.run('To the left?'), elsewhere.run('To the right?')]);
 
 const lost = both.find((outcome) => outcome.status === 'rejected')?.reason;
@@ -40,6 +43,17 @@ assert.ok(lost instanceof SessionConflictError);
 assert.equal(lost.mine.length, 6);
 assert.equal(lost.stored.length, 6);
 assert.equal(elsewhere.messages.length, 8);
+
+// #region list
+const owned = await agent.session({ id: 'ada/1', owner: 'ada', title: 'Ships' });
+await owned.run('Which ship is in the harbour?');
+
+const { sessions, next } = await store.list({ owner: 'ada', limit: 20 });
+await store.update('ada/1', { title: 'Ships in the harbour' });
+await store.fork('ada/1', { id: 'ada/2', keep: 0 });
+// #endregion
+
+assert.deepEqual([sessions.length, sessions[0]?.title, next], [1, 'Ships', undefined]);
 
 // #region store
 /** Keeps each session as one object. A real store makes each change in one transaction. */

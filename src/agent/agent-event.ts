@@ -1,5 +1,10 @@
 import type { Decision } from '../lifecycle/decision.js';
-import type { CompactionEndReport, CompactionStartReport, ModelErrorReport } from '../lifecycle/hook-run.js';
+import type {
+  CompactionEndReport,
+  CompactionStartReport,
+  ExtensionErrorReport,
+  ModelErrorReport,
+} from '../lifecycle/hook-run.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';
@@ -93,6 +98,11 @@ export interface CompactionEndEvent extends EventBase, CompactionEndReport {
   readonly turn: number;
 }
 
+/** A callback extension was set aside for a while, because it kept failing. */
+export interface ExtensionErrorEvent extends EventBase, ExtensionErrorReport {
+  readonly turn: number;
+}
+
 /** The response after all hooks; absent if the model call failed or a hook withheld the response. */
 export interface ModelEndEvent extends EventBase {
   readonly type: 'model-end';
@@ -147,6 +157,7 @@ export type AgentEvent =
   | ModelErrorEvent
   | CompactionStartEvent
   | CompactionEndEvent
+  | ExtensionErrorEvent
   | ModelEndEvent
   | ToolStartEvent
   | ToolDeltaEvent

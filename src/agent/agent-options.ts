@@ -25,7 +25,8 @@ import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js'
 import type { MessageInput } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
-import type { SessionStore } from '../state/session-store.js';
+import { detailRules } from '../state/session-details.js';
+import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
@@ -105,12 +106,17 @@ export type OutputRunArguments<Context, Schema extends OutputSchema> = unknown e
   ? [options: RunOptions<Context, Schema> & { readonly output: Schema }]
   : [options: RunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
-/** Options of `agent.session`. */
-export interface SessionOptions {
+/** Options of `agent.session`. The owner, the title and the data are stored when the session is saved for the first time. */
+export interface SessionOptions extends SessionDetails {
   /** The id of an existing session, or of a new one. Default: a generated id. */
   readonly id?: string | undefined;
   /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
+  /**
+   * `keep` (default) saves the user message of an aborted run, and the text that had been shown as an assistant message
+   * with `stopped: true`. `discard` saves completed turns only.
+   */
+  readonly onAbort?: 'keep' | 'discard' | undefined;
 }
 
 /** The options of a run with any schema and context type. */
@@ -136,9 +142,11 @@ const settingsRules = {
 
 const timeoutRules = {
   runMs: timerMs,
+  queueMs: timerMs,
   modelMs: timerMs,
   firstPartMs: timerMs,
   toolMs: timerMs,
+  claimMs: timerMs,
 } satisfies OptionTable<Timeouts>;
 
 const turnLimitRules = {
@@ -191,7 +199,12 @@ const runRules = {
   parent: anything,
 } satisfies OptionTable<RunOptions>;
 
-const sessionRules = { id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
+const sessionRules = {
+  ...detailRules,
+  id: fullText,
+  store: sessionStore,
+  onAbort: oneOf('keep', 'discard'),
+} satisfies OptionTable<SessionOptions>;
 const DEFAULT_MAX_TURNS = 20;
 
 /** Checks the options of an agent and fills in the defaults. */

@@ -1,3 +1,4 @@
+import { hideMembers } from '../errors.js';
 import type { Decision } from '../lifecycle/decision.js';
 import type { Message, ToolCallPart } from '../model/message.js';
 import type { Annotations, FinishReason, Usage } from '../model/model.js';
@@ -81,7 +82,7 @@ export class TurnLimitError extends RunError {
 /** The answer does not match the `output` schema, even after one repair. */
 export class OutputInvalidError extends RunError {
   readonly code = 'ERR_OUTPUT_INVALID';
-  /** The unparsed answer of the model. */
+  /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
   readonly text: string;
   readonly issues: readonly StandardIssue[];
 
@@ -89,5 +90,6 @@ export class OutputInvalidError extends RunError {
     super(`The answer does not match the output schema: ${described}`);
     this.text = text;
     this.issues = issues;
+    hideMembers(this, 'text');
   }
 }

@@ -1,4 +1,4 @@
-import { describeError } from '../errors.js';
+import { describeError, hideMembers } from '../errors.js';
 import type { Message } from '../model/message.js';
 import { RunError } from '../model/run-error.js';
 
@@ -6,9 +6,9 @@ import { RunError } from '../model/run-error.js';
 export class SessionConflictError extends RunError {
   readonly code = 'ERR_SESSION_CONFLICT';
   readonly session: string;
-  /** The messages that could not be saved. */
+  /** The messages that could not be saved. Not enumerable, so logs do not show them. */
   readonly mine: readonly Message[];
-  /** The messages in the store. */
+  /** The messages in the store. Not enumerable, so logs do not show them. */
   readonly stored: readonly Message[];
 
   constructor(session: string, mine: readonly Message[], stored: readonly Message[]) {
@@ -16,6 +16,39 @@ export class SessionConflictError extends RunError {
     this.session = session;
     this.mine = mine;
     this.stored = stored;
+    hideMembers(this, 'mine', 'stored');
+  }
+}
+
+/**
+ * Another run resumes these tool calls, or has resumed them. If the run had started the calls, another run took them over
+ * because the claim was not renewed in time.
+ */
+export class ResumeClaimedError extends RunError {
+  readonly code = 'ERR_RESUME_CLAIMED';
+  readonly session: string;
+
+  constructor(session: string) {
+    super(
+      `Another run has claimed the open tool calls of session "${session}". Load the session to see their results.`,
+    );
+    this.session = session;
+  }
+}
+
+/** The session was still in use when `timeouts.queueMs` had passed. Nothing ran. */
+export class SessionBusyError extends RunError {
+  readonly code = 'ERR_SESSION_BUSY';
+  readonly session: string;
+  readonly timeoutMs: number;
+
+  constructor(session: string, timeoutMs: number) {
+    super(
+      `Session "${session}" was still busy after ${timeoutMs} ms (\`timeouts.queueMs\`). ` +
+        'If a tool of its own run opened the session again, pass `parent: context.run` to find the nested run.',
+    );
+    this.session = session;
+    this.timeoutMs = timeoutMs;
   }
 }
 
@@ -24,7 +57,7 @@ export class SessionStoreError extends RunError {
   readonly code = 'ERR_SESSION_STORE';
   readonly session: string;
 
-  constructor(session: string, action: 'loaded' | 'saved', cause: unknown) {
+  constructor(session: string, action: 'loaded' | 'saved' | 'claimed', cause: unknown) {
     super(`Session "${session}" could not be ${action}: ${describeError(cause)}`, { cause });
     this.session = session;
   }

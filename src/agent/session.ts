@@ -1,15 +1,20 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
-import { createDeferred } from '../internal/promise.js';
+import { type Clock, withinTime } from '../internal/clock.js';
+import { RunAbortedError } from '../lifecycle/run-failure.js';
+import { checkAddition } from '../model/check-messages.js';
 import type { Message, UserMessage } from '../model/message.js';
-import type { SessionStore } from '../state/session-store.js';
+import { joinQueue } from '../state/session-queue.js';
+import type { SessionDetails, SessionStore, StoredSession } from '../state/session-store.js';
 import type { SessionInfo } from '../tools/tool.js';
 import type { AgentLife } from './agent-life.js';
 import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
+import { ResumeClaim } from './run/resume-claim.js';
 import type { Attached, Run } from './run/run.js';
+import type { Timeouts } from './run/run-config.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
-import { SessionConflictError, SessionStoreError } from './session-error.js';
+import { ResumeClaimedError, SessionBusyError, SessionConflictError, SessionStoreError } from './session-error.js';
 
 /** A stored conversation. Its runs are queued and execute one at a time. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -20,6 +25,11 @@ export interface Session<Context = unknown> extends SessionInfo {
   readonly run: SessionRun<Context>;
   /** As `agent.stream`, but continues from the stored messages. */
   readonly stream: SessionStream<Context>;
+  /**
+   * Adds a message to the stored messages, after the queued runs and without a run. Tool calls and tool results are
+   * refused with a MessageInvalidError.
+   */
+  append(message: Message): Promise<void>;
   /**
    * Waits for the queued runs and their saves, then calls `onSessionEnd`. The stored messages stay. Awaiting `close`
    * inside a run of the same session deadlocks.
@@ -74,16 +84,32 @@ export type SessionRunArguments<Context, Schema extends OutputSchema | undefined
 /** The members of an agent that a session uses. */
 export interface SessionHost {
   readonly store: SessionStore;
+  /** Stored when the session is saved for the first time. */
+  readonly details: SessionDetails;
   readonly life: AgentLife;
+  readonly timeouts: Timeouts;
+  readonly clock: Clock;
+  readonly keepsStopped: boolean;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
   ended(session: SessionInfo): Promise<void>;
 }
 
+/** The default of `timeouts.queueMs`. */
+const QUEUE_MS = 30_000;
+
 type AnyOptions = SessionRunOptions<never, OutputSchema | undefined>;
+
+/** The claim and the error handler of a save that a run makes. */
+interface Writer {
+  readonly claim?: ResumeClaim | undefined;
+  readonly own?: (<E>(error: E) => E) | undefined;
+}
 
 export class AgentSession implements Session<never> {
   private known: Message[] = [];
   private revision = 0;
+  /** Undefined until the session is stored. */
+  private uid: string | undefined = undefined;
   private tail: Promise<unknown> = Promise.resolve();
   /** The last save. An abort ends the run before its save; the next run waits for the save. */
   private saving: Promise<unknown> = Promise.resolve();
@@ -100,15 +126,16 @@ export class AgentSession implements Session<never> {
 
   /** Loads the stored messages. If `wait` rejects first, a late response of the store changes nothing. */
   async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
-    const { messages, revision } = await wait(this.read());
-    this.known = messages;
-    this.revision = revision;
+    const stored = await wait(this.read());
+    this.known = stored === undefined ? [] : [...this.known.slice(0, stored.keep ?? 0), ...stored.messages];
+    this.revision = stored?.revision ?? 0;
+    this.uid = stored?.uid;
   }
 
-  private async read(): Promise<{ messages: Message[]; revision: number }> {
+  private async read(): Promise<StoredSession | undefined> {
+    const { uid, revision } = this;
     try {
-      const stored = await this.host.store.load(this.id);
-      return { messages: [...(stored?.messages ?? [])], revision: stored?.revision ?? 0 };
+      return await this.host.store.load(this.id, uid === undefined ? undefined : { uid, revision });
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }
@@ -123,6 +150,15 @@ export class AgentSession implements Session<never> {
     return new EventStream(start as ConstructorParameters<typeof EventStream<Output>>[0]);
   }
 
+  async append(message: Message): Promise<void> {
+    checkAddition(message);
+    await this.inQueue({}, {}, async () => {
+      const saved = this.write([...this.known, message]);
+      this.saving = saved.catch(() => {});
+      await saved;
+    });
+  }
+
   close(): Promise<void> {
     this.closing ??= this.tail.then(() => this.host.ended(this));
     return this.closing;
@@ -132,62 +168,109 @@ export class AgentSession implements Session<never> {
     return this.close();
   }
 
-  private async enqueue(
-    input: string | UserMessage,
-    options: AnyOptions,
-    attached: Attached,
-  ): Promise<RunResult<unknown>> {
+  private enqueue(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
+    return this.inQueue(options, attached, () => this.execute(input, options, attached));
+  }
+
+  /** Calls `work` when the earlier runs of this session id have ended and the stored messages are loaded. */
+  private async inQueue<T>(options: AnyOptions, { left }: Attached, work: () => Promise<T>): Promise<T> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
     for (let run = options.parent; run; run = run.parent) {
       // A session of another agent may have the same id in another store.
       const outer = run.session as AgentSession | undefined;
       if (outer?.id === this.id && outer.host?.store === this.host.store) throw new SessionReentryError(this.id);
     }
-    const before = this.tail;
-    const turn = createDeferred<unknown>();
-    this.tail = before.then(() => turn.promise);
+    const { before, tail, leave } = joinQueue(this.host.store, this.id);
+    this.tail = tail;
     try {
-      const waiting = { signal: options.signal, parent: options.parent, left: attached.left };
+      const waiting = { signal: options.signal, parent: options.parent, left };
       const wait = <T>(promise: Promise<T>) => this.host.life.waitBeforeRun(promise, waiting);
-      await wait(before);
+      await wait(this.inTime(before, options.timeouts));
       await this.load(wait);
-      return await this.execute(input, options, attached);
+      return await work();
     } finally {
-      turn.resolve(this.saving);
+      leave(this.saving);
     }
+  }
+
+  private inTime<T>(before: Promise<T>, timeouts: Timeouts | undefined): Promise<T> {
+    const { host, id } = this;
+    const queueMs = timeouts?.queueMs ?? host.timeouts.queueMs ?? QUEUE_MS;
+    return withinTime(before, new SessionBusyError(id, queueMs), host.clock);
   }
 
   private execute(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
     const all = { ...options, messages: this.known } as AnyRunOptions;
-    return this.host.launch(input, all, { ...attached, session: this, onTurn: (run) => this.save(run) });
+    const inSession = { ...attached, keepsStopped: this.host.keepsStopped, session: this };
+    if (options.resume !== undefined) return this.resume(input, all, inSession);
+    return this.host.launch(input, all, { ...inSession, onTurn: (run) => this.save(run) });
   }
 
-  private save(run: Run): Promise<void> {
+  /** Claims the open calls before they run, so that only one of several processes runs them. */
+  private async resume(
+    input: string | UserMessage,
+    options: AnyRunOptions,
+    attached: Attached,
+  ): Promise<RunResult<unknown>> {
+    const { id, uid = '', revision } = this;
+    const claim = new ResumeClaim({ store: this.host.store, id, uid, revision });
+    const release = () => {
+      this.saving = this.saving.then(() => claim.release());
+      return this.saving;
+    };
+    try {
+      const result = await this.host.launch(input, options, {
+        ...attached,
+        session: this,
+        resumption: claim,
+        onResume: (run) => claim.take(run),
+        onTurn: (run) => this.save(run, claim),
+      });
+      await release();
+      return result;
+    } catch (error) {
+      const released = release();
+      // An abort ends the run at once, even if the store does not answer.
+      if (!(error instanceof RunAbortedError)) await released;
+      throw error;
+    }
+  }
+
+  private save(run: Run, claim?: ResumeClaim): Promise<void> {
     // An abort may have ended the wait for the previous save, which must finish before the next one starts.
-    const saved = this.saving.then(() => this.write(run));
+    const saved = this.saving.then(() => {
+      this.uid ??= run.config.ids.next('session');
+      return this.write(run.conversation.history, { claim, own: (error) => run.end.own(error) });
+    });
     this.saving = saved.catch(() => {});
     return saved;
   }
 
-  private async write(run: Run): Promise<void> {
-    const { known } = this;
-    const { history } = run.conversation;
+  private async write(history: readonly Message[], { claim, own = (error) => error }: Writer = {}): Promise<void> {
+    const { known, uid } = this;
+    const { store, details } = this.host;
     // A hook may have changed the array in place, so the common prefix is searched.
     let keep = 0;
     while (keep < known.length && known[keep] === history[keep]) keep += 1;
     const append = history.slice(keep);
     let revision: number | undefined;
+    let isLost = false;
     try {
-      revision = await this.host.store.save(this.id, { keep, append }, this.revision);
+      const change = { keep, append, uid, claim: claim?.token, details };
+      revision = await store.save(this.id, change, this.revision);
+      if (revision === undefined) isLost = (await claim?.isLost()) ?? false;
     } catch (error) {
-      throw run.end.own(new SessionStoreError(this.id, 'saved', error));
+      throw own(new SessionStoreError(this.id, 'saved', error));
     }
     if (revision === undefined) {
       await this.load();
-      throw run.end.own(new SessionConflictError(this.id, [...history], this.known));
+      if (isLost) throw own(new ResumeClaimedError(this.id));
+      throw own(new SessionConflictError(this.id, [...history], this.known));
     }
     known.length = keep;
     known.push(...append);
     this.revision = revision;
+    this.uid = uid;
+    claim?.end();
   }
 }

@@ -36,9 +36,14 @@ export class AgentSessions {
     const { defaults, life, loading, registry } = this.host;
     life.assertOpen();
     const store = resolveSessionStore(options, defaults.store);
+    const { owner, title, data } = options;
     const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
       store,
+      details: { owner, title, data },
       life,
+      timeouts: defaults.timeouts,
+      clock: defaults.clock,
+      keepsStopped: options.onAbort !== 'discard',
       launch: (input, runOptions, attached) => this.host.launch(input, runOptions, attached),
       ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),
     });

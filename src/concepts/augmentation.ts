@@ -6,7 +6,7 @@ import { safeText } from '../internal/safe-text.js';
 import type { ToolAnnotations } from '../tools/tool.js';
 import { buildContexts } from './build-contexts.js';
 import type { ConceptSettings } from './concept-options.js';
-import { type Augmented, joinContexts, placeContext } from './context-block.js';
+import { type Augmented, joinContexts, placesFor } from './context-block.js';
 import { conceptsIn, hasText } from './wiki-links.js';
 
 /** A log record. */
@@ -25,9 +25,12 @@ export interface AugmentableCall {
   readonly signal?: AbortSignal | undefined;
   readonly log: (record: ConceptRecord) => unknown;
   /**
-   * Applies the context and returns false if the tool has no property for it. An error counts as a failed augmentation.
+   * Applies the context at the first place that the tool accepts, and returns false if it accepts none. An error counts as
+   * a failed augmentation.
    */
-  readonly apply: (augmented: Augmented) => Awaitable<boolean>;
+  readonly apply: (places: readonly Augmented[]) => Awaitable<boolean>;
+  /** Contexts of earlier lookups of the run, by concept. */
+  readonly known?: Map<string, string> | undefined;
 }
 
 const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
@@ -56,26 +59,27 @@ export async function augment(call: AugmentableCall, settings: ConceptSettings):
 async function attempt(call: AugmentableCall, settings: ConceptSettings, log: AugmentableCall['log']) {
   const { tool, args, sessionID, annotations, signal } = call;
   if (!hasText(args)) return 'no_text_args';
-  const concepts = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
+  const found = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
+  const concepts = found.slice(0, settings.maxConcepts);
   if (concepts.length === 0) return 'no_concepts';
   if (!isObject(args)) return 'no_place';
   const message = `Detected concepts in ${tool}: ${concepts.join(', ')}`;
   log({ level: 'info', message, extra: { tool, concepts: [...concepts], sessionID } });
+  if (found.length > concepts.length) log(leftOut(found.length, call, settings));
   const clock = settings.clock ?? systemClock;
   const startedAt = clock.now();
   let unavailable = false;
-  const failures: unknown[] = [];
+  const failures: [concept: string, thrown: unknown][] = [];
   const onFailure = (concept: string, thrown: unknown) => {
     if (isUnavailable(thrown)) unavailable = true;
-    else {
-      failures.push(thrown);
-      log(failureOf(concept, textOf(thrown), call));
-    }
+    else failures.push([concept, thrown]);
   };
-  const context = joinContexts(await buildContexts(concepts, { settings, clock, signal, onFailure }));
-  if (context === '' && failures.length > 0) throw failures[0];
+  const build = { settings, clock, signal, onFailure, known: call.known };
+  const context = joinContexts(await buildContexts(concepts, build));
+  logFailures(failures, concepts, { call, log });
+  if (context === '' && failures.length > 0) throw failures[0]?.[1];
   if (context === '') return unavailable ? 'unavailable' : undefined;
-  if (!(await call.apply(placeContext(args, context, { settings, annotations })))) return 'no_place';
+  if (!(await call.apply(placesFor(args, context, { settings, annotations })))) return 'no_place';
   const [conceptCount, elapsed] = [concepts.length, clock.now() - startedAt];
   log({
     level: 'info',
@@ -85,14 +89,32 @@ async function attempt(call: AugmentableCall, settings: ConceptSettings, log: Au
   return undefined;
 }
 
+function leftOut(found: number, { tool, sessionID }: AugmentableCall, { maxConcepts }: ConceptSettings): ConceptRecord {
+  const message = `${tool} links to ${found} concepts; only the first ${maxConcepts} are looked up (see \`maxConcepts\`)`;
+  return { level: 'warn', message, extra: { tool, found, maxConcepts, sessionID } };
+}
+
+/** Logs each failed lookup. If all of several lookups failed, only the warning about the call is logged. */
+function logFailures(
+  failures: readonly (readonly [concept: string, thrown: unknown])[],
+  concepts: readonly string[],
+  { call, log }: { readonly call: AugmentableCall; readonly log: AugmentableCall['log'] },
+): void {
+  if (concepts.length > 1 && failures.length === concepts.length) return;
+  for (const [concept, thrown] of failures) log(failureOf(concept, textOf(thrown), call));
+}
+
 function failureOf(concept: string, error: string, { tool, sessionID }: AugmentableCall): ConceptRecord {
   const message = `BuildContext failed for [[${concept}]]`;
   return { level: 'error', message, extra: { tool, concept, error, sessionID } };
 }
 
-/** False for names with quotes or operators, or with a leading dash: the shell's `[[ -f x ]]` is not a link. */
+/**
+ * False for names with quotes or operators, or with a leading dash: the shell's `[[ -f x ]]` is not a link. Letters and
+ * digits may be of any script.
+ */
 function isPlainName(name: string): boolean {
-  return /^\w[\w .\-/]*$/.test(name);
+  return /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ .\-/]*$/u.test(name);
 }
 
 function isUnavailable(error: unknown): boolean {

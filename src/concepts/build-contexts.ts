@@ -14,6 +14,8 @@ export interface ContextBuild {
   readonly signal: AbortSignal | undefined;
   /** Called for each concept whose lookup failed or timed out. */
   readonly onFailure: (concept: string, error: unknown) => void;
+  /** Contexts of earlier lookups, by concept. Successful lookups are added. */
+  readonly known?: Map<string, string> | undefined;
 }
 
 /** Synchronous lookups block the event loop, including the timers of their time limits. */
@@ -44,7 +46,13 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
 }
 
 /** Returns the context of one concept, or an empty string if the lookup fails. */
-async function buildOne(concept: string, { settings, clock, onFailure }: ContextBuild, whole: Stop): Promise<string> {
+async function buildOne(
+  concept: string,
+  { settings, clock, onFailure, known }: ContextBuild,
+  whole: Stop,
+): Promise<string> {
+  const earlier = known?.get(concept);
+  if (earlier !== undefined) return earlier;
   const { conceptMs, request, buildContext } = settings;
   const stop = new Stop();
   stop.followStop(whole);
@@ -52,8 +60,10 @@ async function buildOne(concept: string, { settings, clock, onFailure }: Context
   const look = () => buildContext({ conceptName: concept, ...request }, { signal: stop.signal });
   try {
     const text: unknown = await raceTime(stop, { late, clock }, look);
-    if (typeof text === 'string') return text;
-    if (text) throw new HookResultInvalidError('buildContext must return a string', text);
+    if (text && typeof text !== 'string') throw new HookResultInvalidError('buildContext must return a string', text);
+    const context = typeof text === 'string' ? text : '';
+    known?.set(concept, context);
+    return context;
   } catch (error) {
     if (!whole.stopped) onFailure(concept, error);
   }

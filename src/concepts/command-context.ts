@@ -3,7 +3,12 @@ import { homedir } from 'node:os';
 import { join, parse, resolve, sep } from 'node:path';
 import { callable, fullText, object, timerMs } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
-import { type Environment, userEnvironment } from '../process/environment.js';
+import {
+  type Environment,
+  type InheritedVariables,
+  inheritedVariables,
+  userEnvironment,
+} from '../process/environment.js';
 import { resolveExecutable } from '../process/executable.js';
 import { runProcess } from '../process/run-process.js';
 import { ConceptCommandError, ConceptCommandUnavailableError } from './concept-error.js';
@@ -18,8 +23,13 @@ export interface CommandContextOptions {
    * JSON>`.
    */
   readonly args?: ((request: ConceptRequest) => readonly string[]) | undefined;
-  /** The program's environment, from which credentials of model providers are removed. Default: `process.env`. */
+  /** The variables from which the program inherits. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
+  /**
+   * Variables of `env` that the program inherits. `false` withholds the keys of model providers and each other
+   * `*_API_KEY`. `true` withholds none. An object names exceptions to `false`. Default false.
+   */
+  readonly inheritEnv?: boolean | InheritedVariables | undefined;
   /** The program's working directory. Default: the current one. */
   readonly cwd?: string | undefined;
   /**
@@ -35,6 +45,7 @@ const rules = {
   command: fullText,
   args: callable,
   env: object,
+  inheritEnv: inheritedVariables,
   cwd: fullText,
   workspaceDir: fullText,
   timeoutMs: timerMs,
@@ -58,10 +69,11 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
   return async (request, { signal }) => {
     const search = searchOf(options);
     const command = await findProgram(search);
-    const env = userEnvironment({ parent: search.env, exclude: search.exclude });
+    const env = userEnvironment({ parent: search.env, exclude: search.exclude }, options.inheritEnv);
     const launch = { command, args: args(request), env: env as Environment, timeoutMs, graceMs: GRACE_MS, signal };
     const { outcome, exitCode, stdout, stderr, failure } = await runProcess({ ...launch, cwd });
     if (failure !== undefined) throw new ConceptCommandUnavailableError(command, failure.message);
+    if (outcome === 'output-limit') return withHeading(request.conceptName, `${stdout.trim()}\n\n[cut at 1 MiB]`);
     if (outcome !== 'exited' || exitCode !== 0) {
       throw new ConceptCommandError(command, outcome === 'exited' ? `exit code ${exitCode}` : outcome, stderr);
     }

@@ -2,6 +2,7 @@ import { ToolInvalidError } from '../errors.js';
 import { fullText, numberRule } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
 import { describeIssues } from '../tools/standard-schema.js';
 import { augment } from './augmentation.js';
 import { type ConceptOptions, conceptRules, resolveConceptOptions } from './concept-options.js';
@@ -31,7 +32,14 @@ const rules = {
  */
 export function conceptAugmentation(options: ConceptAugmentationOptions = {}): AgentLifecycle {
   const settings = resolveConceptOptions(options, rules);
+  const { keepFor } = settings;
   const { name = 'concepts', priority = 45 } = options;
+  const contexts = new WeakMap<RunContext, Map<string, string>>();
+  const contextsOf = (run: RunContext) => {
+    const known = contexts.get(run) ?? new Map<string, string>();
+    contexts.set(run, known);
+    return known;
+  };
   return {
     name,
     priority,
@@ -47,8 +55,9 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
           annotations: call.tool?.annotations,
           signal: call.signal ?? run.signal,
           log: ({ level, message, extra }) => run.logger[level](message, extra),
-          apply: async (augmented) => {
-            const augmentedCall = await withContext(call, augmented);
+          known: keepFor === 'run' ? contextsOf(run) : undefined,
+          apply: async (places) => {
+            const augmentedCall = await withContext(call, places);
             changed = augmentedCall ?? call;
             return augmentedCall !== undefined;
           },
@@ -61,10 +70,22 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
 }
 
 /**
- * Returns the call with the context, or undefined if the tool accepts no additional property.
- * Throws if a text field does not accept the longer string.
+ * Returns the call with the context at the first place that the tool accepts, or undefined if the tool accepts no
+ * additional property. Throws if no text field accepts the longer string.
  */
-async function withContext(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest | undefined> {
+async function withContext(call: ToolCallRequest, places: readonly Augmented[]): Promise<ToolCallRequest | undefined> {
+  let refusal: unknown;
+  for (const place of places) {
+    try {
+      return await withContextAt(call, place);
+    } catch (error) {
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+async function withContextAt(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest | undefined> {
   if ('key' in augmented) {
     const added = { [augmented.key]: augmented.context };
     const checked = await call.tool?.check({ ...(call.input as object), ...added });

@@ -47,7 +47,8 @@ export function conceptModule(options: ConceptOptions = {}): ConceptModule {
       return augment(
         {
           ...{ tool, args, sessionID, log },
-          apply(augmented) {
+          apply([augmented]) {
+            if (augmented === undefined) return false;
             if ('field' in augmented) args[augmented.field] = augmented.text;
             else args[augmented.key] = augmented.context;
             return true;

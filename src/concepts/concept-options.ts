@@ -21,6 +21,8 @@ export interface ConceptOptions {
   readonly includeContent?: boolean | undefined;
   /** The maximum number of related concepts. Default 5. */
   readonly maxEntities?: number | undefined;
+  /** The maximum number of concepts that one call looks up. Further concepts are named in the log only. Default 100. */
+  readonly maxConcepts?: number | undefined;
   /** The fields that may get the context. The first one that contains a string is used. */
   readonly textFields?: readonly string[] | undefined;
   /** Name in the HTML comment around the context. Default `maenifold`. */
@@ -31,6 +33,8 @@ export interface ConceptOptions {
   readonly timeouts?: { readonly conceptMs?: number | undefined; readonly totalMs?: number | undefined } | undefined;
   /** How many concepts are looked up at the same time. Default 4. */
   readonly parallel?: number | undefined;
+  /** How long the context of a concept is kept: for one tool call (default), or for all tool calls of a run. */
+  readonly keepFor?: 'call' | 'run' | undefined;
   /** The clock of the time limits. Default: the run's clock. */
   readonly clock?: Clock | undefined;
 }
@@ -52,6 +56,7 @@ export const conceptRules = {
   depth: whole(1),
   includeContent: boolean,
   maxEntities: whole(1),
+  maxConcepts: whole(1),
   textFields: texts,
   // The label appears in an HTML comment and must not close it.
   label: {
@@ -66,6 +71,7 @@ export const conceptRules = {
     NonNullable<ConceptOptions['timeouts']>
   >),
   parallel: whole(1),
+  keepFor: oneOf('call', 'run'),
   clock,
 } satisfies OptionTable<ConceptOptions>;
 
@@ -75,8 +81,9 @@ export function resolveConceptOptions(options: ConceptOptions, rules: OptionRule
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
-  const { buildContext = commandContext(), parallel = 4, clock } = options;
+  const { buildContext = commandContext(), parallel = 4, maxConcepts = 100, keepFor = 'call', clock } = options;
   const request = { depth, includeContent, maxEntities };
   const isSafe = profile === 'safe';
-  return { buildContext, isSafe, request, textFields, label, contextKey, conceptMs, totalMs, parallel, clock };
+  const limits = { conceptMs, totalMs, parallel, maxConcepts };
+  return { buildContext, isSafe, request, textFields, label, contextKey, ...limits, keepFor, clock };
 }

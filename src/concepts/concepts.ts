@@ -1,3 +1,4 @@
+export type { InheritedVariables } from '../process/environment.js';
 export type { ConceptRecord } from './augmentation.js';
 export { type CommandContextOptions, commandContext } from './command-context.js';
 export { type ConceptAugmentationOptions, conceptAugmentation } from './concept-augmentation.js';

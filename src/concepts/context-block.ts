@@ -8,24 +8,30 @@ export type Augmented =
 
 const RULE = '\n\n---\n\n';
 
-/** Joins the contexts of several concepts with a horizontal rule. */
+/** Maximum length of the contexts of one call, in characters. */
+const MOST_TEXT = 1_000_000;
+
+/** Joins the contexts of several concepts with a horizontal rule. Cuts the result at a million characters, with a mark. */
 export function joinContexts(parts: readonly string[]): string {
-  return parts.join(RULE);
+  const text = parts.join(RULE);
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text;
 }
 
-/** Puts the context into the first allowed text field, or else into the additional property. */
-export function placeContext(
+/** Returns the places for the context: each allowed text field in order, or else the additional property. */
+export function placesFor(
   args: Readonly<Record<string, unknown>>,
   context: string,
   { settings, annotations }: { settings: ConceptSettings; annotations: ToolAnnotations | undefined },
-): Augmented {
+): readonly Augmented[] {
   const { textFields, isSafe, label, contextKey } = settings;
   const mayTouch = (field: string) => !isSafe || isSafeField(field, annotations);
-  const field = textFields.find((it) => Object.hasOwn(args, it) && typeof args[it] === 'string' && mayTouch(it));
+  const fields = textFields.filter((it) => Object.hasOwn(args, it) && typeof args[it] === 'string' && mayTouch(it));
+  if (fields.length > 0) {
+    const block = contextBlock(context, label);
+    return fields.map((field) => ({ field, text: `${block}\n\n${args[field]}` }));
+  }
   // An existing property is an argument of the call, so it is changed as a field.
-  if (field === undefined)
-    return Object.hasOwn(args, contextKey) ? { field: contextKey, text: context } : { key: contextKey, context };
-  return { field, text: `${contextBlock(context, label)}\n\n${args[field]}` };
+  return [Object.hasOwn(args, contextKey) ? { field: contextKey, text: context } : { key: contextKey, context }];
 }
 
 /**

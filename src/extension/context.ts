@@ -33,6 +33,15 @@ export interface ExtensionContext {
    * the value, and with StateLimitError if the value exceeds the limits.
    */
   setState<T = unknown>(key: string, value: T, codec?: StateCodec<T>): Promise<void>;
+  /**
+   * Replaces a value by the return value of `update`, which gets the current value. No other write happens in between:
+   * `update` is called again if another process has changed the value. Resolves to the new value.
+   */
+  updateState<T = unknown>(
+    key: string,
+    update: (value: T | undefined) => T,
+    as?: StandardSchema<unknown, T> | StateCodec<T>,
+  ): Promise<T>;
   /** Removes one value, or without a key all values of this extension in this session. */
   clearState(key?: string): Promise<void>;
 }

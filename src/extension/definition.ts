@@ -12,7 +12,7 @@ import type { ShortCircuit } from './short-circuit.js';
  *
  * A callback receives copies, so only its return value has an effect. A callback that returns undefined changes
  * nothing. If a callback throws, times out or returns a value of the wrong type, the failure is logged, and the run
- * continues with the value that the callback received.
+ * continues with the value that the callback received. An extension that keeps failing is set aside for a while.
  */
 export interface Extension {
   /** 1–64 letters, digits and hyphens. Must be unique in its registry. */
@@ -24,16 +24,29 @@ export interface Extension {
    * was called without one. `global`: acts in every session. State is kept per session in both scopes.
    */
   readonly scope?: ExtensionScope | undefined;
-  /** Called once per run, before the first model call. A returned array permanently replaces the conversation. */
-  readonly onInputMessages?: ((messages: Message[], context: ExtensionContext) => InputResult) | undefined;
+  /**
+   * Called once per run, before the first model call. A returned array permanently replaces the conversation. The
+   * messages are deeply frozen: return new ones to change them. Unchanged messages are not stored again.
+   */
+  readonly onInputMessages?: ((messages: readonly Message[], context: ExtensionContext) => InputResult) | undefined;
   /** Called for each piece of a response's text outside of registered tags. Returns the replacement. */
   readonly onPlainText?: ((text: string, context: ExtensionContext) => TextResult) | undefined;
   /** Called for each section whose tag matches `tags`, innermost first. An array lists handlers with their own tags. */
   readonly onTag?: TagCallback | readonly TagHandler[] | undefined;
   /** The tags for an `onTag` that is a function: names, or prefixes such as `x-*`. */
   readonly tags?: string | readonly string[] | undefined;
+  /**
+   * If true, tags that open in code spans and code blocks are handled too. Default: false. A closing tag always closes
+   * its section, also in code.
+   */
+  readonly inCode?: boolean | undefined;
   /** Called once per model response with its whole text, before `onTag` and `onPlainText`. */
   readonly onLlmOutput?: ((output: string, context: ExtensionContext) => OutputResult) | undefined;
+  /**
+   * True if the extension uses state. Each run then extends the lifetime of its state from the first run of a process on,
+   * instead of from its first use of state on. Matters only if `ttlMs` is at least `sessionTtlMs`.
+   */
+  readonly usesState?: boolean | undefined;
   /** Strings that are added to each model request. They are never stored in the conversation. */
   readonly promptAdditions?: readonly PromptAddition[] | undefined;
   /** Guidance for the model on the choice of tools. No tool is hidden or refused. */
@@ -72,6 +85,8 @@ export interface TagHandler {
   /** Case-sensitive tag names, or prefixes such as `x-*`. */
   readonly tags: string | readonly string[];
   readonly handle: TagCallback;
+  /** If true, tags that open in code are handled too. Default: the extension's `inCode`. */
+  readonly inCode?: boolean | undefined;
 }
 
 /** The position of an addition: before or after the system message, or before or after the last user message. */
@@ -130,6 +145,10 @@ export interface ExtensionLiteral {
   readonly on_plain_text?: Extension['onPlainText'];
   /** {@link Extension.onTag}. */
   readonly on_tag?: Extension['onTag'];
+  /** {@link Extension.inCode}. */
+  readonly in_code?: Extension['inCode'];
+  /** {@link Extension.usesState}. */
+  readonly uses_state?: Extension['usesState'];
   /** {@link Extension.onLlmOutput}. */
   readonly on_llm_output?: Extension['onLlmOutput'];
   /** {@link Extension.promptAdditions}. */

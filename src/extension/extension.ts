@@ -44,8 +44,9 @@ export {
   StateValueError,
 } from './error.js';
 export { extensions } from './extensions.js';
-export type { ExtensionRegistryOptions, StateLimits } from './options.js';
-export { ExtensionRegistry, type RegisterOptions } from './registry.js';
+export type { ExtensionRegistryOptions, SetAsideOptions, StateLimits } from './options.js';
+export { ExtensionRegistry, type RegisterOptions, type UnregisterOptions, type UnregisterResult } from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';
+export type { DeletingStore } from './state/deleting-store.js';
 export type { StateAlert } from './state/extension-state.js';
 export type { StateCodec } from './state/state-codec.js';

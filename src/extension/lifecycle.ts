@@ -3,7 +3,8 @@ import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { passInput } from './callbacks/input-pass.js';
 import { passOutput } from './callbacks/output-pass.js';
-import type { RegisteredExtension } from './definition.js';
+import { streamGate } from './callbacks/stream-gate.js';
+import type { CallbackPlan } from './plan.js';
 import { assemblePrompt } from './prompt/prompt-assembly.js';
 import { sortTools } from './prompt/tool-guidance.js';
 import { mayUseState } from './registration.js';
@@ -11,26 +12,29 @@ import type { ExtensionRun } from './run.js';
 
 /** Creates a registry's lifecycle with only the hooks that the extensions need; undefined if they need no hook. */
 export function createLifecycle(
-  extensions: readonly RegisteredExtension[],
+  { registrations, input, output, plain, handlers, additions, guidance }: CallbackPlan,
   runOf: (run: RunContext) => ExtensionRun,
+  onFailure: 'continue' | 'throw',
 ): AgentLifecycle | undefined {
-  const need = (member: (extension: RegisteredExtension) => unknown) =>
-    extensions.some((it) => member(it) !== undefined);
-  const input = need(({ onInputMessages }) => onInputMessages);
-  const output = need(({ onLlmOutput, onTag, onPlainText }) => onLlmOutput ?? onTag ?? onPlainText);
-  const prompt = need(({ promptAdditions, toolConfig }) => promptAdditions[0] ?? toolConfig);
-  const sorting = need(({ toolConfig }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools);
-  if (!input && !prompt && !output) return undefined;
+  const hasOutput = output.length + plain.length + handlers.length > 0;
+  const hasPrompt = additions.length + guidance.length > 0;
+  const isSorting = guidance.some(
+    ({ extension: { toolConfig } }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools,
+  );
+  if (input.length === 0 && !hasOutput && !hasPrompt) return undefined;
   const finish = (_value: unknown, run: RunContext) => runOf(run).finish();
   return {
     name: 'extensions',
-    onFailure: 'continue',
-    ...(input && { beforeModel: inputHook(runOf) }),
-    ...(prompt && { wrapModelCall: promptHook(runOf) }),
-    ...(sorting && { beforeToolSelection: (offered, run) => sortTools(runOf(run), offered) }),
-    ...(output && { holdStream: true, afterModel: (response, run) => passOutput(runOf(run), response) }),
+    onFailure,
+    ...(input.length > 0 && { beforeModel: inputHook(runOf) }),
+    ...(hasPrompt && { wrapModelCall: promptHook(runOf) }),
+    ...(isSorting && { beforeToolSelection: (offered, run) => sortTools(runOf(run), offered) }),
+    ...(hasOutput && {
+      holdStream: (run) => streamGate(runOf(run).plan),
+      afterModel: (response, run) => passOutput(runOf(run), response),
+    }),
     // Only state needs to know that a run has ended.
-    ...(extensions.some(mayUseState) && { afterAgent: finish, onError: finish }),
+    ...(registrations.some(mayUseState) && { afterAgent: finish, onError: finish }),
   };
 }
 

@@ -1,18 +1,28 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
+import { EXTENSION_CALLBACK_DURATION_MS, EXTENSION_CALLBACK_TOTAL } from '../telemetry/metric-names.js';
 import type { MetricLabels, MetricsSink } from '../telemetry/metrics-sink.js';
 
 /** The label `callback_type` in metrics, by callback name. */
-export const CALLBACK_TYPES = {
+const CALLBACK_TYPES = {
   onInputMessages: 'on_input_messages',
   onPlainText: 'on_plain_text',
   onTag: 'on_tag',
   onLlmOutput: 'on_llm_output',
+  condition: 'condition',
 } as const;
 
-/** The name of a callback of an extension. */
+/** The name of a callback of an extension, or `condition` for the condition of an addition. */
 export type CallbackName = keyof typeof CALLBACK_TYPES;
+
+/** A callback that has ended. */
+interface CalledMetric {
+  readonly name: CallbackName;
+  readonly id: string;
+  readonly outcome: string;
+  readonly durationMs: number;
+}
 
 /** Sends the metrics of a registry to its sink, if there is one. A failure of the sink is logged and ignored. */
 export class ExtensionMetrics {
@@ -20,6 +30,18 @@ export class ExtensionMetrics {
     private readonly sink: MetricsSink | undefined,
     private readonly logger: () => Logger,
   ) {}
+
+  /** False without a sink. */
+  get isOn(): boolean {
+    return this.sink !== undefined;
+  }
+
+  /** Sends the duration and the outcome of a callback. */
+  called({ name, id, outcome, durationMs }: CalledMetric): void {
+    const labels = { callback_type: CALLBACK_TYPES[name], extension_id: id };
+    this.measure(EXTENSION_CALLBACK_DURATION_MS, durationMs, labels);
+    this.count(EXTENSION_CALLBACK_TOTAL, { ...labels, outcome });
+  }
 
   count(name: string, labels: MetricLabels): void {
     this.send((sink) => sink.counter(name, 1, labels));

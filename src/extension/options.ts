@@ -1,5 +1,5 @@
 import type { Logger } from '../internal/logger.js';
-import { callable, group, logger, timerMs, whole, withMethods } from '../internal/options/rules.js';
+import { boolean, callable, group, logger, oneOf, timerMs, whole, withMethods } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
@@ -21,8 +21,31 @@ export interface ExtensionRegistryOptions {
   readonly sessionTtlMs?: number | undefined;
   /** Time limit of one callback or condition, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * The time that all callbacks of one run together may lose by exceeding `timeoutMs`, in milliseconds. After it, a
+   * callback that returns a promise has 1 ms. Default: 60,000, or `timeoutMs` if longer.
+   */
+  readonly runTimeoutMs?: number | undefined;
+  /** When an extension that keeps failing is set aside. */
+  readonly setAside?: SetAsideOptions | undefined;
   /** Time limit of one call of the state store, in milliseconds. Default: 5,000. */
   readonly stateTimeoutMs?: number | undefined;
+  /**
+   * The time for which a state store that does not answer is not called, in milliseconds. Calls of state methods fail at
+   * once then. Default: the time that the call took which was not answered.
+   */
+  readonly statePauseMs?: number | undefined;
+  /**
+   * What happens if a callback fails because the state store failed. `continue` (default) logs the failure; `throw` ends
+   * the run with the StateStoreError.
+   */
+  readonly onStateFailure?: 'continue' | 'throw' | undefined;
+  /**
+   * If true, `onInputMessages` gets messages that can be written to, and a write is reported as a failure. Finds code that
+   * writes in sloppy mode, in which a write to a frozen object is ignored. Default: true if the environment variable
+   * `NODE_ENV` is `development`.
+   */
+  readonly checkWrites?: boolean | undefined;
   /** Receives the metrics of the registry. Default: no metrics are recorded. */
   readonly metrics?: MetricsSink | undefined;
   /** Default: the logger of the agent. */
@@ -36,7 +59,15 @@ export interface ExtensionRegistryOptions {
   readonly onStateAlert?: ((alert: StateAlert) => Awaitable<void>) | undefined;
 }
 
-/** Limits on the stored JSON strings, in UTF-8 bytes. */
+/** When an extension that keeps failing is set aside. */
+export interface SetAsideOptions {
+  /** The number of failures in a row. `Infinity`: never. Default: 5. */
+  readonly failures?: number | undefined;
+  /** The time for which the extension is not called, in milliseconds. Default: 60,000. */
+  readonly pauseMs?: number | undefined;
+}
+
+/** Limits on the stored keys and JSON strings, in UTF-8 bytes. */
 export interface StateLimits {
   /** For one extension in one session. A new value evicts the least recently used ones. Default: 10,000,000. */
   readonly extensionBytes?: number | undefined;
@@ -46,13 +77,26 @@ export interface StateLimits {
 
 const limitRules = { extensionBytes: whole(1), sessionBytes: whole(1) } satisfies OptionTable<StateLimits>;
 
+const setAsideRules = {
+  failures: {
+    expected: 'a whole number of 1 or more, or Infinity',
+    accepts: (value: unknown) => value === Number.POSITIVE_INFINITY || whole(1).accepts(value),
+  },
+  pauseMs: whole(1),
+} satisfies OptionTable<SetAsideOptions>;
+
 const rules = {
   state: withMethods('get', 'set', 'clear', 'clearExtension', 'clearSession', 'touch', 'stats'),
   limits: group(limitRules),
   ttlMs: whole(1),
   sessionTtlMs: whole(1),
   timeoutMs: timerMs,
+  runTimeoutMs: timerMs,
+  setAside: group(setAsideRules),
   stateTimeoutMs: timerMs,
+  statePauseMs: whole(0),
+  onStateFailure: oneOf('continue', 'throw'),
+  checkWrites: boolean,
   metrics: withMethods('counter', 'histogram'),
   logger,
   tools: { expected: 'an array of tools and names, or a live tool set', accepts: isToolSource },
@@ -62,11 +106,23 @@ const rules = {
 /** Returns the options with their defaults. Throws OptionInvalidError if an option is invalid. */
 export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
   validateOptions(options, rules);
-  const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
+  const { limits = {}, ttlMs, timeoutMs = 30_000, onStateFailure = 'continue' } = options;
+  const { runTimeoutMs = Math.max(60_000, timeoutMs), checkWrites = isDevelopment() } = options;
+  const { failures = 5, pauseMs = 60_000 } = options.setAside ?? {};
   const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
   const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
   const store = options.state ?? new MemoryStateStore();
-  return { store, policy: { ...policy, sessionTtlMs }, timeoutMs, stateTimeoutMs };
+  const times = { timeoutMs: options.stateTimeoutMs ?? 5_000, pauseMs: options.statePauseMs };
+  return {
+    ...{ timeoutMs, runTimeoutMs, health: { failures, pauseMs }, checkWrites, onStateFailure },
+    stateSettings: { store, policy: { ...policy, sessionTtlMs }, ...times },
+  };
+}
+
+/** Not every platform has `process`. */
+function isDevelopment(): boolean {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
+  return process?.env?.NODE_ENV === 'development';
 }
 
 function isToolSource(tools: unknown): boolean {

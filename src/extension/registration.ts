@@ -1,5 +1,6 @@
 import { freezeData } from '../internal/plain-data.js';
-import type { Extension, RegisteredExtension, TagHandler } from './definition.js';
+import { ExtensionHealth } from './callbacks/health.js';
+import type { Extension, PromptAddition, RegisteredExtension, TagHandler } from './definition.js';
 
 /** A registered extension with the registry's data on it. */
 export interface Registration {
@@ -7,8 +8,9 @@ export interface Registration {
   /** The object passed to `register`, which is the `this` of its callbacks. */
   readonly source: object;
   readonly handlers: readonly TagHandler[];
-  /** True if the extension may read or write state. */
-  readonly usesState: boolean;
+  /** True if the extension reads or writes state: it declares so, has a `state_value` condition, or has used state. */
+  usesState: boolean;
+  readonly health: ExtensionHealth;
   /** True once the extension is unregistered: from then on no callback of it is called. */
   removed: boolean;
 }
@@ -20,10 +22,18 @@ export function matchesTag(patterns: string | readonly string[], name: string): 
 }
 
 /** Returns true if the extension has a callback, or a condition that can read state. */
-export function mayUseState({ promptAdditions, ...extension }: RegisteredExtension): boolean {
-  const { onInputMessages, onPlainText, onTag, onLlmOutput } = extension;
-  if ((onInputMessages ?? onPlainText ?? onTag ?? onLlmOutput) !== undefined) return true;
-  return promptAdditions.some(({ condition }) => typeof condition === 'function' || condition?.type === 'state_value');
+export function mayUseState({ extension, usesState }: Registration): boolean {
+  const { onInputMessages, onPlainText, onTag, onLlmOutput, promptAdditions } = extension;
+  if (usesState || (onInputMessages ?? onPlainText ?? onTag ?? onLlmOutput) !== undefined) return true;
+  return promptAdditions.some(({ condition }) => typeof condition === 'function');
+}
+
+function declaresState({ usesState, promptAdditions }: RegisteredExtension): boolean {
+  return usesState ?? promptAdditions.some(({ condition }) => isStateCondition(condition));
+}
+
+function isStateCondition(condition: PromptAddition['condition']): boolean {
+  return typeof condition === 'object' && condition.type === 'state_value';
 }
 
 /** Returns true if the extension acts in the session. `undefined` stands for a run without a session. */
@@ -48,7 +58,12 @@ export function createRegistration(definition: Extension, { source, session }: R
     ...(tags && { tags: freezeData(tags) }),
     ...(session !== undefined && { session }),
   });
-  return { extension, source, handlers: handlersOf(extension), usesState: mayUseState(extension), removed: false };
+  return {
+    ...{ extension, source, removed: false },
+    handlers: handlersOf(extension),
+    usesState: declaresState(extension),
+    health: new ExtensionHealth(extension.id),
+  };
 }
 
 /** Sorts by priority, higher first, then by registration. */
@@ -56,11 +71,12 @@ export function inCallbackOrder(registrations: readonly Registration[]): Registr
   return [...registrations].sort((a, b) => b.extension.priority - a.extension.priority);
 }
 
-function handlersOf({ onTag, tags }: RegisteredExtension): readonly TagHandler[] {
+function handlersOf({ onTag, tags, inCode }: RegisteredExtension): readonly TagHandler[] {
   if (onTag === undefined) return [];
-  return typeof onTag === 'function' ? [{ tags: tags ?? [], handle: onTag }] : onTag;
+  const handlers: readonly TagHandler[] = typeof onTag === 'function' ? [{ tags: tags ?? [], handle: onTag }] : onTag;
+  return handlers.map((handler) => ({ ...handler, inCode: handler.inCode ?? inCode }));
 }
 
-function copyHandler({ tags, handle }: TagHandler): TagHandler {
-  return Object.freeze({ tags: freezeData(tags), handle });
+function copyHandler({ tags, handle, inCode }: TagHandler): TagHandler {
+  return Object.freeze({ tags: freezeData(tags), handle, ...(inCode !== undefined && { inCode }) });
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
-import { fullText } from '../internal/options/rules.js';
+import { boolean, fullText } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
@@ -14,14 +14,28 @@ import { ExtensionInvalidError } from './error.js';
 import { createLifecycle } from './lifecycle.js';
 import { ExtensionMetrics } from './metrics.js';
 import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options.js';
+import { type CallbackPlan, createPlan } from './plan.js';
 import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
 import { ExtensionRun, type RegistrySettings } from './run.js';
+import { type DeletingStore, deletingState } from './state/deleting-store.js';
 import { ExtensionState } from './state/extension-state.js';
 
 /** Options of `register`. */
 export interface RegisterOptions {
   /** The only session in which an extension of scope `session` acts. Default: it acts in every session. */
   readonly session?: string | undefined;
+}
+
+/** Options of `unregister`. */
+export interface UnregisterOptions {
+  /** If true, the state of the extension is not removed. Default: false. */
+  readonly keepState?: boolean | undefined;
+}
+
+/** The result of `unregister`. */
+export interface UnregisterResult {
+  /** The number of removed values, in all sessions. */
+  readonly clearedValues: number;
 }
 
 /**
@@ -44,14 +58,16 @@ export class ExtensionRegistry implements LifecycleLoader {
   private readonly runs = new WeakMap<RunContext, ExtensionRun>();
   private readonly settings: RegistrySettings;
   private readonly tools: ExtensionRegistryOptions['tools'];
-  private ordered: readonly Registration[] = [];
+  /** The ids of unregistered extensions whose state could not be removed. */
+  private readonly uncleared = new Set<string>();
+  private planned: CallbackPlan | undefined = undefined;
 
   constructor(options: ExtensionRegistryOptions = {}) {
-    const { store, policy, timeoutMs, stateTimeoutMs } = resolveRegistryOptions(options);
+    const { stateSettings, ...settings } = resolveRegistryOptions(options);
     const { logger, onStateAlert: onAlert } = options;
     const metrics = new ExtensionMetrics(options.metrics, () => this.logger);
-    const state = new ExtensionState({ store, policy, timeoutMs: stateTimeoutMs, metrics, onAlert });
-    this.settings = { state, metrics, logger, timeoutMs };
+    const state = new ExtensionState({ ...stateSettings, metrics, onAlert });
+    this.settings = { ...settings, state, metrics, logger };
     this.tools = options.tools;
   }
 
@@ -82,19 +98,47 @@ export class ExtensionRegistry implements LifecycleLoader {
   }
 
   /**
-   * Removes an extension at once, and its state in every session. Resolves with false if no extension has the id.
-   * Rejects with StateStoreError if the store cannot remove the state.
+   * Removes an extension at once, and its state in every session. Resolves to the number of removed values, or to
+   * false if no extension has the id. Rejects with StateStoreError if the store cannot remove the state; the extension
+   * is removed then, and another call tries to remove the state again.
    */
-  async unregister(id: string): Promise<boolean> {
-    const registration = this.registrations.get(id);
-    if (registration === undefined) return false;
-    registration.removed = true;
-    this.registrations.delete(id);
-    this.update();
-    this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'unregister', extension_id: id });
-    this.logger.info(`Extension "${id}" was unregistered.`, { extensionId: id });
-    await this.settings.state.clearExtension(id, this.site);
-    return true;
+  async unregister(id: string, options: UnregisterOptions = {}): Promise<UnregisterResult | false> {
+    validateOptions(options, { keepState: boolean } satisfies OptionTable<UnregisterOptions>);
+    const { keepState = false } = options;
+    const wasRegistered = this.remove(id);
+    if (!wasRegistered && !this.uncleared.has(id)) return false;
+    if (keepState) {
+      this.uncleared.delete(id);
+      return { clearedValues: 0 };
+    }
+    this.uncleared.add(id);
+    const clearedValues = await this.settings.state.clearExtension(id, this.site);
+    this.uncleared.delete(id);
+    if (clearedValues > 0) {
+      const details = { extensionId: id, clearedValues };
+      this.logger.info(`${clearedValues} state values of extension "${id}" were removed.`, details);
+    }
+    return { clearedValues };
+  }
+
+  /**
+   * Removes the state of all extensions in a session. Call it when the session is deleted. Resolves to the number of
+   * removed values. Rejects with StateStoreError if the store cannot remove the state.
+   */
+  clearSession(session: string): Promise<number> {
+    return this.settings.state.clearSession(session, this.site);
+  }
+
+  /**
+   * Returns a session store like `store` that also removes the state of all extensions when a session is deleted.
+   *
+   * @example
+   * const extensions = new ExtensionRegistry();
+   * const store = extensions.withState(new MemorySessionStore());
+   * const agent = new Agent({ model, store, loaders: [extensions] });
+   */
+  withState<Store extends DeletingStore>(store: Store): Store {
+    return deletingState(store, (session) => this.clearSession(session));
   }
 
   /** Returns the registered extension with the id, or undefined. */
@@ -128,7 +172,12 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Returns the extensions in the order in which their callbacks run. */
   status(): unknown {
-    return this.ordered.map(({ extension: { id, priority, scope, session } }) => ({ id, priority, scope, session }));
+    return this.plan.registrations.map(({ extension: { id, priority, scope, session } }) => ({
+      id,
+      priority,
+      scope,
+      session,
+    }));
   }
 
   private get logger(): Logger {
@@ -139,10 +188,17 @@ export class ExtensionRegistry implements LifecycleLoader {
     return { clock: systemClock, logger: this.logger };
   }
 
+  private get plan(): CallbackPlan {
+    this.planned ??= createPlan(inCallbackOrder([...this.registrations.values()]));
+    return this.planned;
+  }
+
   private update(): void {
-    this.ordered = inCallbackOrder([...this.registrations.values()]);
+    this.planned = undefined;
+    const attached = this.attached();
+    if (attached.length === 0) return;
     const lifecycle = this.lifecycle();
-    for (const attachment of this.attached()) attachment.update(lifecycle);
+    for (const attachment of attached) attachment.update(lifecycle);
   }
 
   /** Returns the attachments of open agents, and forgets all others. */
@@ -157,14 +213,26 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Creates a new lifecycle for each change, so that a run keeps the extensions that it started with. */
   private lifecycle() {
-    const { ordered } = this;
-    return createLifecycle(this.list(), (run) => this.runOf(run, ordered));
+    const { plan } = this;
+    const onFailure = this.settings.onStateFailure;
+    return createLifecycle(plan, (run) => this.runOf(run, plan), onFailure);
   }
 
-  private runOf(run: RunContext, ordered: readonly Registration[]): ExtensionRun {
+  private remove(id: string): boolean {
+    const registration = this.registrations.get(id);
+    if (registration === undefined) return false;
+    registration.removed = true;
+    this.registrations.delete(id);
+    this.update();
+    this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'unregister', extension_id: id });
+    this.logger.info(`Extension "${id}" was unregistered.`, { extensionId: id });
+    return true;
+  }
+
+  private runOf(run: RunContext, plan: CallbackPlan): ExtensionRun {
     const known = this.runs.get(run);
     if (known !== undefined) return known;
-    const made = new ExtensionRun(run, this.settings, ordered);
+    const made = new ExtensionRun(run, this.settings, plan);
     this.runs.set(run, made);
     return made;
   }

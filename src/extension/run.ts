@@ -1,10 +1,14 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
-import { hookRunOf } from '../lifecycle/hook-run.js';
+import { hookRunOf, type RunReport } from '../lifecycle/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
+import type { HealthSettings } from './callbacks/health.js';
+import { TimeBudget } from './callbacks/time-budget.js';
 import type { ExtensionMetrics } from './metrics.js';
-import { actsIn, type Registration } from './registration.js';
+import { type CallbackPlan, planFor } from './plan.js';
+import type { Registration } from './registration.js';
 import type { ExtensionState } from './state/extension-state.js';
+import type { StateSite } from './state/store-calls.js';
 
 /** The settings that all runs of a registry share. */
 export interface RegistrySettings {
@@ -14,30 +18,35 @@ export interface RegistrySettings {
   readonly logger: Logger | undefined;
   /** The time limit of one callback. */
   readonly timeoutMs: number;
+  /** The time that all callbacks of a run together may lose by time-outs. */
+  readonly runTimeoutMs: number;
+  readonly health: HealthSettings;
+  readonly checkWrites: boolean;
+  readonly onStateFailure: 'continue' | 'throw';
 }
+
+const NO_TAGS: ReadonlySet<string> = new Set();
 
 /** One agent run, with the extensions that were registered when the run started. */
 export class ExtensionRun {
-  /** Sorted by priority, higher first, then by registration. */
-  readonly registrations: readonly Registration[];
-  /** The names of tags that `onTag` callbacks have handled in this run. */
-  readonly handledTags = new Set<string>();
+  readonly plan: CallbackPlan;
   /** True once `onInputMessages` was called in this run. */
   begun = false;
   /** True once the run has ended: from then on the contexts of its callbacks reject. */
   over = false;
-  /** True once a callback has called `setState`. */
+  /** True once a callback has written state. */
   wrote = false;
-  private readonly touching: Promise<void> | undefined;
+  private timeBudget: TimeBudget | undefined = undefined;
+  private tags: Set<string> | undefined = undefined;
+  private renewing: Promise<void> | undefined = undefined;
 
   constructor(
     readonly run: RunContext,
     readonly settings: RegistrySettings,
-    all: readonly Registration[],
+    plan: CallbackPlan,
   ) {
-    this.registrations = all.filter((registration) => actsIn(registration, run.session?.id));
-    const keepsState = this.registrations.some(({ usesState }) => usesState);
-    this.touching = run.session !== undefined && keepsState ? this.touch(run.session.id) : undefined;
+    this.plan = planFor(plan, run.session?.id);
+    if (settings.state.outlivesUse && this.plan.registrations.some(({ usesState }) => usesState)) this.renew();
   }
 
   get sessionId(): string {
@@ -48,16 +57,52 @@ export class ExtensionRun {
     return this.settings.logger ?? this.run.logger;
   }
 
+  get site(): StateSite {
+    return { clock: this.run.clock, logger: this.logger };
+  }
+
+  get budget(): TimeBudget {
+    this.timeBudget ??= new TimeBudget(this.settings.runTimeoutMs);
+    return this.timeBudget;
+  }
+
+  /** The names of tags that `onTag` callbacks have handled in this run. */
+  get handledTags(): ReadonlySet<string> {
+    return this.tags ?? NO_TAGS;
+  }
+
+  markHandled(tag: string): void {
+    this.tags ??= new Set();
+    this.tags.add(tag);
+  }
+
+  /** Notes that an extension uses state, so that its later runs extend the lifetime of the session's state. */
+  useState(registration: Registration): void {
+    registration.usesState = true;
+  }
+
   /** Throws the abort error of an aborted run, which must not be logged as a callback's failure. */
   throwIfAborted(): void {
     const error = this.abortError;
     if (error !== undefined) throw error;
   }
 
+  logFailure({ id, name }: { readonly id: string; readonly name: string }, error: unknown): void {
+    const { sessionId: session } = this;
+    const details = { extensionId: id, callback: name, session, error };
+    this.logger.error(`Extension "${id}": ${name} failed in session "${session}": ${describeError(error)}`, details);
+  }
+
+  report(news: RunReport): void {
+    hookRunOf(this.run)?.report(news);
+  }
+
   /** Ends the run and deletes the state of a run without a session. An aborted run does not wait for the store. */
   finish(): Promise<void> | undefined {
     this.over = true;
-    const done = this.leave();
+    const isOwnState = this.run.session === undefined && this.wrote;
+    if (!isOwnState && this.renewing === undefined) return undefined;
+    const done = this.leave(isOwnState);
     return this.abortError === undefined ? done : undefined;
   }
 
@@ -66,16 +111,16 @@ export class ExtensionRun {
     return hookRunOf(this.run)?.end.abortError;
   }
 
-  private async leave(): Promise<void> {
-    await this.touching;
-    if (this.run.session !== undefined || !this.wrote) return;
-    const { clock, id } = this.run;
-    await this.settings.state.clearSession(id, { clock, logger: this.logger }).catch((error) => this.complain(error));
+  private async leave(isOwnState: boolean): Promise<void> {
+    await this.renewing;
+    if (!isOwnState) return;
+    await this.settings.state.clearSession(this.run.id, this.site).catch((error) => this.complain(error));
   }
 
-  private async touch(session: string): Promise<void> {
-    const site = { clock: this.run.clock, logger: this.logger };
-    await this.settings.state.touch(session, site).catch((error) => this.complain(error));
+  private renew(): void {
+    const { session } = this.run;
+    if (session === undefined) return;
+    this.renewing = this.settings.state.touch(session.id, this.site).catch((error) => this.complain(error));
   }
 
   private complain(error: unknown): void {

@@ -1,22 +1,35 @@
 /** Returns a deep copy of plain objects, arrays and bytes, without recursion. All other values are shared. */
 export function cloneData<T>(value: T): T {
-  return copyInto(value, new Map());
+  return copyData(value);
 }
 
 /** Returns a deep copy like `cloneData`, with every object and array frozen. */
 export function freezeData<T>(value: T): T {
   const copies = new Map<object, object>();
-  const copy = copyInto(value, copies);
+  const copy = copyData(value, { copies });
   for (const made of copies.values()) Object.freeze(made);
   return copy;
 }
 
-function copyInto<T>(value: T, copies: Map<object, object>): T {
+/** How `copyData` copies. */
+export interface CopyOptions {
+  /** Receives each copied object and array, with its copy. */
+  readonly copies?: Map<object, object>;
+  /** Copies bytes. Default: a new array of bytes. */
+  readonly copyBytes?: (bytes: Uint8Array) => Uint8Array;
+  /** Returns an object to use instead of a copy, or undefined. */
+  readonly replace?: (value: object) => object | undefined;
+}
+
+/** Returns a deep copy of plain objects, arrays and bytes, without recursion. */
+export function copyData<T>(value: T, options: CopyOptions = {}): T {
+  const { copies = new Map<object, object>(), copyBytes = sliceBytes, replace } = options;
   const open: [from: object, to: object][] = [];
   const copyOf = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part;
-    // `Buffer.slice` would return a view of the same bytes.
-    if (part instanceof Uint8Array) return Uint8Array.prototype.slice.call(part);
+    const replaced = replace?.(part);
+    if (replaced !== undefined) return replaced;
+    if (part instanceof Uint8Array) return copyBytes(part);
     const known = copies.get(part);
     if (known !== undefined) return known;
     const made = emptyLike(part);
@@ -30,21 +43,50 @@ function copyInto<T>(value: T, copies: Map<object, object>): T {
   return root as T;
 }
 
-/** True if two values hold equal data. May return false for equal values if an object occurs twice in one of them. */
-export function isSameData(a: unknown, b: unknown): boolean {
+/** Returns a copy of bytes. `Buffer.slice` would return a view of the same bytes. */
+export function sliceBytes(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.prototype.slice.call(bytes);
+}
+
+/**
+ * True if two values hold equal data. May return false for equal values if an object occurs twice in one of them.
+ * Objects for which `isTwin` returns true count as equal and are not read.
+ */
+export function isSameData(a: unknown, b: unknown, isTwin?: (left: object, right: object) => boolean): boolean {
   const open: [unknown, unknown][] = [[a, b]];
   const seen = new Set<unknown>();
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     const [left, right] = pair;
     if (Object.is(left, right)) continue;
-    if (!isObject(left) || !isObject(right) || seen.has(left)) return false;
+    if (!isObject(left) || !isObject(right)) return false;
+    if (isTwin?.(left, right)) continue;
+    if (seen.has(left)) return false;
     const kind = kindOf(left);
     if (kind === undefined || kind !== kindOf(right)) return false;
+    if (kind === 'bytes') {
+      if (isSameBytes(left as unknown as Uint8Array, right as unknown as Uint8Array)) continue;
+      return false;
+    }
     seen.add(left);
     const keys = Object.keys(left);
     if (keys.length !== Object.keys(right).length || keys.some((key) => !Object.hasOwn(right, key))) return false;
     for (const key of keys) open.push([left[key], right[key]]);
   }
+  return true;
+}
+
+/** True if two arrays of bytes are equal. Compares four bytes at a time if both are aligned. */
+export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let done = 0;
+  if (a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0) {
+    const words = a.length >> 2;
+    const left = new Uint32Array(a.buffer, a.byteOffset, words);
+    const right = new Uint32Array(b.buffer, b.byteOffset, words);
+    for (let i = 0; i < words; i++) if (left[i] !== right[i]) return false;
+    done = words * 4;
+  }
+  for (let i = done; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 

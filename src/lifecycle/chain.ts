@@ -3,8 +3,9 @@ import type { ModelResponse } from '../model/model.js';
 import type { Tool, ToolResult } from '../tools/tool.js';
 import { compose, type Step, type WrapPoint } from './compose.js';
 import { wrapModelCallPoint, wrapToolCallPoint } from './compose-points.js';
-import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from './lifecycle.js';
+import type { AgentLifecycle, ModelCallRequest, StreamGate, ToolCallRequest } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
+import type { RunContext } from './run-context.js';
 import type { Waterfall, WaterfallPoint } from './waterfall.js';
 import {
   afterAgentPoint,
@@ -29,8 +30,12 @@ export interface Chain {
   readonly wrapToolCall: Step<ToolCallRequest, ToolResult> | undefined;
   readonly afterAgent: Waterfall<string> | undefined;
   readonly onError: readonly RegisteredLifecycle[] | undefined;
-  readonly holdStream: boolean;
+  /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
+  readonly holdStream: boolean | readonly HoldStream[];
 }
+
+/** Returns the gate for a model call, if the lifecycle holds its text. */
+export type HoldStream = (run: RunContext) => StreamGate | undefined;
 
 /** The innermost steps: the model call and the tool call. */
 export interface ChainCores {
@@ -64,6 +69,11 @@ export function compileChain(registered: readonly RegisteredLifecycle[], cores: 
     wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    holdStream: entries.some(({ lifecycle }) => lifecycle.holdStream === true),
+    holdStream: holdStreamOf(entries),
   };
+}
+
+function holdStreamOf(entries: readonly RegisteredLifecycle[]): Chain['holdStream'] {
+  const holds = entries.map(({ lifecycle }) => lifecycle.holdStream).filter((hold) => hold);
+  return holds.includes(true) || (holds.length > 0 && (holds as readonly unknown[] as readonly HoldStream[]));
 }

@@ -5,7 +5,7 @@ import type { ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { WrapPoint } from './compose.js';
 import type { SuspendAction } from './hook-action.js';
-import type { HookSite } from './hook-run.js';
+import { type HookSite, hookRunOf } from './hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
@@ -21,6 +21,7 @@ class CallSuspendedError extends KeelsonError {
 
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
+  scopeOf: (run) => run.step,
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value) {
     if (!isAction(value)) return checkResponse(value as ModelResponse);
@@ -30,8 +31,8 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
     );
   },
   passOn({ entry, point, run }, before, after) {
-    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof ModelCallRequest)[];
-    const changed = keys.filter((key) => before[key] !== after[key]);
+    const changed = keysOf(before).filter((key) => before[key] !== after[key]);
+    for (const key of keysOf(after)) if (!(key in before)) changed.push(key);
     if (changed.length > 0) run.record({ type: 'modify', by: entry.name, point, after: changed });
     return after;
   },
@@ -46,9 +47,11 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  // An outer hook may have changed `call.name` in place.
-  call: ({ lifecycle }, call, next) =>
-    lifecycle.wrapToolCall?.((call.tool?.name === call.name ? call : withTool(call, call.run)) as never, next as never),
+  // An outer hook may have changed `call.name` or `call.input` in place.
+  call: ({ lifecycle }, call, next) => {
+    const named = call.tool?.name === call.name ? call : withTool(call, call.run);
+    return lifecycle.wrapToolCall?.((named.approved ? asApproved(named) : named) as never, next as never);
+  },
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
     if (isToolResult(value)) return wholeResult(value);
@@ -63,7 +66,8 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
     }
     // `call.tool` must be the tool that will run, since inner hooks decide by it.
-    return withTool(after, run.context);
+    // No call has an empty id, so a call under another id gets an error result instead of running.
+    return withTool(before.id === after.id ? after : { ...after, id: '' }, run.context);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // The call stays suspended even if an outer hook caught the error and returned a result.
@@ -77,9 +81,19 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   },
 };
 
+function keysOf(request: ModelCallRequest): (keyof ModelCallRequest)[] {
+  return Object.keys(request) as (keyof ModelCallRequest)[];
+}
+
 function withTool(call: ToolCallRequest, { tools }: Pick<RunContext, 'tools'>): ToolCallRequest {
   const tool = tools.find(({ name }) => name === call.name);
   return tool === call.tool ? call : { ...call, tool };
+}
+
+/** Removes the approval of a call whose name or arguments are not what `resume` approved. */
+function asApproved(call: ToolCallRequest): ToolCallRequest {
+  const calls = hookRunOf(call.run)?.end.calls;
+  return calls === undefined || calls.isApproved(call) ? call : { ...call, approved: undefined };
 }
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {

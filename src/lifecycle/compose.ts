@@ -2,7 +2,7 @@ import { NextExpiredError, TimeoutExceededError } from '../errors.js';
 import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
-import type { HookRun, HookSite } from './hook-run.js';
+import type { CallScope, HookRun, HookSite } from './hook-run.js';
 import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
@@ -13,6 +13,8 @@ export type Step<Request, Result> = (request: Request, run: HookRun) => Awaitabl
 export interface WrapPoint<Request, Result> {
   readonly name: HookPoint;
   call(entry: RegisteredLifecycle, request: Request, next: (request?: Request) => Promise<Result>): unknown;
+  /** Returns the scope that the hook belongs to. A hook that is left behind in a closed scope has no effect. */
+  scopeOf?(run: HookRun): CallScope | undefined;
   /** Checks the value that a hook returned. Throws if the value is not a valid result. */
   accept(value: unknown, site: HookSite, request: Request): Result;
   /** Records that a hook passed a changed request to `next`. Returns the request to continue with. */
@@ -43,12 +45,13 @@ function layer<Request, Result>(
   return (request, run) => {
     run.end.throwIfAborted();
     if (entry.status.inert) return inner(request, run);
+    const scope = point.scopeOf?.(run);
     // Fast path: most hooks return the same promise that `next` returned. Other hooks need a WrapCall.
     let passed: Promise<Result> | undefined;
     let call = entry.timeoutMs === undefined ? undefined : new WrapCall<Request, Result>(shape, request, run);
     let settled = false;
     const next = (changed: Request = request): Promise<Result> => {
-      if (settled) return expired(shape);
+      if (settled || scope?.open === false) return expired(shape);
       if (call !== undefined || passed !== undefined || changed !== request) {
         call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
         return call.next(changed);
@@ -68,7 +71,7 @@ function layer<Request, Result>(
       return passed;
     }
     call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
-    return call.settle(returned);
+    return call.passesOn(returned) ? (returned as Promise<Result>) : call.settle(returned);
   };
 }
 
@@ -85,6 +88,7 @@ class WrapCall<Request, Result> {
   private given: Result[] | undefined = undefined;
   private timer: HookTimer | undefined = undefined;
   private readonly timedOut: Promise<never> | undefined;
+  private readonly scope: CallScope | undefined;
   private readonly layer: Layer<Request, Result>;
   private readonly request: Request;
   private readonly run: HookRun;
@@ -93,6 +97,8 @@ class WrapCall<Request, Result> {
     this.layer = layer;
     this.request = request;
     this.run = run;
+    this.scope = layer.point.scopeOf?.(run);
+    if (this.scope !== undefined) this.scope.busy += 1;
     this.timedOut = layer.entry.timeoutMs === undefined ? undefined : this.startTimer(layer.entry.timeoutMs);
   }
 
@@ -124,12 +130,19 @@ class WrapCall<Request, Result> {
     }, resume);
   }
 
+  /** Returns true if the hook returned the promise of its last `next`, so that there is nothing to check. */
+  passesOn(returned: unknown): boolean {
+    if (returned === undefined || returned !== this.last || this.timedOut !== undefined) return false;
+    this.close();
+    return true;
+  }
+
   /** Awaits the value that the hook returned, and checks it as the result of the call. */
   async settle(returned: unknown): Promise<Result> {
     const { point } = this.layer;
     try {
       const value = isPromise(returned) ? await this.bound(returned) : returned;
-      if (this.given?.includes(value as Result)) return value as Result;
+      if (this.isLeftBehind || this.given?.includes(value as Result)) return value as Result;
       const result = point.accept(value, this.site(), this.request);
       point.recordResult(this.site(), this.request, { given: this.given?.at(-1), result });
       return result;
@@ -152,8 +165,15 @@ class WrapCall<Request, Result> {
     return silent(promise);
   }
 
+  /** True after an outer hook has settled without waiting for this hook. */
+  private get isLeftBehind(): boolean {
+    return this.scope?.open === false;
+  }
+
   private close(): void {
+    if (!this.open) return;
     this.open = false;
+    if (this.scope !== undefined) this.scope.busy -= 1;
     this.timer?.clear();
   }
 
@@ -164,6 +184,7 @@ class WrapCall<Request, Result> {
   fail(error: unknown): Awaitable<Result> {
     const { point, inner } = this.layer;
     this.close();
+    if (this.isLeftBehind) throw error;
     if (takeFailure(this.site(), error)) return point.blocked(this.site(), this.request, error);
     return this.last ?? inner(this.request, this.run);
   }

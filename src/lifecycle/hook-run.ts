@@ -16,10 +16,20 @@ export interface HookRun {
    * results.
    */
   suspended: Map<string, Verdict> | undefined;
+  /** The model calls of the current turn. Undefined without `wrapModelCall` hooks. */
+  readonly step: CallScope | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
+}
+
+/** The time in which the hooks around a call may call `next`. */
+export interface CallScope {
+  /** False once the outermost hook has settled. */
+  readonly open: boolean;
+  /** The number of hooks and calls that have not settled. */
+  busy: number;
 }
 
 /** Key of the internal run inside a RunContext. */
@@ -46,6 +56,13 @@ export interface Verdict {
   readonly point: HookPoint | 'end';
 }
 
+/** The parts of a tool call that an approval covers. */
+export interface ApprovableCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
   /** True once every call has a result. A halted tool may still be running. */
@@ -54,8 +71,12 @@ export interface CallsInFlight {
   readonly stop: Stop;
   /** Explains to the model why a call has no result of its tool. */
   readonly reason: string;
+  /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
+  ran?: Set<string> | undefined;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
+  /** Returns true if `resume` approved a call with this id, this name and these arguments. */
+  isApproved(call: ApprovableCall): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */
   halt(): void;
 }
@@ -68,6 +89,8 @@ export class RunEnd {
   answer: string | undefined = undefined;
   /** The number of lifecycles, in chain order, whose `beforeAgent` has run or was skipped. */
   entered = 0;
+  /** The `beforeAgent` hook whose promise has not settled. */
+  entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
   /** The number of lifecycles, in chain order, whose `afterAgent` has run or was skipped. */
   exited = 0;
   /** Set when `afterAgent` begins. From then on no message can be added to the run. */
@@ -165,8 +188,20 @@ export interface CompactionEndReport {
   readonly messages?: number | undefined;
 }
 
+/** A callback extension was set aside, because it kept failing. */
+export interface ExtensionErrorReport {
+  readonly type: 'extension-error';
+  readonly extensionId: string;
+  /** The callback that failed last. */
+  readonly callback: string;
+  /** The number of failures in a row. */
+  readonly failures: number;
+  /** The time for which the extension is not called, in milliseconds. */
+  readonly pauseMs: number;
+}
+
 /** An event that a ready-made lifecycle emits. */
-export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport;
+export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport | ExtensionErrorReport;
 
 /** Emits an event of a run. If this type of event has no listener, logs `message` as a warning instead. */
 export function report(run: RunContext, news: RunReport, message?: string): void {

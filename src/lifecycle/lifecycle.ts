@@ -1,7 +1,7 @@
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message } from '../model/message.js';
-import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
+import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import type { SessionInfo, Tool, ToolResult, ToolSource } from '../tools/tool.js';
 import type { EntryAction, HookAction, SuspendAction } from './hook-action.js';
 import type { RunContext } from './run-context.js';
@@ -38,8 +38,11 @@ export interface AgentLifecycle<Context = unknown> {
   readonly onFailure?: 'throw' | 'continue' | 'block' | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
   readonly timeoutMs?: number | undefined;
-  /** Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. */
-  readonly holdStream?: boolean | undefined;
+  /**
+   * Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. A function decides for
+   * each model call; without a {@link StreamGate}, the text of that call is not delayed.
+   */
+  readonly holdStream?: boolean | ((run: RunContext<Context>) => StreamGate | undefined) | undefined;
   /** Tools that the lifecycle adds to its agent. */
   readonly tools?: ToolSource<Context> | undefined;
 
@@ -47,7 +50,10 @@ export interface AgentLifecycle<Context = unknown> {
   readonly onInit?: ((host: LifecycleHost) => Awaitable<void>) | undefined;
   /** Called when a session is opened, before its first run. */
   readonly onSessionStart?: ((session: SessionInfo) => Awaitable<void>) | undefined;
-  /** Called once, at the start of a run. Returns the new input, an action, or nothing. */
+  /**
+   * Called once, at the start of a run. Returns the new input, an action, or nothing. In a run without an input, such as
+   * a resumed run, the input is '' and a returned string is ignored.
+   */
   readonly beforeAgent?:
     | ((input: string, run: RunContext<Context>) => Awaitable<string | EntryAction | void>)
     | undefined;
@@ -75,13 +81,22 @@ export interface AgentLifecycle<Context = unknown> {
     | undefined;
   /** Called once, at the end of a run, with its text. Returns the text for the caller; the messages do not change. */
   readonly afterAgent?: ((result: string, run: RunContext<Context>) => Awaitable<string | void>) | undefined;
-  /** Called instead of `afterAgent` if the run fails after this lifecycle's `beforeAgent`. Time limit: 5 s. */
+  /**
+   * Called instead of `afterAgent` if the run fails after this lifecycle's `beforeAgent`. Time limit: 5 s. If
+   * `beforeAgent` is still pending when the run fails, `onError` is called once `beforeAgent` has returned.
+   */
   readonly onError?: ((error: unknown, run: RunContext<Context>) => Awaitable<void>) | undefined;
   /** Called when a session is closed, with all its messages. */
   readonly onSessionEnd?: ((session: SessionInfo) => Awaitable<void>) | undefined;
   /** Called when the agent is closed, in reverse order. Time limit: `timeoutMs`, or 5 s. */
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
+
+/**
+ * Called for each streamed part of a model call. Returns the part to emit now, with all or some of its text, or undefined.
+ * The remaining text is emitted after `afterModel`.
+ */
+export type StreamGate = (part: ModelPart) => ModelPart | undefined;
 
 /** The request of one model call, as `wrapModelCall` gets it. To change the request, spread it into a new object. */
 export interface ModelCallRequest<Context = unknown> extends ModelRequest {
@@ -104,7 +119,10 @@ export interface ToolCallRequest<Context = unknown> {
   readonly invalidInput?: string | undefined;
   /** The tool with that name in this turn; absent if the name is unknown. */
   readonly tool?: Tool | undefined;
-  /** True if the call was suspended and `resume` approved it. */
+  /**
+   * True if the call was suspended and `resume` approved it. Undefined again once an outer hook has changed the name or
+   * the arguments.
+   */
   readonly approved?: boolean | undefined;
   readonly run: RunContext<Context>;
   /** Aborts this call only. The signal of the run still applies. */

@@ -54,7 +54,10 @@ const memberRules = {
   priority: numberRule('a number from 0 to 100', 0, 100),
   onFailure: oneOf('throw', 'continue', 'block'),
   timeoutMs: timerMs,
-  holdStream: boolean,
+  holdStream: {
+    expected: 'a boolean or a function',
+    accepts: (value) => boolean.accepts(value) || callable.accepts(value),
+  },
   tools: having('an array of tools or a live tool set', {}),
 } satisfies OptionTable<AgentLifecycle>;
 

@@ -1,5 +1,6 @@
 import { MessageInvalidError } from '../errors.js';
 import { checkMessages } from '../model/check-messages.js';
+import { checkResponse } from '../model/check-response.js';
 import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
@@ -17,6 +18,9 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   show: (input) => input,
 };
 
+/** For a run without an input, such as a resumed run: a returned string would be a message that nobody wrote. */
+export const noInputPoint: WaterfallPoint<string> = { ...beforeAgentPoint, takesNoValue: true };
+
 export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   name: 'beforeModel',
   actions: ENTRY_ACTIONS,
@@ -28,6 +32,19 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
     throw new MessageInvalidError('The messages end in tool calls without results.');
   },
   show: (messages) => messages.length,
+  copy: (messages) => [...messages],
+  repair(messages, copy) {
+    if (messages.length === copy.length && messages.every((message, i) => message === copy[i])) return undefined;
+    try {
+      if (checkMessages(messages) === undefined) return undefined;
+      throw new MessageInvalidError('The messages end in tool calls without results.');
+    } catch (error) {
+      const list = messages as Message[];
+      list.length = 0;
+      for (const message of copy) list.push(message);
+      return error;
+    }
+  },
 };
 
 export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
@@ -50,6 +67,16 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run.context as never),
   isValue: (_result): _result is ModelResponse => false,
   show: (response) => response,
+  copy: (response) => ({ ...response, content: [...response.content] }),
+  repair(response, copy) {
+    try {
+      checkResponse(response);
+      return undefined;
+    } catch (error) {
+      Object.assign(response, copy);
+      return error;
+    }
+  },
 };
 
 export const afterAgentPoint: WaterfallPoint<string> = {

@@ -18,6 +18,12 @@ export interface WaterfallPoint<T> {
   call(entry: RegisteredLifecycle, value: T, run: HookRun): unknown;
   /** Returns true if the hook returned a new value. May throw if the value is invalid. */
   isValue(result: unknown): result is T;
+  /** If true, a returned value is ignored, but an action counts. */
+  readonly takesNoValue?: boolean;
+  /** Copies the value, so that `repair` can undo damage. */
+  copy?(value: T): T;
+  /** Undoes an invalid change that a hook made in place. Returns the error that describes the change. */
+  repair?(value: T, copy: T): unknown;
   /** Converts the value for `Decision.before` and `Decision.after`. */
   show(value: T): unknown;
 }
@@ -40,13 +46,15 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i] as RegisteredLifecycle;
     if (isCounted ? !enter(name, entry, run) : entry.status.inert) continue;
+    const value = current;
+    const copy = point.copy?.(value);
     try {
-      const result = point.call(entry, current, run);
-      if (result !== undefined) {
-        if (isPromise(result)) return finishWaterfall(waterfall, run, { index: i, value: current, result });
-        current = takeResult({ entry, point: name, run }, point, { value: current, result });
-      }
+      const result = point.call(entry, value, run);
+      if (isPromise(result)) return finishWaterfall(waterfall, run, { index: i, value, copy, result });
+      assertIntact(point, value, copy);
+      if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
     } catch (error) {
+      repair(point, value, copy);
       if (takeFailure({ entry, point: name, run }, error)) return current;
     }
     if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
@@ -58,6 +66,7 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
 interface WaterfallState<T> {
   readonly index: number;
   readonly value: T;
+  readonly copy: T | undefined;
   readonly result: unknown;
 }
 
@@ -71,12 +80,16 @@ async function finishWaterfall<T>(
     const entry = entries[i] as RegisteredLifecycle;
     if (i > state.index && !enter(point.name, entry, run)) continue;
     const site: HookSite = { entry, point: point.name, run };
+    const value = current;
+    const copy = i === state.index ? state.copy : point.copy?.(value);
     try {
-      const returned = i === state.index ? state.result : point.call(entry, current, run);
+      const returned = i === state.index ? state.result : point.call(entry, value, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
       run.end.throwIfAborted();
-      if (result !== undefined) current = takeResult(site, point, { value: current, result });
+      assertIntact(point, value, copy);
+      if (result !== undefined) current = takeResult(site, point, { value, result });
     } catch (error) {
+      repair(point, value, copy);
       if (takeFailure(site, error)) return current;
     }
     if (leave(point.name, entry, run)) return current;
@@ -98,13 +111,31 @@ function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
 /** Returns true if the hook that just returned ended the run. */
 function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
   if (point === 'afterAgent') return false;
-  if (point === 'beforeAgent') run.end.entered = entry.index + 1;
+  if (point === 'beforeAgent') {
+    run.end.entered = entry.index + 1;
+    run.end.entering = undefined;
+  }
   return run.end.verdict !== undefined;
 }
 
+function assertIntact<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): void {
+  const problem = repair(point, value, copy);
+  if (problem !== undefined) throw problem;
+}
+
+function repair<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): unknown {
+  return copy === undefined ? undefined : point.repair?.(value, copy);
+}
+
 /** Awaits a hook. Rejects at the lifecycle's `timeoutMs` or when the run is aborted. */
-function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
+function boundHook<T>({ entry, point, run }: HookSite, returned: PromiseLike<T>): Awaitable<T> {
   const { timeoutMs } = entry;
+  let promise = returned;
+  if (point === 'beforeAgent') {
+    const done = Promise.resolve(returned);
+    run.end.entering = { entry, done };
+    promise = done;
+  }
   if (timeoutMs === undefined) return run.end.race(promise);
   const late = new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs);
   const timed = withinTime(promise, late, run.context.clock);
@@ -119,6 +150,7 @@ interface Returned<T> {
 function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, { value, result }: Returned<T>): T {
   if (result === value) return value;
   if (point.isValue(result)) {
+    if (point.takesNoValue) return value;
     recordChange(site, point, [value, result]);
     return result;
   }

@@ -1,5 +1,6 @@
 /**
- * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results. Each factory
+ * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results; and a seal for
+ * suspended runs that a client keeps. Each factory
  * returns an object that several agents may share. To change its order, spread it: `{ ...limits({ … }), priority: 60
  * }`.
  *
@@ -10,4 +11,15 @@ export { type CompactionOptions, compaction } from './compaction.js';
 export { fallbackModels } from './fallback-models.js';
 export { type LimitReached, type LimitsOptions, limits } from './limits.js';
 export { type RetryOptions, retryModelCalls } from './retry-model-calls.js';
+export { SealInvalidError, type SealProblem } from './seal-error.js';
+export {
+  type OpenedRun,
+  type OpenOptions,
+  openRun,
+  type SealableRun,
+  type SealedCall,
+  type SealKey,
+  type SealOptions,
+  sealRun,
+} from './sealed-run.js';
 export { type TruncateOptions, truncateToolResults } from './truncate-tool-results.js';

@@ -1,10 +1,10 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { describeError } from '../errors.js';
-import { type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
+import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
 import { realLocation } from '../process/files/location.js';
-import { writeAtomic } from '../process/files/write-atomic.js';
+import { backUp, readStateFile } from '../process/files/state-file.js';
 import { ExtensionPackageStateError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ManifestSettings } from './options.js';
@@ -25,6 +25,9 @@ const choicesSchema = z.object({
 });
 
 type Choices = z.infer<typeof choicesSchema>;
+
+/** Far above any real size: one choice takes less than a hundred bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 const NONE: Choices = { version: 1, user: {}, workspaces: {} };
 const LOST: Choices = { ...NONE, lost: true };
@@ -101,15 +104,15 @@ export class EnableChoices {
   }
 
   private async store({ name, scope }: ExtensionPackage, isOn: boolean): Promise<void> {
-    const change = async () => {
+    const change = async (lock: Pick<FolderLock, 'replace'>) => {
       const { choices, problem } = await this.read();
-      if (problem !== undefined) await copyFile(this.path, `${this.path}.${Date.now()}.backup`);
+      if (problem !== undefined) await backUp(this.path);
       const { user, workspaces } = structuredClone(choices);
       const choice = { [name.toLowerCase()]: isOn };
       if (scope === 'user') Object.assign(user, choice);
       else workspaces[this.workspace] = { ...workspaces[this.workspace], ...choice };
       const changed = { ...choices, user, workspaces };
-      await writeAtomic(this.path, `${JSON.stringify(changed, null, 2)}\n`);
+      await lock.replace(this.path, `${JSON.stringify(changed, null, 2)}\n`);
       this.stored = changed;
     };
     try {
@@ -125,13 +128,16 @@ export class EnableChoices {
   }
 
   private async read(): Promise<{ choices: Choices; problem?: string }> {
+    const file = await readStateFile(this.path, MOST_BYTES);
+    if ('problem' in file) {
+      return file.isAbsent
+        ? { choices: NONE }
+        : { choices: LOST, problem: `${this.path} cannot be read: ${file.problem}` };
+    }
     try {
-      return { choices: choicesSchema.parse(JSON.parse(await readFile(this.path, 'utf8'))) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { choices: NONE };
-      const isRead = error instanceof SyntaxError || error instanceof z.ZodError;
-      const what = isRead ? 'is damaged or has another version' : `cannot be read: ${describeError(error)}`;
-      return { choices: LOST, problem: `${this.path} ${what}` };
+      return { choices: choicesSchema.parse(JSON.parse(file.text)) };
+    } catch {
+      return { choices: LOST, problem: `${this.path} is damaged or has another version` };
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { ExtensionPackageServer } from './active/installed-servers.js';
+import { type ExtensionPackageServer, takenText } from './active/installed-servers.js';
 import type { PreparedExtension } from './active/preparation.js';
 import type { EnableChoices } from './enable-choices.js';
 import type { ExtensionPackage } from './extension.js';
@@ -26,12 +26,9 @@ export function extensionStatus(extension: ExtensionPackage, known: ExtensionKno
     state: stateOf({ isWanted, isActive, isPending: denied.length > 0 }),
     approved: isActive && denied.length === 0,
     reasons: isWanted
-      ? [...(blocked === undefined ? [] : [blocked]), ...denied]
+      ? [...(blocked === undefined ? [] : [blocked]), ...denied, ...servers.flatMap(leftOut)]
       : [choices.isLost ? 'It is disabled: earlier choices were lost with a damaged file' : 'It is disabled'],
-    hooks:
-      isActive && prepared.hooks.length > 0
-        ? extension.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command }))
-        : [],
+    hooks: isActive ? prepared.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command })) : [],
     settings: extension.settings.map((setting) => ({
       ...{ name: setting.name, isSet: prepared?.settings.values.has(setting.name) ?? false },
       ...(setting.envVar !== undefined && { envVar: setting.envVar }),
@@ -48,4 +45,8 @@ function stateOf({ isWanted, isActive, isPending }: Record<string, boolean>): Ex
 
 function waiting({ name, state }: ExtensionPackageServer): string[] {
   return state === 'pending' || state === 'denied' ? [`The server "${name}" is not approved`] : [];
+}
+
+function leftOut({ name, id, state }: ExtensionPackageServer): string[] {
+  return state === 'left-out' ? [`The server "${name}" is left out: ${takenText(id)}`] : [];
 }

@@ -57,6 +57,8 @@ export interface ManifestContent {
   readonly contextFiles: readonly string[];
   /** Names of tools that are hidden from the model while the extension is active. */
   readonly excludedTools: readonly string[];
+  /** Names of hooks with `onFailure: 'block'` that cannot be registered. The extension does not become active then. */
+  readonly lostGuards?: readonly string[] | undefined;
 }
 
 /**

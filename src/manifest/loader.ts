@@ -70,9 +70,12 @@ export class Manifests implements LifecycleLoader {
     await this.parts.close();
   }
 
-  /** Returns the extension packages with a valid manifest, enabled or not, in the order of loading. */
+  /**
+   * Returns the extension packages with a valid manifest, enabled or not, in the order of loading. Values of sensitive
+   * settings are redacted.
+   */
   extensions(): readonly ExtensionPackage[] {
-    return this.set.found;
+    return this.redactValues(this.set.found);
   }
 
   /** True if the extension package is enabled and has all required settings. */

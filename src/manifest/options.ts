@@ -5,6 +5,7 @@ import type { Logger } from '../internal/logger.js';
 import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { McpServers } from '../mcp/mcp.js';
+import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
@@ -121,7 +122,7 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   refuseBesideGate(options, ['approve', 'approveTimeoutMs', 'allow']);
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
   const {
-    userDir = join(homedir(), `.${appName}`),
+    userDir = join(home(), `.${appName}`),
     skillFolders = [`.${appName}/skills`, '.agents/skills', '.claude/skills'],
   } = options;
   const workspaceDir = resolve(options.workspaceDir);
@@ -145,5 +146,10 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
 
 /** The application's own skills lie in the user's directory. The other skill directories lie in the home directory. */
 function userSkills(folder: string, { appName, userDir }: { appName: string; userDir: string }): string {
-  return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(homedir(), folder);
+  return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(home(), folder);
+}
+
+/** Without a home directory, the user's directory is the one that the system names, even if that is not absolute. */
+function home(): string {
+  return homeFolder() ?? homedir();
 }

@@ -13,12 +13,16 @@ export interface ExtensionPackageStatus {
   readonly root: string;
   /** True if the extension package is enabled and has all required settings. */
   readonly enabled: boolean;
-  /** `disabled`: disabled by choice. `blocked`: a required setting is missing. `pending`: a part is not approved. */
+  /**
+   * `disabled`: disabled by choice. `blocked`: a required setting is missing, or a hook with
+   * `onFailure: 'block'` is invalid. `pending`: a part is not approved.
+   */
   readonly state: 'active' | 'pending' | 'blocked' | 'disabled';
   /** True if every part is approved. False if disabled or blocked. */
   readonly approved: boolean;
   /** Reasons why the extension package, or a part of it, is inactive. */
   readonly reasons: readonly string[];
+  /** The registered hooks. */
   readonly hooks: readonly { readonly event: string; readonly name: string; readonly command: string }[];
   readonly servers: readonly ExtensionPackageServer[];
   /** Settings of the extension package. `isSet` is true if the setting has a value. */

@@ -78,16 +78,24 @@ export interface McpServers extends LifecycleLoader {
   status(): readonly McpServerStatus[];
   /**
    * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application.
-   * Rejects with an OptionInvalidError if another server has the name.
+   * Rejects with an OptionInvalidError if another server has the name, and that server has precedence: servers of the
+   * host application go before servers of the user, and these before servers of the workspace. A server that loses its
+   * name ends, with an error in the log.
    */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
   /**
    * Adds or replaces a server. Trusts the server as `add` does. An unchanged server keeps its connection. A changed
-   * server finishes its pending calls before it ends.
+   * server finishes its pending calls before it ends. Resolves with `left-out` if a server with precedence has the
+   * name. The new server gets the name when that server is removed.
    */
-  set(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<'added' | 'changed' | 'unchanged'>;
+  set(
+    name: string,
+    config: McpServerConfig,
+    origin?: McpServerOrigin,
+  ): Promise<'added' | 'changed' | 'unchanged' | 'left-out'>;
   /**
-   * Removes a server and its tools, fails its pending calls and ends its process. Resolves with false if it is unknown.
+   * Removes a server and its tools, fails its pending calls and ends its process. If another server was left out
+   * because of its name, that server takes the name. Resolves with false if the server is unknown.
    */
   remove(name: string, options?: McpRemoveOptions): Promise<boolean>;
   /**
@@ -109,6 +117,8 @@ export interface McpServers extends LifecycleLoader {
 export interface McpRemoveOptions {
   /** If true, the server ends only after its pending calls, and `remove` does not wait for them. Default: false. */
   readonly graceful?: boolean | undefined;
+  /** Removes only a server of this origin. Default: the server that has the name. */
+  readonly origin?: McpServerOrigin | undefined;
 }
 
 /** The tools of all connected servers. */
@@ -145,7 +155,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
     status: () => pool.status(),
     add: (name, config, origin = { scope: 'builtin' }) => pool.add(name, config, origin),
     set: (name, config, origin = { scope: 'builtin' }) => pool.set(name, config, origin),
-    remove: (name, { graceful = false } = {}) => pool.remove(name, graceful),
+    remove: (name, { graceful = false, origin } = {}) => pool.remove(name, { graceful, origin }),
     reload: () => pool.reload(),
     server: (name) => createHandle(pool.find(name)),
     announceRoots: () => pool.announceRoots(),

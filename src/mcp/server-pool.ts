@@ -3,14 +3,15 @@ import type { Changes } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
-import type { McpServerOrigin } from './config/definition.js';
-import { type FoundServers, findServers } from './config/found-servers.js';
+import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
+import { findServers } from './config/found-servers.js';
 import { readServer } from './config/server-map.js';
 import { resolveSettings } from './config/settings.js';
 import { McpClosedError, McpUnavailableError } from './error.js';
 import type { McpServersOptions } from './options.js';
+import { originOf } from './server/claims.js';
 import type { McpServer } from './server/mcp-server.js';
-import { type PutOutcome, ServerMembers } from './server/members.js';
+import { type PutOutcome, type Removal, ServerMembers } from './server/members.js';
 import type { McpServerStatus } from './server/status.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
@@ -24,8 +25,6 @@ export interface McpReload extends Changes {
 export class ServerPool {
   logger: Logger;
   private readonly members: ServerMembers;
-  /** Maps the name of a server to the path of the file that defines it. */
-  private files: ReadonlyMap<string, string> = new Map();
   private filesRead: Promise<unknown> | undefined = undefined;
   private isClosed = false;
 
@@ -65,11 +64,12 @@ export class ServerPool {
     await Promise.all([connected, this.connectKnown()]);
   }
 
-  /** Adds one server and connects to it. Throws if another server has the name. */
+  /** Adds one server and connects to it. Throws if the server would not get its name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
-    if (this.members.has(name)) throw invalidOption('name', 'a name that no other server has', name);
-    await this.members.put(readServer(name, config, origin));
+    const entry = readServer(name, config, origin);
+    if (!this.members.isFree(entry)) throw invalidOption('name', 'a name that no server with precedence has', name);
+    await this.members.put(entry);
     return this.members.statusOf(name);
   }
 
@@ -78,8 +78,8 @@ export class ServerPool {
     return this.members.put(readServer(name, config, origin));
   }
 
-  remove(name: string, graceful: boolean): Promise<boolean> {
-    return this.members.remove(name, graceful);
+  remove(name: string, removal: Removal): Promise<boolean> {
+    return this.members.remove(name, removal);
   }
 
   /** Reads the configuration files again, after any read that is still running. */
@@ -116,38 +116,27 @@ export class ServerPool {
     const found = await findServers(this.options);
     const problems = found.flatMap((file) => ('problem' in file ? [file.problem] : []));
     for (const problem of problems) this.logger.error(problem);
-    const before = this.files;
-    this.files = this.claimNames(found);
-    const gone = [...before.keys()].filter((name) => !this.files.has(name));
-    const wanted = found.flatMap((file) =>
-      'problem' in file ? [] : file.entries.filter((entry) => this.files.get(entry.name) === file.path),
-    );
-    const known = members.names.filter((name) => ![...gone, ...wanted.map((entry) => entry.name)].includes(name));
-    const removed = gone.map((name) => members.remove(name, true));
-    const put = wanted.map(async (entry) => ({ name: entry.name, outcome: await members.put(entry) }));
-    const outcomes = await Promise.all(put);
-    await Promise.all(removed);
-    const withOutcome = (wantedOutcome: PutOutcome) =>
-      outcomes.flatMap(({ name, outcome }) => (outcome === wantedOutcome ? [name] : []));
-    const unchanged = [...known, ...withOutcome('unchanged')];
-    return { added: withOutcome('added'), removed: gone, changed: withOutcome('changed'), unchanged, problems };
+    const before = members.snapshot();
+    // A file that cannot be read keeps its servers.
+    const read = found.flatMap((file) => ('problem' in file ? [] : [file]));
+    const removed = read.flatMap(({ path, entries }) => this.removeMissing(path, entries));
+    const put = read.flatMap(({ entries }) => entries.map((entry) => members.put(entry)));
+    await Promise.all([...removed, ...put]);
+    return { ...changesOf(before, members.snapshot()), problems };
   }
 
-  /** Maps each server name to the first file that defines it. Skips names of servers that no file defines. */
-  private claimNames(found: readonly FoundServers[]): ReadonlyMap<string, string> {
-    const claimed = new Map<string, string>();
-    for (const file of found) {
-      const { path } = file;
-      // A file that cannot be read keeps its servers.
-      const kept = [...this.files].flatMap(([name, source]) => (source === path ? [name] : []));
-      for (const name of 'problem' in file ? kept : file.entries.map((entry) => entry.name)) {
-        const isTaken = claimed.has(name) || (this.members.has(name) && !this.files.has(name));
-        if (!isTaken) claimed.set(name, path);
-        else {
-          this.logger.error(`MCP server ${JSON.stringify(name)} of ${path} is skipped: another server has this name.`);
-        }
-      }
-    }
-    return claimed;
+  private removeMissing(path: string, entries: readonly McpServerEntry[]): readonly Promise<unknown>[] {
+    const gone = this.members.claims.ofFile(path).filter(({ name }) => !entries.some((entry) => entry.name === name));
+    return gone.map((entry) => this.members.remove(entry.name, { graceful: true, origin: originOf(entry) }));
   }
+}
+
+function changesOf(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Changes {
+  const names = [...after.keys()];
+  return {
+    added: names.filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+    changed: names.filter((name) => before.has(name) && before.get(name) !== after.get(name)),
+    unchanged: names.filter((name) => before.has(name) && before.get(name) === after.get(name)),
+  };
 }

@@ -95,6 +95,8 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
+  /** True if the run was aborted during this answer. The content is the text that had been shown. */
+  readonly stopped?: boolean | undefined;
 }
 
 /** The tool results of one turn, in call order. */

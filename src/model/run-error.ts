@@ -1,4 +1,4 @@
-import { describeError, KeelsonError } from '../errors.js';
+import { describeError, hideMembers, KeelsonError, type KeelsonErrorOptions } from '../errors.js';
 import type { Message } from './message.js';
 import type { Usage } from './model.js';
 
@@ -11,11 +11,19 @@ export interface RunErrorState {
   readonly usage: Usage;
 }
 
-/** An error that ended a run. Contains the run's messages and usage until the failure. */
+/**
+ * An error that ended a run. Contains the run's messages and usage until the failure. `messages` and `history` are not
+ * enumerable, so `console.error` and `JSON.stringify` do not show the conversation.
+ */
 export abstract class RunError extends KeelsonError implements RunErrorState {
   messages: readonly Message[] = [];
   history: readonly Message[] = [];
   usage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+  constructor(message: string, options?: KeelsonErrorOptions) {
+    super(message, options);
+    hideMembers(this, 'messages', 'history');
+  }
 
   /** Sets the state of the run. The run calls it at its end, when every tool call has a result. */
   attach(state: RunErrorState): this {
@@ -59,12 +67,13 @@ export interface ModelFailureHints {
 export class ResponseInvalidError extends KeelsonError {
   readonly code = 'ERR_RESPONSE_INVALID';
   readonly retryable = false;
-  /** The value that the model resolved with. */
+  /** The value that the model resolved with. Not enumerable, so logs do not show it. */
   readonly response: unknown;
 
   constructor(problem: string, response: unknown) {
     super(`The response is invalid: ${problem}`);
     this.response = response;
+    hideMembers(this, 'response');
   }
 }
 

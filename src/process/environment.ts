@@ -1,9 +1,13 @@
-import { CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
+import { isObject } from '../internal/json.js';
+import { texts } from '../internal/options/rules.js';
+import type { OptionRule, OptionTable } from '../internal/options/validate.js';
+import { CLOUD_NAMES, CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
 import { safePath } from './executable.js';
 
 const INHERITED = listOf(INHERITED_NAMES);
 const REFUSED = listOf(REFUSED_NAMES);
 const CREDENTIALS = listOf(CREDENTIAL_NAMES);
+const CLOUD = listOf(CLOUD_NAMES);
 
 /** Environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -26,13 +30,31 @@ export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, (name) => isListed(name, INHERITED));
 }
 
+/** Exceptions to the environment variables that a program of the user inherits. */
+export interface InheritedVariables {
+  /** Names of variables to inherit although they look like keys of model providers. A `*` at an end matches the rest. */
+  readonly include?: readonly string[] | undefined;
+  /** Names of variables not to inherit. Wins over `include`. A `*` at an end matches the rest. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** Validation rule of an `inheritEnv` option. */
+export const inheritedVariables: OptionRule = {
+  expected: 'a boolean, or an object with arrays of variable names in `include` and `exclude`',
+  accepts: (value) => typeof value === 'boolean' || isObject(value),
+  members: { include: texts, exclude: texts } satisfies OptionTable<InheritedVariables>,
+};
+
 /**
- * Returns the environment of a program that the user configures.
- * Inherits every variable except API keys of model providers and the names in `withheld`; adds `additions`.
+ * Returns the environment of a program that the user configures. The program inherits every variable except keys of
+ * model providers, and gets `additions`. With `inherit: true`, it also inherits the keys.
  */
-export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Environment {
-  const secret = withheld.length === 0 ? CREDENTIALS : listOf([...CREDENTIAL_NAMES, ...withheld]);
-  return compose(source, (name) => !isListed(name, secret));
+export function userEnvironment(source: EnvironmentSource, inherit: boolean | InheritedVariables = false): Environment {
+  if (inherit === true) return compose(source, () => true);
+  const { include = [], exclude = [] } = inherit || {};
+  const [included, excluded] = [listOf(include), listOf(exclude)];
+  const isKept = (name: string) => !isListed(name, CREDENTIALS) || isListed(name, CLOUD) || isListed(name, included);
+  return compose(source, (name) => isKept(name) && !isListed(name, excluded));
 }
 
 /** True if the variable can make a process run different code, so that configuration must not set it. */
@@ -64,22 +86,26 @@ function fold(name: string): string {
   return name.toUpperCase();
 }
 
-/** Variable names in upper case: full names, and prefixes that had a trailing `*`. */
+/** Variable names in upper case: complete names, prefixes from a trailing `*`, and suffixes from a leading `*`. */
 interface NameList {
   readonly whole: ReadonlySet<string>;
   readonly starts: readonly string[];
+  readonly ends: readonly string[];
 }
 
-function isListed(name: string, { whole, starts }: NameList): boolean {
+function isListed(name: string, { whole, starts, ends }: NameList): boolean {
   const folded = fold(name);
-  return whole.has(folded) || starts.some((start) => folded.startsWith(start));
+  return (
+    whole.has(folded) || starts.some((start) => folded.startsWith(start)) || ends.some((end) => folded.endsWith(end))
+  );
 }
 
 function listOf(names: readonly string[]): NameList {
   const folded = names.map(fold);
   return {
-    whole: new Set(folded.filter((name) => !name.endsWith('*'))),
+    whole: new Set(folded),
     starts: folded.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
+    ends: folded.filter((name) => name.startsWith('*')).map((name) => name.slice(1)),
   };
 }
 

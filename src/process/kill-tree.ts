@@ -1,9 +1,10 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
+import { hasCode } from './files/error-code.js';
 
 /** The system calls that killing needs. Tests replace them. */
 export interface KillHost {
   readonly platform: NodeJS.Platform;
-  readonly kill: (pid: number, signal: NodeJS.Signals) => void;
+  readonly kill: (pid: number, signal: NodeJS.Signals | 0) => void;
   readonly spawn: (
     command: string,
     args: string[],
@@ -31,6 +32,25 @@ export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = t
     host.kill(-pid, signal);
   } catch {
     // ESRCH: the group has ended. EPERM: macOS reports it for a group of zombies.
+  }
+}
+
+/**
+ * Returns true if the process group of a leader that has exited still has members. Returns false if a new process has
+ * the id of the leader, because the group with this id is then unrelated. On Windows there are no groups.
+ */
+export function isOwnGroup(leader: number, host: KillHost = thisHost): boolean {
+  return host.platform !== 'win32' && !exists(leader, host) && exists(-leader, host);
+}
+
+/** Returns true if there is a process with this id, or a group with this negative id. */
+function exists(id: number, host: KillHost): boolean {
+  try {
+    host.kill(id, 0);
+    return true;
+  } catch (error) {
+    // The process belongs to another user, or on macOS the group consists of zombies.
+    return hasCode(error, 'EPERM');
   }
 }
 

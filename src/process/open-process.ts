@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { systemClock } from '../internal/clock.js';
+import { onAbort } from './on-abort.js';
 import { GRACE_MS, type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
 import { explainSpawnError, findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
@@ -30,10 +31,9 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
   if (!(group instanceof ProcessGroup)) return { failure: group };
   const { signal } = options;
   const { child } = group;
-  const onAbort = () => void group.terminate();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted) onAbort();
-  void group.ended.then(() => signal?.removeEventListener('abort', onAbort));
+  if (signal?.aborted) void group.terminate();
+  const forget = onAbort(signal, () => void group.terminate());
+  void group.ended.then(forget);
   const begun = new Promise<void>((resolve) => child.once('spawn', resolve));
   const end = await Promise.race([begun, group.ended]);
   if (end?.failure) return { failure: end.failure };

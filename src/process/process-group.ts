@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
 import { killAtHostExit } from './host-exit.js';
-import { killTree } from './kill-tree.js';
+import { isOwnGroup, killTree } from './kill-tree.js';
 import { bytesOf, OutputTail } from './output.js';
 import { explainStart, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
@@ -37,7 +37,7 @@ export interface GroupEnd {
 /** Time between SIGTERM and SIGKILL. */
 export const GRACE_MS = 2_000;
 /** Time that other processes of the group may hold the output open after the first process has exited. */
-const DRAIN_MS = 500;
+const DRAIN_MS = 200;
 /** Time that the group may take to end after SIGKILL. */
 const FORCE_MS = 300;
 const STDERR_BYTES = 65_536;
@@ -140,7 +140,7 @@ export class ProcessGroup {
     const { child } = this;
     // The pid of an object from an injected `spawn` may belong to an unrelated process.
     if (!(child instanceof ChildProcess)) this.exited || (child as Partial<ChildProcess>).kill?.(signal);
-    else if (child.pid !== undefined) killTree(child.pid, signal);
+    else if (child.pid !== undefined && (!this.exited || isOwnGroup(child.pid))) killTree(child.pid, signal);
   }
 
   private killAfter(ms: number): void {

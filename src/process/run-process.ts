@@ -1,6 +1,7 @@
 import { systemClock } from '../internal/clock.js';
 import { required, timerMs } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
+import { onAbort } from './on-abort.js';
 import { bytesOf, OutputHead } from './output.js';
 import { type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
@@ -111,12 +112,11 @@ function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): Pr
 /** Calls `stop` when the time limit is over or the signal aborts. The returned function cancels both. */
 function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, stop: (why: Cause) => void): () => void {
   const timer = clock.setTimeout(() => stop('timed-out'), timeoutMs);
-  const onAbort = () => stop('aborted');
   // The signal may have aborted while the process started or `stdin` was called.
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) stop('aborted');
+  const forget = onAbort(signal, () => stop('aborted'));
   return () => {
     clock.clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    forget();
   };
 }

@@ -144,6 +144,18 @@ export function explainSpawnError(error: unknown, command: string): SpawnFailure
 }
 
 /**
+ * Returns the failure if an error, or one of its causes, says that the machine is out of file descriptors, processes or
+ * memory. Otherwise returns undefined.
+ */
+export function findResourceFailure(error: unknown): SpawnFailure | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const [code, hint] = EXPLANATIONS[(cause as NodeJS.ErrnoException).code ?? ''] ?? [];
+    if (code === 'no-resources' && hint !== undefined) return failure(code, describeError(error), hint);
+  }
+  return undefined;
+}
+
+/**
  * Describes an error of starting a target. Checks the directory, because the system reports the same code for a missing
  * directory and a missing program.
  */

@@ -104,9 +104,8 @@ class ShellHooksLoader implements ShellHooks {
     this.runner = new HookRunner({
       ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
-      ...{ inheritEnv: settings.inheritEnv === true, sensitive: settings.sensitive ?? [] },
-      toolNames: settings.toolNames ?? {},
-      redact: settings.redact,
+      ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
+      ...{ toolNames: settings.toolNames ?? {}, maxProcesses: settings.maxProcesses, redact: settings.redact },
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
     });
   }

@@ -3,7 +3,6 @@ import type { Clock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import {
-  boolean,
   callable,
   clock,
   fullText,
@@ -14,9 +13,11 @@ import {
   oneOf,
   texts,
   timerMs,
+  whole,
   withMethods,
 } from '../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
+import { type InheritedVariables, inheritedVariables } from '../process/environment.js';
 import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
@@ -86,8 +87,16 @@ export interface ShellHooksOptions {
    * JSON.
    */
   readonly redact?: ((text: string) => string) | undefined;
-  /** If true, hooks of the host and the user get the credentials of model providers. Default false. */
-  readonly inheritEnv?: boolean | undefined;
+  /**
+   * Environment variables that hooks of the host and the user inherit. `false` withholds the keys of model providers
+   * and each other `*_API_KEY`. `true` withholds none. An object names exceptions to `false`. Default false.
+   */
+  readonly inheritEnv?: boolean | InheritedVariables | undefined;
+  /**
+   * Number of hook processes that may run at once. Further hooks wait, and the wait counts towards their time limit.
+   * Default 16.
+   */
+  readonly maxProcesses?: number | undefined;
   /** Called with each diagnostic. */
   readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
   /** Called with each message of a hook to the user. */
@@ -120,7 +129,8 @@ const rules = {
   toolNames: object,
   sensitive: texts,
   redact: callable,
-  inheritEnv: boolean,
+  inheritEnv: inheritedVariables,
+  maxProcesses: whole(1),
   onDiagnostic: callable,
   onNotice: callable,
   machine: group(machineRules),
@@ -133,17 +143,18 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly files: readonly HookFile[];
   readonly discover: readonly HookDialect[];
   readonly own: readonly HookRegistration[];
+  readonly maxProcesses: number;
   readonly timeout: number | undefined;
 }
 
 /** Validates the options and fills in the defaults. Throws an `OptionInvalidError` or a `HookInvalidError`. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
   validateOptions(options, rules);
-  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
+  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [], maxProcesses = 16 } = options;
   const { hooks, timeout } = ownHooks(options.hooks);
   return {
     ...options,
-    ...{ appName, discover, own: hooks, timeout },
+    ...{ appName, discover, own: hooks, timeout, maxProcesses },
     workspaceDir: resolve(workspaceDir),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),
   };

@@ -1,4 +1,5 @@
 export type { Changes } from '../internal/changes.js';
+export type { InheritedVariables } from '../process/environment.js';
 export type { Spawn } from '../process/process-group.js';
 export { HookCancelledError, HookEventInvalidError, HookFileError, HookInvalidError } from './error.js';
 export type { HookEventContext, ToolNames } from './events/hook-event-context.js';

@@ -2,6 +2,7 @@ import { isObject } from '../internal/json.js';
 import type { ManifestProblem } from '../internal/problem.js';
 import { readJson } from '../internal/read-json.js';
 import { safeText } from '../internal/safe-text.js';
+import { portableNameProblem } from '../process/files/portable-name.js';
 import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
@@ -66,6 +67,8 @@ function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
       problems: [{ path: 'name', message: `must have at most ${MAX_READ_NAME} characters and no control characters` }],
     };
   }
+  const unsafe = portableNameProblem(name);
+  if (unsafe !== undefined) return { problems: [{ path: 'name', message: `${unsafe}, got "${name}"` }] };
   const described = textIn(fields.get('description'));
   if (described === '') return { problems: [{ path: 'description', message: 'required, but missing' }] };
   // Claude Code shows both fields to the model as one.

@@ -1,5 +1,5 @@
 import { ScopeState, type StateValue } from './scope-state.js';
-import { MAX_SCOPE_KEYS, utf8Bytes } from './state-key.js';
+import { entryBytes, MAX_SCOPE_KEYS } from './state-key.js';
 import type { StateChange, StateEntry, StatePolicy, StateStats } from './state-store.js';
 
 /** The time of a use, and the policy that applies to it. */
@@ -29,11 +29,14 @@ export class SessionState {
     return value.text;
   }
 
-  set(extension: string, { key, value: text }: StateEntry, use: StateUse): StateChange {
+  set(extension: string, { key, value: text, ifValue }: StateEntry, use: StateUse): StateChange {
     this.purge(use.now);
     const { policy, now } = use;
-    const bytes = utf8Bytes(text);
+    const bytes = entryBytes(key, text);
     const before = this.bytes;
+    if (ifValue !== undefined && (this.peek(extension, key)?.text ?? null) !== ifValue) {
+      return { stored: false, conflict: true, evicted: [], bytesBefore: before, bytesAfter: before };
+    }
     const others = before - (this.scopes.get(extension)?.bytes ?? 0);
     const limit = Math.min(policy.extensionBytes, policy.sessionBytes - others);
     if (bytes > limit) return { stored: false, evicted: [], bytesBefore: before, bytesAfter: before };

@@ -22,6 +22,11 @@ export function checkStateKey(key: string): void {
   if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) throw new StateKeyError(key);
 }
 
+/** Returns the size of a value in a store: the bytes of its key and of its string. */
+export function entryBytes(key: string, text: string): number {
+  return utf8Bytes(key) + utf8Bytes(text);
+}
+
 const encoder = new TextEncoder();
 
 /** Returns the length of a string in bytes of UTF-8. */

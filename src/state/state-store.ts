@@ -10,9 +10,11 @@ export interface StateScope {
 export interface StateEntry {
   readonly key: string;
   readonly value: string;
+  /** Stores the value only if the current value is equal to `ifValue`, or if there is none and `ifValue` is null. */
+  readonly ifValue?: string | null | undefined;
 }
 
-/** The limits of the state of a session. Sizes are bytes of the values in UTF-8, without keys. */
+/** The limits of the state of a session. Sizes are bytes of keys and values in UTF-8. */
 export interface StatePolicy {
   /** Lifetime of a value in milliseconds after its last read or write. */
   readonly ttlMs: number;
@@ -32,8 +34,13 @@ export interface EvictedState {
 
 /** The result of a write. */
 export interface StateChange {
-  /** False if the value would not fit even without the other values of its extension. Nothing was changed then. */
+  /**
+   * False if the value would not fit even without the other values of its extension, or if the current value is not
+   * `ifValue`. Nothing was changed then.
+   */
   readonly stored: boolean;
+  /** True if nothing was stored because the current value is not `ifValue`. */
+  readonly conflict?: boolean | undefined;
   /** Evicted values, the least recently used first. All are of the same extension and session. */
   readonly evicted: readonly EvictedState[];
   /** Size of the session in bytes before the write. */

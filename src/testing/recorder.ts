@@ -84,6 +84,7 @@ const EVENT_TYPES = Object.keys({
   'model-error': true,
   'compaction-start': true,
   'compaction-end': true,
+  'extension-error': true,
   'model-end': true,
   'tool-start': true,
   'tool-delta': true,

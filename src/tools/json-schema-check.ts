@@ -71,7 +71,8 @@ function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
   return steps;
 }
 
-function draftOf(uri: unknown): SchemaDraft {
+/** Returns the draft of a schema by its `$schema`. Default: 2020-12. */
+export function draftOf(uri: unknown): SchemaDraft {
   const known = /draft-0([467])|2019-09/.exec(String(uri));
   if (known === null) return '2020-12';
   if (known[1] === undefined) return '2019-09';
@@ -94,7 +95,7 @@ function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
 }
 
 /** Describes a value that the validator failed on. Throws if the schema caused the failure, such as a broken `$ref`. */
-function faultOfValue(error: unknown): string {
+export function faultOfValue(error: unknown): string {
   if (error instanceof StepsExceededError) return 'It takes too long to be checked.';
   if (error instanceof RangeError) return 'It is nested too deeply to be checked.';
   if (error instanceof URIError) return 'It has a property name that is not valid Unicode.';
@@ -103,7 +104,11 @@ function faultOfValue(error: unknown): string {
   throw unusable(error);
 }
 
-function issuesOf(errors: readonly OutputUnit[]): StandardIssue[] {
+/** One error of the validator. */
+export type ValidatorError = Pick<OutputUnit, 'keyword' | 'error' | 'instanceLocation'>;
+
+/** Converts errors of the validator to at most 20 issues. */
+export function issuesOf(errors: readonly ValidatorError[]): StandardIssue[] {
   const telling = errors.filter((error) => !WRAPPERS.has(error.keyword));
   return (telling.length > 0 ? telling : errors).slice(0, MOST_ISSUES).map((error) => ({
     message: error.keyword === 'false' ? 'Nothing is allowed here.' : error.error,

@@ -5,6 +5,8 @@ import type { ToolResult } from './tool.js';
 
 /** Limit of one result: UTF-16 units of text, base64 and JSON. A longer result becomes an error result. */
 const MAX_RESULT_LENGTH = 10_000_000;
+const MAX_PARTS = 10_000;
+const MAX_ERROR_LENGTH = 100_000;
 
 const WHOLE = Symbol.for('keelson.tool-result');
 
@@ -23,9 +25,11 @@ export function toolResult(result: ToolResult): ToolResult {
   return { ...result, [WHOLE]: true } as ToolResult;
 }
 
-/** Makes an error result. A text that is too long is cut. */
+/** Makes an error result. A string of more than 100,000 characters is cut, and its length is appended. */
 export function errorResult(text: string): ToolResult {
-  return { content: text.slice(0, MAX_RESULT_LENGTH), isError: true };
+  const { length } = text;
+  const content = length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}… (${length} characters)` : text;
+  return { content, isError: true };
 }
 
 /** True if a value is an object with valid `content`. */
@@ -49,12 +53,13 @@ export function toToolResult(output: unknown): ToolResult {
 }
 
 /** Copies a result for the messages. `structured` is reduced to what JSON can hold. */
-export function wholeResult({ content, structured, isError }: ToolResult): ToolResult {
-  const length = typeof content === 'string' ? content.length : lengthOf(content);
+export function wholeResult({ content: whole, structured, isError }: ToolResult): ToolResult {
+  const content = isError && typeof whole === 'string' ? errorResult(whole).content : whole;
+  const isText = typeof content === 'string';
+  if (!isText && content.length > MAX_PARTS) return tooLong(content.length, 'parts', MAX_PARTS);
+  const length = isText ? content.length : lengthOf(content);
   if (length > MAX_RESULT_LENGTH) return tooLong(length);
-  const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = {
-    content: typeof content === 'string' ? content : [...content],
-  };
+  const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = { content: isText ? content : [...content] };
   if (structured !== undefined) {
     const data = dataResult(structured);
     if (data.isError) return data;
@@ -90,15 +95,15 @@ function isOpaque(value: object): boolean {
   return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);
 }
 
-function tooLong(length: number): ToolResult {
-  return errorResult(`The result has ${length} characters, more than the limit of ${MAX_RESULT_LENGTH}. Ask for less.`);
+function tooLong(length: number, unit = 'characters', limit = MAX_RESULT_LENGTH): ToolResult {
+  return errorResult(`The result has ${length} ${unit}, more than the limit of ${limit}. Ask for less.`);
 }
 
 function lengthOf(parts: readonly ContentPart[]): number {
   let length = 0;
   for (const part of parts) {
-    if (part.type === 'text') length += part.text.length;
-    else length += part.type === 'image' ? part.image.length : part.data.length;
+    length -= part.type.length;
+    for (const value of Object.values(part)) if (typeof value === 'string') length += value.length;
   }
   return length;
 }

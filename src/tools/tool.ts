@@ -87,6 +87,16 @@ export interface ToolRun<Context = unknown> {
   readonly id: string;
   /** The agent's name. */
   readonly agent: string;
+  /**
+   * The number of times that a run of a session has begun these tool calls: 1, or more if an earlier run resumed them and
+   * died before its save. The tool may then have run already.
+   */
+  readonly attempt: number;
+  /**
+   * The same for each attempt on the same suspended calls of a session. Equal for all calls of a run: for one call, use
+   * `idempotencyKey` of the {@link ToolContext}.
+   */
+  readonly idempotencyKey: string;
   /** The number of the current turn: 1 in the first turn, 0 before the first turn. */
   readonly turn: number;
   /** The `context` option of the run. */
@@ -113,6 +123,8 @@ export interface ToolRun<Context = unknown> {
 export interface ToolContext<Context = unknown> {
   readonly callId: string;
   readonly toolName: string;
+  /** The same for each attempt on this call of a session, and different for each call. Pass it to a payment service. */
+  readonly idempotencyKey: string;
   /** The `context` option of the run. */
   readonly context: Context;
   /** The run that the call is part of. Pass it as `parent` to a run inside the tool. */

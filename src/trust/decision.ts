@@ -85,7 +85,7 @@ export interface DeniedDecision {
   /** The tool matcher of the hook when it was approved. */
   readonly approvedMatcher?: string | undefined;
   readonly message: string;
-  /** The problem with the program. Set only with `no-executable`. */
+  /** The problem with the program, or the reason why the machine is out of resources. */
   readonly failure: SpawnFailure | undefined;
 }
 

@@ -47,7 +47,10 @@ export interface TrustGateOptions {
   readonly approve?: Approver | undefined;
   /** Time limit for an answer in milliseconds; after it the item is denied. Default five minutes. */
   readonly approveTimeoutMs?: number | undefined;
-  /** Digests that are allowed without asking, for example in CI. */
+  /**
+   * Digests that are allowed without asking, for example in CI. Without this list and `approve`, an item that was never
+   * approved is denied unread, and its decision has no digest. With `[]`, decisions have a digest.
+   */
   readonly allow?: readonly string[] | undefined;
   /** The PATH value for finding programs. Default: that of this process. */
   readonly path?: string | undefined;
@@ -64,7 +67,8 @@ export interface GateSettings extends Pick<TrustGateOptions, 'approve' | 'onUser
   readonly place: TrustPlace;
   /** The name of the configuration directory in the workspace. */
   readonly folder: string;
-  readonly allow: ReadonlySet<string>;
+  /** Undefined if the host gave no list. Without a list and an approver, unapproved items are not read. */
+  readonly allow: ReadonlySet<string> | undefined;
   readonly approveTimeoutMs: number;
   readonly logger: Logger;
 }
@@ -116,9 +120,9 @@ const APPROVE_TIMEOUT_MS = 300_000;
 /** Validates the options. Throws an OptionInvalidError if the state directory lies in the workspace. */
 export function resolveGateOptions(options: TrustGateOptions): GateSettings {
   validateOptions(options, rules);
-  const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow = [] } = options;
+  const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow } = options;
   return {
-    ...{ approve, approveTimeoutMs, allow: new Set(allow), folder: `.${appName}`, clock: options.clock },
+    ...{ approve, approveTimeoutMs, allow: allow && new Set(allow), folder: `.${appName}`, clock: options.clock },
     onUserHooksChanged: options.onUserHooksChanged,
     logger: options.logger ?? consoleLogger,
     place: resolvePlace(options, appName),

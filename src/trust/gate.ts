@@ -1,6 +1,8 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
 import { workspaceRoots } from '../process/files/workspace.js';
+import { findResourceFailure } from '../process/spawn-failure.js';
+import type { Identified } from './approvals/approval.js';
 import { Approvals } from './approvals/approvals.js';
 import { TrustStore } from './approvals/store.js';
 import { UserWatch } from './approvals/user-watch.js';
@@ -17,11 +19,12 @@ import { ItemUnboundError, TrustStoreError } from './error.js';
 import {
   type Fingerprint,
   fingerprintItem,
-  fingerprintLocated,
+  type LocatedItem,
   locateItem,
   resolveScope,
 } from './fingerprint/fingerprint.js';
 import { openSnapshot } from './fingerprint/snapshot.js';
+import { UnapprovedItems } from './fingerprint/unapproved-items.js';
 import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
 import type { TrustItem } from './item.js';
 import { launchOf } from './launch.js';
@@ -64,21 +67,24 @@ class ContentGate implements TrustGate {
   readonly isProtectedPath: (path: string) => boolean;
   private readonly approvals: Approvals;
   private readonly watch: UserWatch;
+  private readonly unapproved: UnapprovedItems;
 
   constructor(private readonly settings: GateSettings) {
     const { place, logger, folder } = settings;
     this.store = new TrustStore({ ...place, logger });
     this.approvals = new Approvals(this.store, settings);
     this.watch = new UserWatch(this.store, settings);
+    this.unapproved = new UnapprovedItems(place);
     this.isProtectedPath = createPathGuard({ ...place, folder });
   }
 
   async authorize(item: TrustItem): Promise<TrustDecision> {
     if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
-    const { place } = this.settings;
     try {
-      const located = locateItem(item, place);
-      if (located.scope === 'workspace') return await this.decide(await fingerprintLocated(located, place));
+      const unread = item.scope === 'workspace' ? await this.approvals.denyUnread(this.identified(item)) : undefined;
+      if (unread !== undefined) return unread;
+      const located = locateItem(item, this.settings.place);
+      if (located.scope === 'workspace') return await this.judge(located);
       await this.watch.report(item);
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
@@ -104,6 +110,16 @@ class ContentGate implements TrustGate {
     return this.approvals.forget(digest);
   }
 
+  private async judge(located: LocatedItem): Promise<TrustDecision> {
+    const { approvals } = this;
+    const unread = await approvals.denyUnread(located);
+    if (unread !== undefined) return unread;
+    const previous = await approvals.previous(located);
+    const isApproved = (digest: string) => digest === previous?.digest || this.settings.allow?.has(digest) === true;
+    const wasApproved = await approvals.wasApproved(located);
+    return this.decide(await this.unapproved.fingerprint(located, wasApproved, isApproved));
+  }
+
   private async decide(fingerprint: Fingerprint): Promise<TrustDecision> {
     for (;;) {
       const known = await this.approvals.lookUp(fingerprint);
@@ -126,12 +142,24 @@ class ContentGate implements TrustGate {
   }
 
   private async denyUnbound(item: TrustItem, error: unknown): Promise<DeniedDecision> {
-    const unknown = { scope: 'workspace', approvedBefore: false } as const;
-    const { scope, ...before } = await this.standingOf(item).catch(() => unknown);
+    // If the approvals cannot be read for lack of resources, an approved guard must not look like an unapproved one.
+    const unknown = (problem: unknown) =>
+      ({ scope: 'workspace', approvedBefore: findResourceFailure(problem) !== undefined }) as const;
+    const { scope, ...before } = await this.standingOf(item).catch(unknown);
     const known = error instanceof ItemUnboundError ? error : undefined;
     const reason: DeniedReason = known?.problem ?? (error instanceof TrustStoreError ? 'store-failed' : 'invalid');
-    const denial = { reason, ...before, message: describeError(error), failure: known?.failure };
+    const denial = {
+      reason,
+      ...before,
+      message: describeError(error),
+      failure: known?.failure ?? findResourceFailure(error),
+    };
     return deny({ item, scope, digest: undefined }, denial);
+  }
+
+  private identified(item: TrustItem): Identified {
+    const source = item.source === undefined ? undefined : realLocation(item.source);
+    return { item, workspace: realLocation(this.settings.place.workspaceDir), source };
   }
 
   private async standingOf(
@@ -139,8 +167,7 @@ class ContentGate implements TrustGate {
   ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
     const { workspaceDir } = this.settings.place;
     const scope = resolveScope(item, workspaceRoots(workspaceDir), undefined);
-    const source = item.source === undefined ? undefined : realLocation(item.source);
-    const before = await this.approvals.previous({ item, workspace: realLocation(workspaceDir), source });
+    const before = await this.approvals.previous(this.identified(item));
     return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, MemorySessionStore, type SessionStore } from '../../src/index.js';
+import { Agent, type AgentLifecycle, MemorySessionStore } from '../../src/index.js';
 import { scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { gate, LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';

@@ -7,19 +7,26 @@ import {
   type Session,
   SessionConflictError,
   type SessionInfo,
+  type SessionStore,
 } from '../../src/index.js';
 import { calls, delays, faultyTool, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
+import { storeOver } from '../support/state/store-over.js';
 
-describe('two sessions with the same id in one store', () => {
+/** Returns another store object with the same sessions. Runs on it do not wait for runs on the first object. */
+function storeOfOtherProcess(store: SessionStore): SessionStore {
+  return storeOver(store, {});
+}
+
+describe('two sessions with the same id in two processes', () => {
   /** Makes two agents with the session `s`. The model of the first agent waits at a gate. */
   async function arrange() {
     const store = new MemorySessionStore();
     const held = gate();
     const slow = new Agent({ model: scriptedModel([() => held.pass().then(() => 'mine'), 'later']), store });
-    const quick = new Agent({ model: scriptedModel(['theirs']), store });
+    const quick = new Agent({ model: scriptedModel(['theirs']), store: storeOfOtherProcess(store) });
     return { store, held, slow: await slow.session({ id: 's' }), quick: await quick.session({ id: 's' }) };
   }
 
@@ -71,7 +78,7 @@ describe('two sessions with the same id in one store', () => {
     const store = new MemorySessionStore();
     const compacting = new Agent({
       model: scriptedModel(['short']),
-      store,
+      store: storeOfOtherProcess(store),
       lifecycle: [{ beforeModel: () => [{ role: 'user', content: 'summary' }] }],
     });
     const held = gate();

@@ -26,12 +26,12 @@ test('S1-10.0, S1-10.1.1, S1-10.3.1, S1-10.3.2: a registered, used and unregiste
 
   expect(metrics.lines).toEqual([
     'extension.registration.total 1 {"action":"register","extension_id":"x"}',
-    'extension.state.operations 1 {"operation":"set","extension_id":"x"}',
     'extension.state.size_bytes 4 {"extension_id":"x"}',
-    'extension.state.operations 1 {"operation":"get","extension_id":"x"}',
     'extension.state.operations 1 {"operation":"set","extension_id":"x"}',
+    'extension.state.operations 1 {"operation":"get","extension_id":"x"}',
     'extension.state.size_bytes 7 {"extension_id":"x"}',
     'extension.state.evictions 1 {"extension_id":"x"}',
+    'extension.state.operations 1 {"operation":"set","extension_id":"x"}',
     'extension.state.operations 1 {"operation":"clear","extension_id":"x"}',
     'extension.callback.duration_ms 0 {"callback_type":"on_llm_output","extension_id":"x"}',
     'extension.callback.total 1 {"callback_type":"on_llm_output","extension_id":"x","outcome":"success"}',

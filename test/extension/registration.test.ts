@@ -314,8 +314,8 @@ describe('unregister', () => {
     for (const id of ['s1', 's2']) await (await agent.session({ id })).run('go');
     await registry.unregister('a');
 
-    expect(await registry.stats('s1')).toEqual({ bytes: 3, extensions: { b: 3 } });
-    expect(await registry.stats('s2')).toEqual({ bytes: 3, extensions: { b: 3 } });
+    expect(await registry.stats('s1')).toEqual({ bytes: 4, extensions: { b: 4 } });
+    expect(await registry.stats('s2')).toEqual({ bytes: 4, extensions: { b: 4 } });
   });
 
   test('S1-1.3.2: removes the value of a write that is unfinished, and refuses a later write', async () => {

@@ -40,6 +40,7 @@ function bareRun(): HookRun {
     context: context as RunContext,
     end: new RunEnd(new Stop()),
     suspended: undefined,
+    step: undefined,
     record: () => {},
     report: () => false,
   };

@@ -117,6 +117,21 @@ describe('the record of decisions', () => {
     ]);
   });
 
+  it.each([
+    ['additions', { additions: { note: 'n' } }],
+    ['the name', { name: 'open' }],
+  ])('is made if a wrap hook changes only %s', async (_case, change) => {
+    const redirect: AgentLifecycle = {
+      name: 'redirect',
+      wrapToolCall: (request, next) => next({ ...request, ...change }),
+    };
+
+    const before = { name: 'add', input: { a: 1, b: 2 } };
+    expect(await decisionsOf(redirect)).toEqual([
+      { type: 'modify', by: 'redirect', point: 'wrapToolCall', turn: 1, call, before, after: { ...before, ...change } },
+    ]);
+  });
+
   it('has the result of a call before and after a wrap hook changed it', async () => {
     const redact: AgentLifecycle = {
       name: 'redact',

@@ -58,7 +58,11 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
       ['`timeoutMs` must be milliseconds from 1 to 2147483647, got 2147483648'],
     ],
     ['an empty name', { name: '' }, ['`name` must be a non-empty string, got ""']],
-    ['a holdStream that is a string', { holdStream: 'yes' }, ['`holdStream` must be a boolean, got "yes"']],
+    [
+      'a holdStream that is a string',
+      { holdStream: 'yes' },
+      ['`holdStream` must be a boolean or a function, got "yes"'],
+    ],
     ['tools that are a string', { tools: 'add' }, ['`tools` must be an array of tools or a live tool set, got "add"']],
   ])('%s', (_what, lifecycle, problems) => {
     expect(problemsOf(lifecycle)).toEqual(problems);

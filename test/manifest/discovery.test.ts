@@ -92,6 +92,17 @@ describe('discovery of extensions', () => {
     expect(loader.status().diagnostics).toEqual([]);
   });
 
+  test.each(['CON', 'nul.txt', 'a.', '-rf', 'toString'])('refuses an extension or skill named %j', async (name) => {
+    const place = makePlace();
+    place.user('named', manifest(name));
+    place.user('skilled', manifest('skilled', { skills: [{ name, description: 'x', prompt: 'x' }] }));
+
+    const { loader } = await place.load();
+
+    expect(loader.extensions()).toEqual([]);
+    expect(loader.status().diagnostics).toMatchObject([{ level: 'error' }, { level: 'error' }]);
+  });
+
   test('S0-5.4: logs one error for an invalid manifest, and loads other extensions', async () => {
     const place = makePlace();
     place.user('bad', '{ "name": ');

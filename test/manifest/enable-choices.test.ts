@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -6,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -44,12 +46,12 @@ describe('an extension', () => {
     const servers = loader.mcp.status();
     await Promise.all([loader.enable('a'), loader.enable('a')]);
 
-    expect(before).toEqual({ names: ['a', 'b'], tools: ['mcp__tell__echo', 'skill'] });
+    expect(before).toEqual({ names: ['a', 'b'], tools: ['mcp__a-tell__echo', 'skill'] });
     expect(now).toEqual({ names: ['b'], hooks: [{ ...hooks[0], extension: 'b' }], tools: [], skills: [] });
     expect(servers).toEqual([]);
     expect(loader.enabledNames()).toEqual(['a', 'b']);
     expect(hooksOf(loader).map(({ extension }) => extension)).toEqual(['b', 'a']);
-    expect(loader.mcp.status()).toMatchObject([{ name: 'tell', state: 'connected' }]);
+    expect(loader.mcp.status()).toMatchObject([{ name: 'a-tell', state: 'connected' }]);
   });
 
   test('D16: that is disabled in a workspace stays disabled if the workspace is opened through a link', async () => {
@@ -158,6 +160,42 @@ describe('an extension', () => {
     },
   );
 
+  test.each<[string, (path: string) => void]>([
+    ['a link without a target', (path) => symlinkSync(`${path}.gone`, path)],
+    ['a link to itself', (path) => symlinkSync(path, path)],
+    ['a pipe', (path) => void execFileSync('mkfifo', [path])],
+    [
+      'a link to a pipe',
+      (path) => {
+        execFileSync('mkfifo', [`${path}.pipe`]);
+        symlinkSync(`${path}.pipe`, path);
+      },
+    ],
+    [
+      'a huge file',
+      (path) => {
+        writeFileSync(path, '');
+        truncateSync(path, 64 * 1024 * 1024);
+      },
+    ],
+  ])('stays disabled if the file of choices is %s, which is reported and kept', async (_case, put) => {
+    const place = makePlace();
+    place.user('a', manifest('a'));
+    place.user('b', manifest('b'));
+    put(stateFile(place));
+    const { loader } = await place.load();
+    const before = loader.enabledNames();
+    const { diagnostics } = loader.status();
+
+    await loader.enable('a');
+
+    expect(before).toEqual([]);
+    expect(diagnostics).toMatchObject([{ level: 'error', source: stateFile(place) }]);
+    expect(loader.enabledNames()).toEqual(['a']);
+    expect(readdirSync(place.userDir).filter((name) => name.endsWith('.backup'))).toHaveLength(1);
+    expect((await place.load()).loader.enabledNames()).toEqual(['a']);
+  });
+
   test('is disabled in this process even if the choice cannot be stored', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { hooks }));
@@ -247,7 +285,7 @@ describe('an extension', () => {
   test('F16: that is disabled during a tool call returns an error result for the call', async () => {
     const place = makePlace();
     place.user('a', manifest('a', { mcpServers }));
-    const model = scriptedModel([calls('mcp__tell__echo', { variable: 'HOME' }), says('done')]);
+    const model = scriptedModel([calls('mcp__a-tell__echo', { variable: 'HOME' }), says('done')]);
     const { loader, agent } = await place.load({}, { model });
     let off: Promise<void> | undefined;
     agent.use({

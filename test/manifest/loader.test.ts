@@ -80,7 +80,7 @@ test('if `mustApprove` throws, the approval is required', async () => {
 
 test.each(['user', 'workspace'] as const)('an invalid hook of the %s is ignored and reported', async (scope) => {
   const place = makePlace();
-  const hooks = [hook({ command: 'two words' }), hook({ command: 'true', name: 'good' }), hook({ matcher: '(' })];
+  const hooks = [hook({ command: 'two | words' }), hook({ command: 'true', name: 'good' }), hook({ matcher: '(' })];
   place[scope]('x', manifest('x', { hooks }));
 
   const { loader } = await place.load({ approve: place.yes });
@@ -131,7 +131,7 @@ test('a reload keeps unchanged hooks, so that an open run keeps its guards', asy
   expect(ids()[0]).toBe(before[0]);
 });
 
-test('two extensions may have servers with the same name, and the first keeps the name', async () => {
+test('a server of an extension is named after the extension and the server', async () => {
   const place = makePlace();
   const mcpServers = { db: { command: 'true', args: [], disabled: true } };
   place.user('a', manifest('a', { mcpServers }));
@@ -139,9 +139,9 @@ test('two extensions may have servers with the same name, and the first keeps th
 
   const { loader } = await place.load();
 
-  expect(loader.mcp.status().map(({ name }) => name)).toEqual(['db', 'b-db']);
+  expect(loader.mcp.status().map(({ name }) => name)).toEqual(['a-db', 'b-db']);
   expect(loader.status().extensions.map(({ servers }) => servers)).toEqual([
-    [{ name: 'db', id: 'db', state: 'disabled' }],
+    [{ name: 'db', id: 'a-db', state: 'disabled' }],
     [{ name: 'db', id: 'b-db', state: 'disabled' }],
   ]);
 });
@@ -213,7 +213,7 @@ console.log('{}');\n`,
   expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual([odd, odd]);
 });
 
-test('E10: an empty environment variable overrides the stored value and is validated', async () => {
+test('E10: an empty environment variable is validated, and leaves the stored value of a required setting in place', async () => {
   const place = makePlace();
   const settings = [
     { name: 'text', description: 'x', envVar: 'X_TEXT', required: true },
@@ -224,6 +224,6 @@ test('E10: an empty environment variable overrides the stored value and is valid
 
   const { loader } = await place.load({ env: { X_TEXT: '', X_COUNT: '' }, config });
 
-  expect(loader.config).toEqual({ extensions: { x: { text: '' } } });
+  expect(loader.config).toEqual({ extensions: { x: { text: 'stored' } } });
   expect(loader.isEnabled('x')).toBe(true);
 });

@@ -35,7 +35,7 @@ function makeWhole(place: Place): { root: string; trace: string } {
 const model = () =>
   scriptedModel([
     calls('skill', { name: 'whole:greet', parameters: { who: 'Ada' } }),
-    calls('mcp__tell__echo', { variable: 'WHOLE_TOKEN' }),
+    calls('mcp__whole-tell__echo', { variable: 'WHOLE_TOKEN' }),
     says('done'),
   ]);
 
@@ -55,7 +55,7 @@ test('S0-5.6, S0-5.7, S0-7.3, S0-12.1: every part of an approved workspace exten
   ]);
   expect(place.asked.map(({ item }) => `${item.kind} ${item.name}`).sort()).toEqual([
     'hook note',
-    'mcp-server tell',
+    'mcp-server whole-tell',
     'settings whole',
     'skill whole',
   ]);
@@ -85,7 +85,7 @@ test('E1: before the approval no part of the extension runs, connects, is read o
   expect(read).not.toContain('WHOLE_TOKEN');
   expect(loader.status().extensions).toMatchObject([{ enabled: true, approved: false, state: 'pending', skills: [] }]);
   expect(loader.hooks.list().map(({ name }) => name)).toEqual(['note']);
-  expect(loader.mcp.status()).toMatchObject([{ name: 'tell', state: 'pending' }]);
+  expect(loader.mcp.status()).toMatchObject([{ name: 'whole-tell', state: 'pending' }]);
   expect(linesOf(trace)).toEqual([]);
   expect(loader.config).toEqual({ extensions: { whole: {} } });
   expect(script.requests[0]?.tools).toEqual([]);
@@ -127,7 +127,7 @@ test('an approval is stored, so the next process does not prompt again', async (
 test('each denied part is reported, and the other parts work', async () => {
   const place = makePlace();
   const { trace } = makeWhole(place);
-  const script = scriptedModel([calls('mcp__tell__echo', { variable: 'WHOLE_TOKEN' }), says('done')]);
+  const script = scriptedModel([calls('mcp__whole-tell__echo', { variable: 'WHOLE_TOKEN' }), says('done')]);
   const { loader, agent } = await place.load(
     { approve: ({ item }) => item.kind === 'mcp-server', env: { ...process.env, WHOLE_TOKEN: SECRET } },
     { model: script },

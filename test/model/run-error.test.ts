@@ -1,8 +1,11 @@
+import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { HookResultInvalidError } from '../../src/errors.js';
+import * as core from '../../src/index.js';
 import { checkResponse } from '../../src/model/check-response.js';
 import type { ModelResponse } from '../../src/model/model.js';
-import { ModelError, ResponseInvalidError } from '../../src/model/run-error.js';
+import { ModelError, ResponseInvalidError, RunError } from '../../src/model/run-error.js';
 
 describe('a ModelError', () => {
   test.each<[unknown, boolean]>([
@@ -57,7 +60,7 @@ describe('a ModelError', () => {
     expect(new ModelError('m', cause).message).toBe(`Model "m" failed: ${text}`);
   });
 
-  test('serializes to JSON with its message, code, usage and messages', () => {
+  test('serializes to JSON with its message, code and usage, without the messages', () => {
     const cause = { status: 429, retryAfterMs: 5, headers: new Map() };
 
     expect(JSON.parse(JSON.stringify({ error: new ModelError('m', cause) }))).toEqual({
@@ -66,7 +69,7 @@ describe('a ModelError', () => {
         message: 'Model "m" failed: {"status":429,"retryAfterMs":5,"headers":{}}',
         code: 'ERR_MODEL_FAILED',
         ...{ model: 'm', status: 429, retryable: true, retryAfterMs: 5 },
-        ...{ messages: [], history: [], usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
+        ...{ usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
       },
     });
   });
@@ -91,5 +94,58 @@ describe('checkResponse', () => {
 
     expect(thrown).toBeInstanceOf(ResponseInvalidError);
     expect(thrown).toMatchObject({ code: 'ERR_RESPONSE_INVALID', retryable: false, response });
+  });
+});
+
+describe('logs of an error', () => {
+  const said = 'the door code is 4711';
+  const messages = [{ role: 'user', content: said } as const];
+  const errors: Readonly<Record<string, () => Error>> = {
+    ModelError: () => new ModelError('m', new Error('down')),
+    RunTimeoutError: () => new core.RunTimeoutError(5),
+    TurnLimitError: () => new core.TurnLimitError(5),
+    OutputInvalidError: () => new core.OutputInvalidError(said, [], 'expected a number'),
+    SessionConflictError: () => new core.SessionConflictError('s', messages, messages),
+    SessionStoreError: () => new core.SessionStoreError('s', 'saved', new Error('full')),
+    LifecycleError: () =>
+      new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),
+    RejectedError: () => new core.RejectedError('no', 'l', 'beforeAgent'),
+    RunAbortedError: () => new core.RunAbortedError('stop'),
+    ResponseInvalidError: () => new ModelError('m', new ResponseInvalidError('no usage', { content: said })),
+    HookResultInvalidError: () => new HookResultInvalidError('a string', messages),
+  };
+
+  test.each(Object.entries(errors))('of class %s do not show the conversation', (_name, create) => {
+    const error = create();
+    if (error instanceof RunError) {
+      error.attach({ messages, history: messages, usage: { inputTokens: 7, outputTokens: 0, totalTokens: 7 } });
+    }
+
+    const shown = [inspect(error, { depth: 9 }), JSON.stringify(error), JSON.stringify({ ...error })];
+
+    for (const text of shown) expect(text).not.toContain('4711');
+    if (error instanceof RunError) {
+      expect([error.messages, error.history]).toEqual([messages, messages]);
+      for (const text of shown) expect(text).toContain('inputTokens');
+    }
+  });
+
+  test('are checked for every run error that the core exports', () => {
+    const exported = Object.entries(core).flatMap(([name, value]) =>
+      typeof value === 'function' && value.prototype instanceof RunError ? [name] : [],
+    );
+
+    expect(Object.keys(errors)).toEqual(expect.arrayContaining(exported));
+    expect(exported.length).toBeGreaterThan(8);
+  });
+
+  test('do not show the conversation after a failed run', async () => {
+    const model = { id: 'm', generate: () => Promise.reject(new Error('down')) };
+    const agent = new core.Agent({ model, instructions: said });
+
+    const error: unknown = await agent.run(said).catch((thrown: unknown) => thrown);
+
+    expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain('4711');
+    expect(error).toMatchObject({ history: messages });
   });
 });

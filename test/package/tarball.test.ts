@@ -216,3 +216,27 @@ test('the types of the core need only the libraries of ES2022 and of browsers', 
 
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'core.json');
 });
+
+const slowCheck = `
+const tool = wrapMcpTool(
+  { name: 'tool', inputSchema: { type: 'object', properties: { a: { pattern: '^(a|a)*$' } } } },
+  { server: 'server', call: async () => ({}) },
+);
+(async () => {
+  const fits = await tool.check({ a: 'aaa' });
+  const slow = await tool.check({ a: 'a'.repeat(40) + '!' });
+  console.log(JSON.stringify([fits, slow.issues.map(({ message }) => message)]));
+})();
+`;
+
+test.each([
+  ['ESM', '--input-type=module', "import { wrapMcpTool } from 'keelson/mcp';"],
+  ['CommonJS', '--input-type=commonjs', "const { wrapMcpTool } = require('keelson/mcp');"],
+])('the worker for costly checks runs in %s, and does not keep the process alive', (_format, type, header) => {
+  link('@modelcontextprotocol/sdk');
+
+  expect(JSON.parse(node(type, '-e', header + slowCheck))).toEqual([
+    { value: { a: 'aaa' } },
+    ['It takes too long to be checked.'],
+  ]);
+});

@@ -24,8 +24,8 @@ test('a program from the workspace inherits a short list of variables and gets t
   });
 });
 
-test('E12: a program of the user inherits all variables except provider API keys and withheld names', async () => {
-  expect(await userEnvironment({ parent, exclude }, ['JIRA_*'])).toEqual({
+test('E12: a program of the user inherits all variables except keys of model providers and excluded names', async () => {
+  expect(await userEnvironment({ parent, exclude }, { exclude: ['JIRA_*'] })).toEqual({
     PATH: '/usr/bin',
     HOME: '/home/me',
     LC_ALL: 'C',
@@ -39,7 +39,7 @@ test('E12: a program of the user cannot print an API key', async () => {
   });
 
   expect(stdout).toContain('JIRA_TOKEN=mine');
-  expect(stdout).not.toContain('secret');
+  expect(stdout).not.toContain('secret-');
 });
 
 test('the environment follows every change of the parent environment, the excluded directories and the additions', () => {
@@ -69,9 +69,42 @@ test('the values of withheld variables are not read', () => {
       return target[name];
     },
   });
-  userEnvironment({ parent: watched, exclude }, ['JIRA_*']);
+  userEnvironment({ parent: watched, exclude }, { exclude: ['JIRA_*'] });
 
   expect(read).toEqual(['PATH', 'HOME', 'LC_ALL', 'NODE_OPTIONS']);
+});
+
+describe('E12: a program of the user', () => {
+  const namesWith = (names: readonly string[], inherit?: Parameters<typeof userEnvironment>[1]) =>
+    Object.keys(userEnvironment({ parent: Object.fromEntries(names.map((name) => [name, 'x'])), exclude }, inherit));
+
+  test.each([
+    ...['DEEPINFRA_TOKEN', 'TOGETHERAI_API_KEY', 'TOGETHERAI_KEY', 'BASETEN_TOKEN', 'CODEX_API_KEY', 'AI21_TOKEN'],
+    ...['HUGGING_FACE_HUB_TOKEN', 'HF_TOKEN', 'WATSONX_APIKEY', 'LITELLM_MASTER_KEY', 'VERCEL_OIDC_TOKEN'],
+    ...['OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK', 'NEW_PROVIDER_API_KEY', 'new_api_key'],
+  ])('does not inherit the key of a model provider in %s', (name) => {
+    expect(namesWith([name])).toEqual([]);
+  });
+
+  test.each([
+    ...['GITHUB_TOKEN', 'GH_TOKEN', 'NPM_TOKEN', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+    ...['GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'AZURE_CLIENT_SECRET', 'CLOUDFLARE_API_TOKEN'],
+    ...['IBMCLOUD_API_KEY', 'HEROKU_API_KEY', 'OPENAI_BASE_URL', 'API_KEY_FILE', 'DATABASE_URL'],
+  ])('inherits %s', (name) => {
+    expect(namesWith([name])).toEqual([name]);
+  });
+
+  test('inherits the keys that `include` names, except those that `exclude` names', () => {
+    const names = ['DATADOG_API_KEY', 'OPENAI_API_KEY', 'NPM_TOKEN', 'MY_API_KEY', 'MY_TOKEN'];
+
+    expect(namesWith(names, { include: ['datadog_api_key', 'MY_*'], exclude: ['NPM_TOKEN', 'MY_API_KEY'] })).toEqual([
+      'DATADOG_API_KEY',
+      'MY_TOKEN',
+    ]);
+    expect(namesWith(names, { include: ['*'] })).toEqual(names);
+    expect(namesWith(names, { exclude: ['*_TOKEN'] })).toEqual([]);
+    expect(namesWith(names, true)).toEqual(names);
+  });
 });
 
 describe('E8: configuration must not set', () => {

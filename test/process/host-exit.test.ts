@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { killTree } from '../../src/process/kill-tree.js';
+import { isOwnGroup, killTree } from '../../src/process/kill-tree.js';
 import { remaining } from '../support/process/sh.js';
 
 const program = fileURLToPath(new URL('../fixtures/process/host.ts', import.meta.url));
@@ -67,7 +67,7 @@ describe('A18: no child process survives a host that', { timeout: 30_000 }, () =
 describe('killTree', () => {
   test('signals the process group', () => {
     const calls: unknown[] = [];
-    const kill = (pid: number, signal: NodeJS.Signals) => void calls.push([pid, signal]);
+    const kill = (pid: number, signal: NodeJS.Signals | 0) => void calls.push([pid, signal]);
 
     killTree(42, 'SIGTERM', { platform: 'linux', kill, spawn: () => expect.unreachable() });
 
@@ -106,5 +106,36 @@ describe('killTree', () => {
 
     expect(() => killTree(42, 'SIGKILL', { platform: 'linux', kill, spawn: () => expect.unreachable() })).not.toThrow();
     expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+  });
+});
+
+describe('isOwnGroup', () => {
+  const hostWith = (...alive: readonly number[]) => ({
+    platform: 'linux' as const,
+    spawn: () => expect.unreachable(),
+    kill: (id: number) => {
+      if (!alive.includes(id)) throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+    },
+  });
+
+  test.each<[string, readonly number[], boolean]>([
+    ['members of the group are left', [-42], true],
+    ['the group has ended', [], false],
+    ['a new process has the id of the leader', [42], false],
+    ['a new process leads a new group with that id', [42, -42], false],
+  ])('when %s', (_title, alive, isOwn) => {
+    expect(isOwnGroup(42, hostWith(...alive))).toBe(isOwn);
+  });
+
+  test('is true for a group of zombies, for which macOS reports EPERM', () => {
+    const kill = (id: number) => {
+      throw Object.assign(new Error('kill'), { code: id < 0 ? 'EPERM' : 'ESRCH' });
+    };
+
+    expect(isOwnGroup(42, { ...hostWith(), kill })).toBe(true);
+  });
+
+  test('is false on Windows, which has no groups', () => {
+    expect(isOwnGroup(42, { ...hostWith(-42), platform: 'win32' })).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/internal/clock.js';
 import { env, remaining, sh } from '../support/process/sh.js';
 
 const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
@@ -51,6 +52,40 @@ test('background processes are killed when the group leader exits, with or witho
   expect({ outcome, exitCode, detachedChild }).toEqual({ outcome: 'exited', exitCode: 0, detachedChild: false });
   expect(numbers(stdout)).toHaveLength(2);
   expect(await remaining(numbers(stdout))).toEqual([]);
+});
+
+test('a background process that holds the output is killed 250 ms after the leader or sooner', async () => {
+  const delays: number[] = [];
+  const setTimeout = (callback: () => void, ms: number) => {
+    delays.push(ms);
+    return systemClock.setTimeout(callback, ms);
+  };
+
+  const { outcome } = await sh('sleep 60 & exit 0', { timeoutMs: 9_000, clock: { ...systemClock, setTimeout } });
+
+  const [drainMs] = delays.filter((ms) => ms < 9_000);
+  expect(outcome).toBe('exited');
+  expect(drainMs).toBeLessThanOrEqual(250);
+});
+
+test('sixteen programs share one listener on their abort signal, which the last one removes', async () => {
+  const controller = new AbortController();
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+
+  const running = Array.from({ length: 16 }, (_, at) =>
+    sh(at === 0 ? 'exit 0' : 'sleep 60', { signal: controller.signal }),
+  );
+  await running[0];
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+  controller.abort();
+  const [, ...aborted] = await Promise.all(running);
+  process.off('warning', onWarning);
+
+  expect(new Set(aborted.map(({ outcome }) => outcome))).toEqual(new Set(['aborted']));
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  expect(warnings).toEqual([]);
 });
 
 test.skipIf(!canSetsid && !process.env.CI)(

@@ -144,7 +144,7 @@ test.each(['the home directory', 'a parent of the home directory'])(
           { name: 'ext', scope: 'user' },
         ],
       },
-      servers: [{ name: 'ext', state: 'connected' }],
+      servers: [{ name: 'mine-ext', state: 'connected' }],
       plugins: { plugins: [], failures: [] },
     });
     expect(logger.lines.filter((line) => line.includes('does not count as a workspace'))).toHaveLength(1);

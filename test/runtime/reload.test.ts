@@ -27,7 +27,7 @@ test('a reload of an unchanged configuration restarts nothing and prompts for no
   expect(await runtime.reload()).toEqual({
     extensions: { ...NONE, unchanged: ['whole'] },
     hooks: { ...NONE, unchanged: ['note'] },
-    servers: { ...NONE, unchanged: ['tell', 'ext'] },
+    servers: { ...NONE, unchanged: ['tell', 'whole-ext'] },
     plugins: { ...NONE, unchanged: ['note'] },
     diagnostics: [],
   });

@@ -26,6 +26,13 @@ describe('a SKILL.md of the Agent Skills standard', () => {
     expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([]);
   });
 
+  test.each(['-rf', 'CON', 'nul.txt', 'a.', 'toString'])('is refused if its name is %j', async (name) => {
+    const { skill, problems } = await read(`name: ${name}\ndescription: d`, 'x');
+
+    expect(skill).toBeUndefined();
+    expect(problems).toMatchObject([{ path: 'name', message: expect.stringContaining(`got "${name}"`) }]);
+  });
+
   test('has one name, whatever the Unicode normalisation', async () => {
     const { skill, problems } = await read('name: cafe\u0301\ndescription: d', 'caf\u00e9');
 
@@ -34,7 +41,7 @@ describe('a SKILL.md of the Agent Skills standard', () => {
     expect(await oddities('name: caf\u00e9\ndescription: d', 'cafe\u0301')).toEqual([]);
   });
 
-  test.each(['MySkill', 'НАВЫК', '-x', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
+  test.each(['MySkill', 'НАВЫК', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
     'is loaded with a warning if its name is invalid: %s',
     async (name) => {
       expect((await read(`name: ${name}\ndescription: d`, name)).skill?.name).toBe(name);

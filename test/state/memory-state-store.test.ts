@@ -43,11 +43,11 @@ describe('expiry in the memory store', () => {
     store.set(scope, { key: 'brief', value: 'x' }, brief);
 
     clock.advance(MINUTE_MS - 1);
-    expect(store.stats('s').bytes).toBe(2);
+    expect(store.stats('s').bytes).toBe(14);
     clock.advance(1);
-    expect(store.stats('s').bytes).toBe(1);
+    expect(store.stats('s').bytes).toBe(8);
     clock.advance(59 * MINUTE_MS - 1);
-    expect(store.stats('s').bytes).toBe(1);
+    expect(store.stats('s').bytes).toBe(8);
     clock.advance(1);
     expect(store.stats('s').bytes).toBe(0);
   });
@@ -65,7 +65,7 @@ describe('expiry in the memory store', () => {
 
     expect(store.get(scope, 'first', policy)).toBe(undefined);
     expect(store.get(scope, 'second', policy)).toBe('x');
-    expect(store.stats('s').bytes).toBe(2);
+    expect(store.stats('s').bytes).toBe(14);
   });
 
   test('S1-11.1.2: a read after 59 minutes keeps the value for another hour', () => {
@@ -124,11 +124,11 @@ describe('limits of the memory store', () => {
   test('S1-11.2.1: an extension with more than 10 MB evicts its least recently used values', () => {
     const { store } = open();
     const policy = resolveStatePolicy();
-    const value = 'x'.repeat(1_000_000);
+    const value = 'x'.repeat(999_999);
     for (let at = 0; at < 10; at += 1) store.set(scope, { key: `${at}`, value }, policy);
     store.get(scope, '0', policy);
 
-    const { evicted } = store.set(scope, { key: '10', value }, policy);
+    const { evicted } = store.set(scope, { key: 'n', value }, policy);
 
     expect(evicted).toEqual([{ key: '1', bytes: 1_000_000 }]);
     expect(store.stats('s').bytes).toBe(10_000_000);
@@ -143,10 +143,10 @@ describe('limits of the memory store', () => {
 
     const { bytes, extensions } = store.stats('s');
 
-    expect(bytes).toBe(5);
+    expect(bytes).toBe(7);
     expect(Object.entries(extensions)).toEqual([
-      ['a', 2],
-      ['__proto__', 3],
+      ['a', 3],
+      ['__proto__', 4],
     ]);
   });
 
@@ -154,21 +154,21 @@ describe('limits of the memory store', () => {
     const { store } = open();
     const policy = resolveStatePolicy({ sessionBytes: 1_048_576 });
     const other = { extension: 'b', session: 's' };
-    store.set(other, { key: 'k', value: 'x'.repeat(500_000) }, policy);
+    store.set(other, { key: 'k', value: 'x'.repeat(499_999) }, policy);
     store.set(scope, { key: 'old', value: 'old' }, policy);
 
     const sizes = Array.from({ length: 100 }, (_, at) => {
       store.set(scope, { key: `${at}`, value: 'x'.repeat(1000 * at) }, policy);
       return store.stats('s').bytes;
     });
-    const refused = store.set(scope, { key: '99', value: 'x'.repeat(548_577) }, policy);
+    const refused = store.set(scope, { key: '99', value: 'x'.repeat(548_575) }, policy);
 
     expect(Math.max(...sizes)).toBeGreaterThan(900_000);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1_048_576);
     expect(refused).toMatchObject({ stored: false, evicted: [] });
     expect(store.get(scope, '99', policy)).toBe('x'.repeat(99_000));
     expect(store.stats('s').extensions.b).toBe(500_000);
-    expect(store.set(scope, { key: '99', value: 'x'.repeat(548_576) }, policy)).toMatchObject({
+    expect(store.set(scope, { key: '99', value: 'x'.repeat(548_574) }, policy)).toMatchObject({
       bytesAfter: 1_048_576,
     });
   });

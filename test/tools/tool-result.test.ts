@@ -180,12 +180,12 @@ describe('an error result for a tool that throws', () => {
     }
   });
 
-  test('an error of 20 MB, whose beginning is kept', async () => {
+  test('an error of 20 MB, whose first 100,000 characters are kept', async () => {
     const throws = () => {
       throw new Error('x'.repeat(20_000_000));
     };
 
-    expect((await resultFor(throws)).content).toHaveLength(10_000_000);
+    expect((await resultFor(throws)).content).toBe(`${'x'.repeat(100_000)}… (20000000 characters)`);
   });
 
   test('a value that cannot be shown', async () => {

@@ -287,7 +287,7 @@ test('C19: the same name in two files, and names that are equal when joined, are
 
 test('C21: without an approver only the digests in `allow` are allowed', async () => {
   const place = makePlace();
-  const headless = place.gate({ approve: undefined });
+  const headless = place.gate({ approve: undefined, allow: [] });
   const { digest } = await headless.authorize(place.hook());
   if (digest === undefined) return expect.unreachable();
   const listed = place.gate({ approve: undefined, allow: [digest] });

@@ -25,17 +25,27 @@ const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, 
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const error = run.asking ? modelFailure(run, run.config.model.id, caught) : (run.end.abortError ?? caught);
   run.asking = false;
+  run.step?.close();
   run.end.verdict ??= FAILED;
+  const isStopped = run.end.abortError !== undefined && run.conversation.resuming === undefined;
   if (run.conversation.resuming !== undefined) {
     finaliseCalls(resumedCalls(run, run.conversation.resuming, undefined));
   }
   if (run.pending !== undefined) await closeSuspended(run);
   // Keeps the messages that were added during the turn. Before the first turn, they would have no place.
+  if (isStopped && run.attached.keepsStopped) addShown(run);
   if (run.turn > 0) run.conversation.flush();
+  if (isStopped && run.attached.keepsStopped) await saveStopped(run);
   run.end.finish();
   if (run.listeners.active) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(stateOf(run));
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.end.entered && index >= run.end.exited);
+  const { entering } = run.end;
+  // A hook that is still running may open something later, which its `onError` has to close.
+  entering?.done.then(
+    () => callHandler(run, entering.entry, error),
+    () => {},
+  );
   // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
   if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
   run.config.life.endRun();
@@ -44,6 +54,19 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     run.listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
   return error;
+}
+
+/** Adds the text that an aborted model call had shown. Text of white space alone is refused by some providers. */
+function addShown({ conversation, shown }: Run): void {
+  if (shown === undefined || shown.text.trim() === '') return;
+  conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown.text }], stopped: true });
+}
+
+/** Saves the messages of an aborted run that no turn has saved. Without such messages, waits for nothing. */
+async function saveStopped(run: Run): Promise<void> {
+  if (run.conversation.added.length <= run.saved) return;
+  const late = new TimeoutExceededError('saving of an aborted run', ON_ERROR_MS);
+  await attempt(run, late, () => run.attached.onTurn?.(run));
 }
 
 /** Closes the open calls of a suspended run that failed later, and saves the session. */

@@ -12,6 +12,7 @@ export function takeResponse(run: Run, response: ModelResponse): TurnCalls | und
   const calls = callsOf(response.content);
   if (run.end.verdict !== undefined) return takeWithheld(run, response, calls);
   if (run.listeners.active) announceModelEnd(run, response);
+  run.shown = undefined;
   if (calls !== undefined) return takeCalls(run, response, calls);
   takeAnswer(run, response);
   return undefined;
@@ -43,6 +44,7 @@ function takeWithheld(
   const { action, by } = run.end.verdict as NonNullable<typeof run.end.verdict>;
   const suspends = action.type === 'suspend';
   if (run.listeners.active) announceModelEnd(run, suspends ? response : undefined);
+  run.shown = undefined;
   const distinct = calls && pushCalls(run, response, calls);
   if (!suspends) return distinct && new TurnCalls(run, distinct, undefined);
   if (distinct === undefined) takeAnswer(run, response);
@@ -97,5 +99,5 @@ function distinctCalls(run: Run, content: readonly AssistantPart[]): readonly As
 function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults {
   const last = calls.at(-1) as ToolCallPart;
   const text = `The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`;
-  return { results: new Map([[last.id, errorResult(text)]]), approved: false };
+  return { results: new Map([[last.id, errorResult(text)]]) };
 }

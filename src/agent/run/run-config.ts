@@ -9,16 +9,23 @@ import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import type { AgentLife } from '../agent-life.js';
 import type { AgentListeners } from '../listeners.js';
 
-/** Time limits in milliseconds. By default there are no limits. */
+/** Time limits in milliseconds. By default there are no limits, except for `queueMs`. */
 export interface Timeouts {
   /** Limit of a whole run. The run ends with a RunTimeoutError. */
   readonly runMs?: number | undefined;
+  /** Limit of the wait for earlier runs of the same session. The run fails with a SessionBusyError. Default: 30,000. */
+  readonly queueMs?: number | undefined;
   /** Limit of each model call. The call fails with a ModelError that may be retried. */
   readonly modelMs?: number | undefined;
   /** Limit until a model call gives its first part, or its response if the model does not stream. */
   readonly firstPartMs?: number | undefined;
   /** Limit of each tool call whose tool has no `timeoutMs`. The call gets an error result. */
   readonly toolMs?: number | undefined;
+  /**
+   * Time after which another process may resume the same tool calls if this process died. A run renews its claim every
+   * third of this time. Default: 30,000.
+   */
+  readonly claimMs?: number | undefined;
 }
 
 /** Settings of the model calls, and the choice of tools. */

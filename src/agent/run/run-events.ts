@@ -1,3 +1,5 @@
+import type { HoldStream } from '../../lifecycle/chain.js';
+import type { StreamGate } from '../../lifecycle/lifecycle.js';
 import { type ToolCallPart, type ToolResultPart, textOf, type UserMessage } from '../../model/message.js';
 import type { ModelPart, ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -26,16 +28,24 @@ export function announceModel(run: Run): void {
 /** Emits text that was not streamed, then `model-end`. Emits no text if a hook withheld the response. */
 export function announceModelEnd(run: Run, response: ModelResponse | undefined): void {
   if (!run.inModel) return;
-  if (response !== undefined && wantsParts(run) && (isHeld(run) || run.streamed !== run.attempt || run.attempt === 0)) {
-    emitWhole(run, response);
-  }
+  if (response !== undefined && wantsParts(run)) emitRest(run, response);
   run.inModel = false;
   run.listeners.emit({ type: 'model-end', runId: run.context.id, turn: run.turn, response });
 }
 
+/** True if the streamed text belongs to a model call other than that of the response. */
+function showsOther({ step, attempt }: Run, response: ModelResponse): boolean {
+  if (step === undefined || attempt === 0) return false;
+  const { [attempt]: streamed } = step.responses;
+  return streamed === undefined || (streamed !== response && step.responses.includes(response));
+}
+
 /** Emits the text that a lifecycle ended the run with, as a new attempt that replaces the text of the model. */
 export function announceText(run: Run, text: string): void {
-  if (text === '' || !wantsParts(run)) return;
+  if (text !== '' && wantsParts(run)) beginAttempt(run, text);
+}
+
+function beginAttempt(run: Run, text: string): void {
   run.attempt += 1;
   emitPart(run, { type: 'text-delta', text });
 }
@@ -67,12 +77,48 @@ function resultOf({ type: _type, id: _id, name: _name, ...result }: ToolResultPa
 /** Returns the callback for streamed parts; undefined without a listener, so that the model need not stream. */
 export function partSink(run: Run): ((part: ModelPart) => void) | undefined {
   if (!wantsParts(run)) return undefined;
-  if (isHeld(run)) return () => {};
-  return (part) => emitPart(run, part);
+  const { holdStream } = run.config.chain;
+  if (holdStream === true) return () => {};
+  return holdStream === false ? (part) => emitPart(run, part) : gatedSink(run, holdStream);
 }
 
-function isHeld(run: Run): boolean {
-  return run.config.chain.holdStream;
+/** The text that passed the gates, of runs with a gate. */
+const passed = new WeakMap<Run, string>();
+
+function gatedSink(run: Run, holds: readonly HoldStream[]): (part: ModelPart) => void {
+  let attempt = -1;
+  let gates: StreamGate[] = [];
+  return (part) => {
+    if (attempt !== run.attempt) {
+      attempt = run.attempt;
+      gates = holds.flatMap((hold) => hold(run.context) ?? []);
+      if (gates.length > 0) passed.set(run, '');
+    }
+    let open: ModelPart | undefined = part;
+    for (const gate of gates) open = open && gate(open);
+    if (open === undefined) return;
+    if (gates.length > 0 && open.type === 'text-delta') passed.set(run, passed.get(run) + open.text);
+    emitPart(run, open);
+  };
+}
+
+/** Emits the text that was not streamed. If the streamed text has changed, a new attempt replaces it. */
+function emitRest(run: Run, response: ModelResponse): void {
+  const streamed = passed.get(run);
+  passed.delete(run);
+  if (run.streamed === run.attempt && showsOther(run, response)) {
+    // A consumer clears the text of the other model call at the new attempt, also if the response has no text.
+    beginAttempt(run, '');
+    return emitWhole(run, response);
+  }
+  if (run.config.chain.holdStream === true || run.streamed !== run.attempt || run.attempt === 0) {
+    return emitWhole(run, response);
+  }
+  if (streamed === undefined) return;
+  const text = response.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (!text.startsWith(streamed)) run.attempt += 1;
+  const rest = text.slice(text.startsWith(streamed) ? streamed.length : 0);
+  if (rest !== '') emitPart(run, { type: 'text-delta', text: rest });
 }
 
 function wantsParts({ listeners }: Run): boolean {
@@ -86,6 +132,11 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
+function keepShown(run: Run, text: string): void {
+  const { attempt, shown } = run;
+  run.shown = { attempt, text: shown?.attempt === attempt ? shown.text + text : text };
+}
+
 /** Emits a streamed part. Ignores unknown part types of custom models. */
 function emitPart(run: Run, part: ModelPart): void {
   const place = { runId: run.context.id, turn: run.turn, attempt: run.attempt };
@@ -94,6 +145,7 @@ function emitPart(run: Run, part: ModelPart): void {
     run.listeners.emit({ type, ...place, callId: id, name, text });
   } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
     run.streamed = run.attempt;
+    if (run.attached.keepsStopped && part.type === 'text-delta') keepShown(run, part.text);
     run.listeners.emit({ type: part.type, ...place, text: part.text });
   }
 }

@@ -1,5 +1,6 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import { type RunResult, TurnLimitError } from '../run-result.js';
 import { acceptResponse, isPlainCall } from './calls/model-call.js';
@@ -84,7 +85,8 @@ function passInput(
 ): Awaitable<TurnCalls | undefined> {
   run.end.throwIfAborted();
   const text = message === undefined ? '' : textOf(message);
-  const entered = runWaterfall(waterfall, text, run);
+  const { entries } = waterfall;
+  const entered = runWaterfall(message === undefined ? { point: noInputPoint, entries } : waterfall, text, run);
   return isPromise(entered)
     ? entered.then((later) => begin(run, withText(message, later)))
     : begin(run, withText(message, entered));
@@ -113,6 +115,8 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<TurnC
   const resumed = run.conversation.resuming as NonNullable<typeof run.conversation.resuming>;
   if (run.listeners.active) announceTurn(run);
   if (run.end.verdict === undefined) await selectTools(run);
+  const { onResume } = run.attached;
+  if (onResume !== undefined && run.end.verdict === undefined) await run.end.race(onResume(run));
   return resumedCalls(run, resumed, message);
 }
 

@@ -16,6 +16,7 @@ import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { PendingCall } from '../run-result.js';
+import type { ModelStep } from './calls/model-step.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 
@@ -28,6 +29,17 @@ export interface Attached {
   readonly left?: AbortSignal | undefined;
   /** Saves the session. Called after each completed turn. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
+  /** Claims the open calls of the session. Called before any of them runs. */
+  readonly onResume?: ((run: Run) => Promise<void>) | undefined;
+  readonly resumption?: Resumption | undefined;
+  /** True if an aborted run saves its unsaved messages and the text that had been shown. */
+  readonly keepsStopped?: boolean | undefined;
+}
+
+/** The attempt of a run on the open calls of a session. */
+export interface Resumption {
+  readonly attempt: number;
+  readonly idempotencyKey: string;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
@@ -56,6 +68,11 @@ export class Run implements HookRun {
   inTurn = false;
   /** True between `model-start` and `model-end`. */
   inModel = false;
+  step: ModelStep | undefined = undefined;
+  /** The text that the current model call has shown, in a run that keeps a stopped answer. */
+  shown: { readonly attempt: number; readonly text: string } | undefined = undefined;
+  /** The number of added messages that were passed to the session for a save. */
+  saved = 0;
   handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;
@@ -139,6 +156,14 @@ export class RunView implements RunContext {
 
   get turn(): number {
     return this[RUN].turn;
+  }
+
+  get attempt(): number {
+    return this[RUN].attached.resumption?.attempt ?? 1;
+  }
+
+  get idempotencyKey(): string {
+    return this[RUN].attached.resumption?.idempotencyKey ?? this.id;
   }
 
   get messages(): readonly Message[] {

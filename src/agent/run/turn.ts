@@ -6,6 +6,7 @@ import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { ToolSnapshot } from '../../tools/tool-catalog.js';
 import { callModel } from './calls/model-call.js';
+import { ModelStep } from './calls/model-step.js';
 import type { TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-events.js';
@@ -75,8 +76,9 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
   run.attempt = 0;
   run.streamed = 0;
-  const request = modelRequestOf(run);
-  return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
+  if (wrapModelCall === undefined) return callModel(modelRequestOf(run), run);
+  run.step = new ModelStep(run, (step) => stepRequestOf(run, step));
+  return wrapModelCall(run.step.request, run);
 }
 
 /** Returns a new request object for the model call of the current turn. */
@@ -95,9 +97,28 @@ export function modelRequestOf(run: Run): ModelCallRequest {
   };
 }
 
+function stepRequestOf(run: Run, step: ModelStep): ModelCallRequest {
+  const { messages, tools, toolChoice, output, settings, onPart, model } = modelRequestOf(run);
+  return {
+    messages,
+    tools,
+    toolChoice,
+    output,
+    settings,
+    // A getter, because creating an abort signal takes as long as a turn without hooks.
+    get signal() {
+      return step.stop.signal;
+    },
+    onPart,
+    model,
+    run: run.context,
+  };
+}
+
 /** Calls the `afterModel` hooks. Returns a promise only if a hook does. */
 export function judgeResponse(run: Run, response: ModelResponse): Awaitable<ModelResponse> {
   run.asking = false;
+  run.step?.close();
   const { afterModel } = run.config.chain;
   return afterModel === undefined || run.end.verdict !== undefined ? response : runWaterfall(afterModel, response, run);
 }
@@ -124,5 +145,6 @@ function endTurn(run: Run, calls: TurnCalls | undefined): undefined {
 /** Saves the messages of the run to its session. An abort ends the wait. Returns undefined without a session. */
 export function saveRun(run: Run): PromiseLike<void> | undefined {
   const { onTurn } = run.attached;
+  run.saved = run.conversation.added.length;
   return onTurn === undefined ? undefined : (run.end.race(onTurn(run)) as PromiseLike<void>);
 }

@@ -1,55 +1,119 @@
 import type { Logger } from '../../internal/logger.js';
 import { cloneData } from '../../internal/plain-data.js';
 import type { ToolSpec } from '../../model/model.js';
+import type { StateScope } from '../../state/state-store.js';
+import type { StandardSchema } from '../../tools/standard-schema.js';
 import type { Tool } from '../../tools/tool.js';
 import type { ExtensionContext } from '../context.js';
-import type { Callback } from './callback.js';
+import type { Registration } from '../registration.js';
+import type { ExtensionRun } from '../run.js';
+import type { StateCodec } from '../state/state-codec.js';
+import type { StateSite } from '../state/store-calls.js';
 
-/** Creates the context of one callback. Expensive members are created when they are first read. */
-export function createContext(callback: Callback): ExtensionContext {
-  const { run } = callback;
-  const { run: info } = run;
-  const { state } = run.settings;
-  let tools: readonly ToolSpec[] | undefined;
-  return {
-    extensionId: callback.id,
-    get sessionId() {
-      return run.sessionId;
-    },
-    agent: info.agent,
-    turn: info.turn,
-    context: info.context,
-    get tools() {
-      tools ??= Object.freeze(info.tools.map(specOf));
-      return tools;
-    },
-    get signal() {
-      return callback.signal;
-    },
-    get logger() {
-      return prefixed(callback);
-    },
-    async getState(key, as) {
+/** The running callback of a context. */
+export interface CallbackSite {
+  readonly id: string;
+  readonly run: ExtensionRun;
+  readonly registration: Registration;
+  readonly scope: StateScope;
+  readonly site: StateSite;
+  readonly signal: AbortSignal;
+  assertGood(operation: string): void;
+}
+
+type Decoder<T> = StandardSchema<unknown, T> | StateCodec<T>;
+
+/** The context of one callback. Members are created when they are first read, and work after destructuring. */
+export class CallbackContext implements ExtensionContext {
+  readonly #callback: CallbackSite;
+  #tools: readonly ToolSpec[] | undefined = undefined;
+
+  constructor(callback: CallbackSite) {
+    this.#callback = callback;
+  }
+
+  get extensionId(): string {
+    return this.#callback.id;
+  }
+
+  get sessionId(): string {
+    return this.#callback.run.sessionId;
+  }
+
+  get agent(): string {
+    return this.#callback.run.run.agent;
+  }
+
+  get turn(): number {
+    return this.#callback.run.run.turn;
+  }
+
+  get context(): unknown {
+    return this.#callback.run.run.context;
+  }
+
+  get tools(): readonly ToolSpec[] {
+    this.#tools ??= Object.freeze(this.#callback.run.run.tools.map(specOf));
+    return this.#tools;
+  }
+
+  get signal(): AbortSignal {
+    return this.#callback.signal;
+  }
+
+  get logger(): Logger {
+    return prefixed(this.#callback);
+  }
+
+  get getState() {
+    const callback = this.#callback;
+    return async <T = unknown>(key: string, as?: Decoder<T>): Promise<T | undefined> => {
       callback.assertGood('getState');
-      return state.get(callback.scope, { key, as }, callback.site);
-    },
-    async setState(key, value, codec) {
+      callback.run.useState(callback.registration);
+      return stateOf(callback).get(callback.scope, { key, as }, callback.site);
+    };
+  }
+
+  get setState() {
+    const callback = this.#callback;
+    return async <T = unknown>(key: string, value: T, codec?: StateCodec<T>): Promise<void> => {
       callback.assertGood('setState');
-      run.wrote = true;
-      await state.set(callback.scope, { key, value, codec }, callback.site);
-    },
-    async clearState(key) {
+      callback.run.useState(callback.registration);
+      callback.run.wrote = true;
+      await stateOf(callback).set(callback.scope, { key, value, codec }, callback.site);
+    };
+  }
+
+  get updateState() {
+    const callback = this.#callback;
+    return async <T = unknown>(key: string, update: (value: T | undefined) => T, as?: Decoder<T>): Promise<T> => {
+      callback.assertGood('updateState');
+      callback.run.useState(callback.registration);
+      callback.run.wrote = true;
+      const check = () => callback.assertGood('updateState');
+      return stateOf(callback).update(callback.scope, { key, update, as, check }, callback.site);
+    };
+  }
+
+  get clearState() {
+    const callback = this.#callback;
+    return async (key?: string): Promise<void> => {
       callback.assertGood('clearState');
-      await state.clear(callback.scope, key, callback.site);
-    },
-  };
+      callback.run.useState(callback.registration);
+      await stateOf(callback).clear(callback.scope, key, callback.site);
+    };
+  }
+}
+
+function stateOf({ run }: CallbackSite) {
+  return run.settings.state;
 }
 
 function specOf({ name, description, inputSchema }: Tool): ToolSpec {
   return Object.freeze({ name, description, inputSchema: cloneData(inputSchema) });
 }
 
-function prefixed({ id, run }: Callback): Logger {
+function prefixed({ id, run }: CallbackSite): Logger {
   const { logger } = run;
   const line = (message: string) => `Extension "${id}": ${message}`;
   return {

@@ -1,72 +1,64 @@
-import { describeError, TimeoutExceededError } from '../../errors.js';
+import { TimeoutExceededError } from '../../errors.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { StateScope } from '../../state/state-store.js';
-import { EXTENSION_CALLBACK_DURATION_MS, EXTENSION_CALLBACK_TOTAL } from '../../telemetry/metric-names.js';
-import { ExtensionExpiredError } from '../error.js';
-import { CALLBACK_TYPES, type CallbackName } from '../metrics.js';
+import type { ExtensionContext } from '../context.js';
+import { ExtensionExpiredError, StateStoreError } from '../error.js';
+import type { CallbackName } from '../metrics.js';
 import type { Registration } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
 import { isShortCircuit } from '../short-circuit.js';
-import type { StateSite } from '../state/extension-state.js';
+import type { StateSite } from '../state/store-calls.js';
+import { CallbackContext } from './callback-context.js';
 
 /** A call of a callback or condition of an extension. */
 export interface CallbackCall<Result> {
-  readonly name: CallbackName | 'condition';
-  readonly call: (callback: Callback) => unknown;
+  readonly name: CallbackName;
+  readonly call: (context: ExtensionContext) => unknown;
   /** Returns the checked result. Throws if the returned value is of the wrong type. */
   readonly accept: (returned: unknown) => Result;
 }
 
 /**
  * Calls a callback within its time limit. Logs a failure and returns undefined. Also returns undefined if the extension
- * was unregistered in the meantime. Throws only if the run was aborted.
+ * was unregistered in the meantime, or is set aside. Throws only if the run was aborted, or if the state store failed and
+ * `onStateFailure` is `throw`. Returns a promise only if the callback does.
  */
-export async function runCallback<Result>(
+export function runCallback<Result>(
   run: ExtensionRun,
   registration: Registration,
-  { name, call, accept }: CallbackCall<Result>,
-): Promise<Result | undefined> {
-  if (registration.removed) return undefined;
-  const callback = new Callback(run, registration, name);
-  const { clock } = run.run;
-  const startedAt = clock.now();
-  let outcome = 'error';
+  call: CallbackCall<Result>,
+): Awaitable<Result | undefined> {
+  if (registration.removed || registration.health.isPaused(run)) return undefined;
+  const callback = new Callback(run, registration, call.name);
   try {
-    const returned = await callback.bound(call(callback));
-    run.throwIfAborted();
-    if (registration.removed) return undefined;
-    const result = accept(returned);
-    outcome = isShortCircuit(returned) ? 'short_circuit' : 'success';
+    const returned = call.call(new CallbackContext(callback));
+    if (isPromise(returned)) return finish(callback, call, returned);
+    const result = callback.succeed(call, returned);
+    callback.settle();
     return result;
   } catch (error) {
-    callback.giveUp();
-    run.throwIfAborted();
-    callback.report(error);
-    return undefined;
-  } finally {
-    callback.settle();
-    const durationMs = clock.now() - startedAt;
-    report(run, { name, extension_id: registration.extension.id, outcome, durationMs });
+    return callback.fail(error);
   }
 }
 
-interface CallbackOutcome {
-  readonly name: CallbackName | 'condition';
-  readonly extension_id: string;
-  readonly outcome: string;
-  readonly durationMs: number;
-}
-
-function report({ settings }: ExtensionRun, { name, extension_id, outcome, durationMs }: CallbackOutcome): void {
-  if (name === 'condition') return;
-  const labels = { callback_type: CALLBACK_TYPES[name], extension_id };
-  settings.metrics.measure(EXTENSION_CALLBACK_DURATION_MS, durationMs, labels);
-  settings.metrics.count(EXTENSION_CALLBACK_TOTAL, { ...labels, outcome });
+async function finish<Result>(
+  callback: Callback,
+  call: CallbackCall<Result>,
+  returned: PromiseLike<unknown>,
+): Promise<Result | undefined> {
+  try {
+    const result = callback.succeed(call, await callback.bound(returned));
+    callback.settle();
+    return result;
+  } catch (error) {
+    return callback.fail(error);
+  }
 }
 
 /** A running callback, with its time limit, its abort signal and its state scope. */
 export class Callback {
+  private readonly startedAt: number;
   private stop: Stop | undefined = undefined;
   private isSettled = false;
   private isGivenUp = false;
@@ -74,8 +66,10 @@ export class Callback {
   constructor(
     readonly run: ExtensionRun,
     readonly registration: Registration,
-    readonly name: CallbackName | 'condition',
-  ) {}
+    readonly name: CallbackName,
+  ) {
+    this.startedAt = run.settings.metrics.isOn ? this.now() : 0;
+  }
 
   get id(): string {
     return this.registration.extension.id;
@@ -86,7 +80,7 @@ export class Callback {
   }
 
   get site(): StateSite {
-    return { clock: this.run.run.clock, logger: this.run.logger };
+    return this.run.site;
   }
 
   get signal(): AbortSignal {
@@ -94,20 +88,43 @@ export class Callback {
   }
 
   /** Waits for the callback's promise. Rejects if the run aborts or the time limit passes first. */
-  async bound(returned: unknown): Promise<unknown> {
-    if (!isPromise(returned)) return returned;
+  async bound(returned: PromiseLike<unknown>): Promise<unknown> {
     const { clock } = this.run.run;
-    const { timeoutMs } = this.run.settings;
+    const timeoutMs = this.run.budget.limitFor(this.run.settings.timeoutMs);
     const stop = this.follow();
-    const expire = () => stop.stop(new TimeoutExceededError(`${this.name} of extension "${this.id}"`, timeoutMs));
+    const expire = () => {
+      this.run.budget.spend(timeoutMs);
+      stop.stop(new TimeoutExceededError(`${this.name} of extension "${this.id}"`, timeoutMs));
+    };
     const timer = clock.setTimeout(expire, timeoutMs);
     stop.whenReleased(() => clock.clearTimeout(timer));
-    return stop.race(returned as Awaitable<unknown>);
+    return stop.race(returned);
   }
 
-  /** Makes the state methods of the callback's context reject from now on. */
-  giveUp(): void {
+  /** Checks and returns the result of the callback. */
+  succeed<Result>(call: CallbackCall<Result>, returned: unknown): Result | undefined {
+    const { run, registration } = this;
+    run.throwIfAborted();
+    if (registration.removed) {
+      this.report('error');
+      return undefined;
+    }
+    const result = call.accept(returned);
+    registration.health.succeed();
+    this.report(isShortCircuit(returned) ? 'short_circuit' : 'success');
+    return result;
+  }
+
+  /** Logs a failure, and makes the state methods of the callback's context reject from now on. */
+  fail(error: unknown): undefined {
+    const { run, registration } = this;
     this.isGivenUp = true;
+    this.settle();
+    this.report('error');
+    run.throwIfAborted();
+    run.logFailure(this, error);
+    registration.health.fail(run, this.name);
+    if (error instanceof StateStoreError && run.settings.onStateFailure === 'throw') throw error;
   }
 
   /** Clears the timer and stops listening to the run's signal. */
@@ -122,13 +139,14 @@ export class Callback {
     if (isOver || this.registration.removed) throw new ExtensionExpiredError(this.id, operation);
   }
 
-  report(error: unknown): void {
-    const { sessionId: session, logger } = this.run;
-    const details = { extensionId: this.id, callback: this.name, session, error };
-    logger.error(
-      `Extension "${this.id}": ${this.name} failed in session "${session}": ${describeError(error)}`,
-      details,
-    );
+  private report(outcome: string): void {
+    const { metrics } = this.run.settings;
+    if (!metrics.isOn) return;
+    metrics.called({ name: this.name, id: this.id, outcome, durationMs: this.now() - this.startedAt });
+  }
+
+  private now(): number {
+    return this.run.run.clock.now();
   }
 
   /** Created on first use, because most callbacks neither return a promise nor read their signal. */

@@ -1,57 +1,129 @@
 import { HookResultInvalidError, MessageInvalidError } from '../../errors.js';
 import { cloneData, isSameData } from '../../internal/plain-data.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { EntryAction } from '../../lifecycle/hook-action.js';
 import { checkMessages } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
+import type { Registration } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
 import { isShortCircuit, type ShortCircuit } from '../short-circuit.js';
-import { runCallback } from './callback.js';
-import { createContext } from './callback-context.js';
+import { type CallbackCall, runCallback } from './callback.js';
+import {
+  type ConversationView,
+  copyReturned,
+  type InputView,
+  isUnchanged,
+  originalOf,
+  viewConversation,
+  viewForCallback,
+  writableView,
+} from './message-view.js';
 
-/** Passes the conversation through `onInputMessages` of each extension. */
-export async function passInput(
+type Input = readonly Message[] | ShortCircuit;
+
+/** Passes the conversation through `onInputMessages` of each extension. Returns a promise only if a callback does. */
+export function passInput(
   run: ExtensionRun,
   messages: readonly Message[],
-): Promise<readonly Message[] | EntryAction> {
-  let current = messages;
-  for (const registration of run.registrations) {
-    const { source, extension } = registration;
-    const { onInputMessages } = extension;
-    if (onInputMessages === undefined) continue;
-    const originals = new Map(current.map((message) => [cloneData(message), message]));
-    const result = await runCallback<readonly Message[] | ShortCircuit>(run, registration, {
-      name: 'onInputMessages',
-      call: (callback) => onInputMessages.call(source, [...originals.keys()], createContext(callback)),
-      accept: (returned) => acceptMessages(returned, { originals, current }),
-    });
-    if (isShortCircuit(result)) return { type: 'respond', text: result.text, by: extension.id };
-    current = result ?? current;
+): Awaitable<readonly Message[] | EntryAction> {
+  let conversation = viewConversation(messages);
+  const { input } = run.plan;
+  for (const [index, registration] of input.entries()) {
+    const result = callOne(run, registration, conversation);
+    if (isPromise(result)) return passRest(run, { index, conversation, result });
+    if (isShortCircuit(result)) return respond(registration, result);
+    conversation = follow(conversation, result);
   }
-  return current;
+  return conversation.messages;
 }
 
-/** The input of a callback. Maps each copy to its original message. */
-interface CallbackInput {
-  readonly originals: ReadonlyMap<Message, Message>;
-  readonly current: readonly Message[];
+interface PassState {
+  readonly index: number;
+  readonly conversation: ConversationView;
+  readonly result: PromiseLike<Input | undefined>;
 }
 
-function acceptMessages(returned: unknown, input: CallbackInput): readonly Message[] | ShortCircuit {
-  if (returned === undefined) return input.current;
+async function passRest(run: ExtensionRun, state: PassState): Promise<readonly Message[] | EntryAction> {
+  let { conversation } = state;
+  const { input } = run.plan;
+  for (const [offset, registration] of input.slice(state.index).entries()) {
+    const result = await (offset === 0 ? state.result : callOne(run, registration, conversation));
+    if (isShortCircuit(result)) return respond(registration, result);
+    conversation = follow(conversation, result);
+  }
+  return conversation.messages;
+}
+
+function respond({ extension }: Registration, { text }: ShortCircuit): EntryAction {
+  return { type: 'respond', text, by: extension.id };
+}
+
+function follow(conversation: ConversationView, result: readonly Message[] | undefined): ConversationView {
+  return result === undefined || result === conversation.messages ? conversation : viewConversation(result);
+}
+
+function callOne(
+  run: ExtensionRun,
+  registration: Registration,
+  conversation: ConversationView,
+): Awaitable<Input | undefined> {
+  const { checkWrites } = run.settings;
+  const view = checkWrites ? writableView(conversation) : viewForCallback(conversation);
+  const { source, extension } = registration;
+  const call: CallbackCall<Input> = {
+    name: 'onInputMessages',
+    call: (context) => extension.onInputMessages?.call(source, view.messages, context),
+    accept: (returned) => {
+      if (checkWrites) assertUnwritten(view);
+      return acceptMessages(returned, conversation, view);
+    },
+  };
+  return runCallback(run, registration, call);
+}
+
+function assertUnwritten(view: InputView): void {
+  if (!view.isWritten()) return;
+  const expected = 'onInputMessages must return new messages and must not write to the messages that it receives';
+  throw new HookResultInvalidError(expected, 'changed messages');
+}
+
+function acceptMessages(returned: unknown, { messages }: ConversationView, view: InputView): Input {
+  if (returned === undefined || returned === view.messages) {
+    return returned !== undefined && view.isWritten() ? cloneData(view.messages) : messages;
+  }
   if (isShortCircuit(returned)) return returned;
   if (!Array.isArray(returned)) {
     throw new HookResultInvalidError('onInputMessages returns an array of messages, or shortCircuit(text)', returned);
   }
-  if (checkMessages(returned) === undefined) return adopt(returned, input);
+  if (checkMessages(returned) === undefined) return adopt(returned, messages, view.isWritten());
   throw new MessageInvalidError('The messages that `onInputMessages` returned must have a result for each tool call.');
 }
 
-/** Keeps the original of each unchanged message, so that a session does not store it again, and copies all others. */
-function adopt(returned: readonly Message[], { originals, current }: CallbackInput): readonly Message[] {
-  const adopted = returned.map((message) => {
-    const original = originals.get(message);
-    return original !== undefined && isSameData(original, message) ? original : cloneData(message);
+/**
+ * Keeps the original of each unchanged message, so that a session does not store it again, and copies all others. A
+ * message that is not a view is compared with the original at its position, counted from the last original that was
+ * found, from the start and from the end.
+ */
+function adopt(returned: readonly Message[], current: readonly Message[], isWritten: boolean): readonly Message[] {
+  const copy = isWritten ? cloneData<Message> : copyReturned;
+  const shift = current.length - returned.length;
+  let next = 0;
+  const adopted = returned.map((message, index) => {
+    const original = isWritten ? undefined : originalOf(message);
+    if (original !== undefined) {
+      if (original === current[next]) next += 1;
+      return original;
+    }
+    const at = [next, index + shift, index].find((position) => isSame(current[position], message, isWritten));
+    next = (at ?? next) + 1;
+    return at === undefined ? copy(message) : (current[at] as Message);
   });
-  const isSame = adopted.length === current.length && adopted.every((message, index) => message === current[index]);
-  return isSame ? current : adopted;
+  const isWhole = shift === 0 && adopted.every((message, index) => message === current[index]);
+  return isWhole ? current : adopted;
+}
+
+/** A view in which the callback wrote bytes must be compared in full. */
+function isSame(original: Message | undefined, message: Message, isWritten: boolean): boolean {
+  if (original === undefined) return false;
+  return isWritten ? isSameData(original, message) : isUnchanged(original, message);
 }

@@ -1,65 +1,121 @@
 import { HookResultInvalidError } from '../../errors.js';
 import type { JsonValue } from '../../internal/json.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { HookAction, type ModifyAction } from '../../lifecycle/hook-action.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { AnnotatedOutput } from '../definition.js';
+import type { Registration } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
 import { isShortCircuit, type ShortCircuit } from '../short-circuit.js';
 import { encodeState } from '../state/state-codec.js';
 import { passTags } from '../tags/pass.js';
 import { runCallback } from './callback.js';
-import { createContext } from './callback-context.js';
 import { editBetween, editContent, type TextEdit, textIn } from './text-edit.js';
 import { acceptText } from './text-result.js';
 
 /**
  * Passes a response through `onLlmOutput`, then its tags through `onTag`, then the text between them through
- * `onPlainText`.
+ * `onPlainText`. Returns a promise only if a callback does, or if the text has tags.
  */
-export async function passOutput(run: ExtensionRun, response: ModelResponse): Promise<ModifyAction | undefined> {
+export function passOutput(run: ExtensionRun, response: ModelResponse): Awaitable<ModifyAction | undefined> {
   const original = textIn(response.content);
-  const output = await passWhole(run, original);
-  const annotations = { ...response.annotations, ...output.annotations };
-  const notes = Object.keys(output.annotations).length > 0 ? { annotations } : {};
-  if (output.end !== undefined) {
-    log(run, original, output.end.text);
-    run.run.end({ type: 'respond', ...output.end });
-    const content = response.content.filter((part) => part.type !== 'text');
-    return HookAction.modify({ ...response, content, ...notes });
-  }
-  const edit = editBetween(original, output.text);
-  const changed = editContent(response.content, edit === undefined ? [] : [edit]);
-  const content = editContent(changed, await passPieces(run, output.text));
-  if (content === response.content && Object.keys(notes).length === 0) return undefined;
-  if (content !== response.content) log(run, original, textIn(content));
-  return HookAction.modify({ ...response, content, ...notes });
+  const whole: Whole = { text: original, annotations: undefined, end: undefined };
+  const passing = passWhole(run, whole, 0);
+  const change = { response, original, whole };
+  if (passing === undefined) return passRest(run, change);
+  return passing.then(() => passRest(run, change));
 }
 
+/** The text of a response after `onLlmOutput`. */
 interface Whole {
-  readonly text: string;
-  readonly annotations: Readonly<Record<string, JsonValue>>;
+  text: string;
+  annotations: Record<string, JsonValue> | undefined;
   /** The short circuit of an extension, if there is one. */
-  readonly end?: { readonly text: string; readonly by: string };
+  end: { readonly text: string; readonly by: string } | undefined;
 }
 
-async function passWhole(run: ExtensionRun, original: string): Promise<Whole> {
-  const annotations: Record<string, JsonValue> = {};
-  let text = original;
-  for (const registration of run.registrations) {
-    const { source, extension } = registration;
-    const { onLlmOutput } = extension;
-    if (onLlmOutput === undefined) continue;
-    const given = text;
-    const result = await runCallback(run, registration, {
-      name: 'onLlmOutput',
-      call: (callback) => onLlmOutput.call(source, given, createContext(callback)),
-      accept: (returned) => acceptOutput(returned, extension.id),
-    });
-    if (isShortCircuit(result)) return { text, annotations, end: { text: result.text, by: extension.id } };
-    if (result?.output !== undefined) text = result.output;
-    if (result?.metadata !== undefined) annotations[extension.id] = result.metadata;
+interface Change {
+  readonly response: ModelResponse;
+  readonly original: string;
+  readonly whole: Whole;
+}
+
+/** Calls `onLlmOutput` of the extensions from `from` on. */
+function passWhole(run: ExtensionRun, whole: Whole, from: number): Promise<void> | undefined {
+  const { output } = run.plan;
+  for (let index = from; index < output.length && whole.end === undefined; index += 1) {
+    const registration = output[index] as Registration;
+    const result = callOutput(run, registration, whole.text);
+    if (isPromise(result)) return awaitWhole(run, whole, { index, result });
+    takeOutput(whole, registration, result);
   }
-  return { text, annotations };
+  return undefined;
+}
+
+interface OutputStep {
+  readonly index: number;
+  readonly result: PromiseLike<OutputOf | undefined>;
+}
+
+async function awaitWhole(run: ExtensionRun, whole: Whole, { index, result }: OutputStep): Promise<void> {
+  takeOutput(whole, run.plan.output[index] as Registration, await result);
+  await passWhole(run, whole, index + 1);
+}
+
+type OutputOf = Partial<AnnotatedOutput> | ShortCircuit;
+
+function callOutput(run: ExtensionRun, registration: Registration, text: string): Awaitable<OutputOf | undefined> {
+  const { source, extension } = registration;
+  return runCallback(run, registration, {
+    name: 'onLlmOutput',
+    call: (context) => extension.onLlmOutput?.call(source, text, context),
+    accept: (returned) => acceptOutput(returned, extension.id),
+  });
+}
+
+function takeOutput(whole: Whole, { extension: { id } }: Registration, result: OutputOf | undefined): void {
+  if (isShortCircuit(result)) {
+    whole.end = { text: result.text, by: id };
+    return;
+  }
+  if (result?.output !== undefined) whole.text = result.output;
+  if (result?.metadata === undefined) return;
+  whole.annotations ??= {};
+  whole.annotations[id] = result.metadata;
+}
+
+function passRest(run: ExtensionRun, change: Change): Awaitable<ModifyAction | undefined> {
+  const { response, original, whole } = change;
+  if (whole.end !== undefined) {
+    log(run, original, whole.end.text);
+    run.run.end({ type: 'respond', ...whole.end });
+    return modify(
+      change,
+      response.content.filter((part) => part.type !== 'text'),
+    );
+  }
+  const { plain, handlers } = run.plan;
+  const hasPieces = plain.length > 0 || (handlers.length > 0 && whole.text.includes('<'));
+  if (!hasPieces) return finishOutput(run, change, NO_EDITS);
+  return passPieces(run, whole.text).then((edits) => finishOutput(run, change, edits));
+}
+
+const NO_EDITS: readonly TextEdit[] = [];
+
+function finishOutput(run: ExtensionRun, change: Change, edits: readonly TextEdit[]): ModifyAction | undefined {
+  const { response, original, whole } = change;
+  const edit = editBetween(original, whole.text);
+  const changed = edit === undefined ? response.content : editContent(response.content, [edit]);
+  const content = editContent(changed, edits);
+  if (content === response.content && whole.annotations === undefined) return undefined;
+  if (content !== response.content) log(run, original, textIn(content));
+  return modify(change, content);
+}
+
+function modify({ response, whole }: Change, content: ModelResponse['content']): ModifyAction {
+  if (whole.annotations === undefined) return HookAction.modify({ ...response, content });
+  const annotations = { ...response.annotations, ...whole.annotations };
+  return HookAction.modify({ ...response, content, annotations });
 }
 
 function acceptOutput(returned: unknown, id: string): Partial<AnnotatedOutput> | ShortCircuit {
@@ -78,10 +134,9 @@ function acceptOutput(returned: unknown, id: string): Partial<AnnotatedOutput> |
 
 /** Returns the edits of the tag sections, and of the pieces between them. */
 async function passPieces(run: ExtensionRun, text: string): Promise<readonly TextEdit[]> {
-  const hasTags = run.registrations.some(({ handlers }) => handlers.length > 0);
-  const sections = hasTags ? await passTags(run, text) : [];
-  const hasPlain = run.registrations.some(({ extension }) => extension.onPlainText !== undefined);
-  if (!hasPlain) return sections;
+  const { handlers, plain } = run.plan;
+  const sections = handlers.length > 0 ? await passTags(run, text) : [];
+  if (plain.length === 0) return sections;
   const edits: TextEdit[] = [];
   let done = 0;
   for (const section of [...sections, undefined]) {
@@ -96,14 +151,12 @@ async function passPieces(run: ExtensionRun, text: string): Promise<readonly Tex
 async function passPlain(run: ExtensionRun, piece: { start: number; text: string }): Promise<readonly TextEdit[]> {
   if (piece.text === '') return [];
   let { text } = piece;
-  for (const registration of run.registrations) {
+  for (const registration of run.plan.plain) {
     const { source, extension } = registration;
-    const { onPlainText } = extension;
-    if (onPlainText === undefined) continue;
     const given = text;
     const result = await runCallback(run, registration, {
       name: 'onPlainText',
-      call: (callback) => onPlainText.call(source, given, createContext(callback)),
+      call: (context) => extension.onPlainText?.call(source, given, context),
       accept: acceptText('onPlainText'),
     });
     if (typeof result === 'string') text = result;

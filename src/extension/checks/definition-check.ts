@@ -1,6 +1,6 @@
 import { describeValue } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
-import { array, callable, group, listOf, oneOf, required, text } from '../../internal/options/rules.js';
+import { array, boolean, callable, group, listOf, oneOf, required, text } from '../../internal/options/rules.js';
 import { memberProblems, type OptionRule, type OptionTable, unknownName } from '../../internal/options/validate.js';
 import { suspectNames } from '../../internal/plain-data.js';
 import type { Extension, ExtensionInput, PromptAddition, TagHandler } from '../definition.js';
@@ -23,7 +23,11 @@ const tags: OptionRule = {
   expected: 'a tag name, a prefix followed by `*`, or a non-empty array of these',
   accepts: (value) => [value].flat().length > 0 && [value].flat().every(isTagPattern),
 };
-const handlerRules = { tags: required(tags), handle: required(callable) } satisfies OptionTable<TagHandler>;
+const handlerRules = {
+  tags: required(tags),
+  handle: required(callable),
+  inCode: boolean,
+} satisfies OptionTable<TagHandler>;
 const additionRules = {
   position: required(oneOf('system_prefix', 'system_suffix', 'user_prefix', 'user_suffix')),
   content: required(text),
@@ -47,6 +51,8 @@ const rules = {
     items: group(handlerRules),
   },
   tags,
+  inCode: boolean,
+  usesState: boolean,
   promptAdditions: listOf(group(additionRules)),
   toolConfig: toolConfigRule,
 } satisfies OptionTable<Extension>;

@@ -3,7 +3,6 @@ import type { JsonValue } from '../../internal/json.js';
 import { isSameData } from '../../internal/plain-data.js';
 import { type Message, textOf } from '../../model/message.js';
 import { runCallback } from '../callbacks/callback.js';
-import { createContext } from '../callbacks/callback-context.js';
 import type { ExtensionContext } from '../context.js';
 import type { AdditionCondition } from '../definition.js';
 import { matchesTag, type Registration } from '../registration.js';
@@ -25,8 +24,7 @@ export interface ConditionCase {
 export async function isMet(run: ExtensionRun, { registration, condition, messages }: ConditionCase): Promise<boolean> {
   const met = await runCallback(run, registration, {
     name: 'condition',
-    call(callback) {
-      const context = createContext(callback);
+    call(context) {
       if (typeof condition === 'function') return condition.call(registration.source, context);
       if (condition.type === 'tag_present') return hasTag(run, condition.tag, messages);
       if (condition.type === 'state_value') return hasState(condition, context);
@@ -69,6 +67,8 @@ function hasTag({ handledTags }: ExtensionRun, tag: string, messages: readonly M
   );
 }
 
+const EVERY_TAG = { isWanted: () => true, isWantedInCode: () => false };
+
 /** Messages are immutable, so each is scanned once. */
 const tagsByMessage = new WeakMap<Message, ReadonlySet<string>>();
 
@@ -77,7 +77,7 @@ function tagsIn(message: Message): ReadonlySet<string> {
   const isSaid = message.role === 'user' || message.role === 'assistant';
   const found =
     tagsByMessage.get(message) ??
-    new Set(isSaid ? pairTags(scanTags(textOf(message), () => true)).map(({ name }) => name) : []);
+    new Set(isSaid ? pairTags(scanTags(textOf(message), EVERY_TAG)).map(({ name }) => name) : []);
   tagsByMessage.set(message, found);
   return found;
 }

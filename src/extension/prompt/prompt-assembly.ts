@@ -18,16 +18,21 @@ interface OwnedAddition {
  */
 export function assemblePrompt(run: ExtensionRun, request: ModelCallRequest): Awaitable<ModelCallRequest> {
   const additions = additionsOf(run);
-  const isPlain = additions.every(({ addition }) => addition.condition === undefined);
-  if (isPlain) return withAdditions(run, request, additions);
+  if (additions.every(isUnconditional)) return withAdditions(run, request, additions);
   return metAdditions(run, additions, request.messages).then((met) => withAdditions(run, request, met));
 }
 
-function additionsOf({ registrations }: ExtensionRun): OwnedAddition[] {
-  const present = registrations.filter(({ removed, extension }) => !removed && extension.promptAdditions.length > 0);
-  return present
-    .sort((a, b) => (a.extension.id < b.extension.id ? -1 : 1))
-    .flatMap((registration) => registration.extension.promptAdditions.map((addition) => ({ registration, addition })));
+function additionsOf({ plan }: ExtensionRun): OwnedAddition[] {
+  const additions: OwnedAddition[] = [];
+  for (const registration of plan.additions) {
+    if (registration.removed) continue;
+    for (const addition of registration.extension.promptAdditions) additions.push({ registration, addition });
+  }
+  return additions;
+}
+
+function isUnconditional({ addition }: OwnedAddition): boolean {
+  return addition.condition === undefined;
 }
 
 async function metAdditions(
@@ -49,13 +54,16 @@ function withAdditions(
   request: ModelCallRequest,
   additions: readonly OwnedAddition[],
 ): ModelCallRequest {
-  const at = (wanted: AdditionPosition) =>
-    additions.flatMap(({ addition: { position, content } }) =>
-      position === wanted && content !== '' ? [content] : [],
-    );
-  const messages = inUser(request.messages, at('user_prefix'), at('user_suffix'));
-  const suffix = [...at('system_suffix'), ...guidanceFor(run, request.tools)];
-  const assembled = inSystem(messages, at('system_prefix'), suffix);
+  const at: Record<AdditionPosition, string[]> = {
+    system_prefix: [],
+    system_suffix: [],
+    user_prefix: [],
+    user_suffix: [],
+  };
+  for (const { addition } of additions) if (addition.content !== '') at[addition.position].push(addition.content);
+  const messages = inUser(request.messages, at.user_prefix, at.user_suffix);
+  if (run.plan.guidance.length > 0) at.system_suffix.push(...guidanceFor(run, request.tools));
+  const assembled = inSystem(messages, at.system_prefix, at.system_suffix);
   return assembled === request.messages ? request : { ...request, messages: assembled };
 }
 

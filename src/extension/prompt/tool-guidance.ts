@@ -45,10 +45,6 @@ function choicesOf(run: ExtensionRun): { preferred: Set<string>; avoided: Set<st
   return { preferred, avoided };
 }
 
-/** Sorts by priority, then by id, so that the order of registration does not change the request. */
-function configsOf({ registrations }: ExtensionRun): readonly ToolConfig[] {
-  return registrations
-    .flatMap(({ removed, extension }) => (removed ? [] : [extension]))
-    .sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
-    .flatMap(({ toolConfig }) => toolConfig ?? []);
+function configsOf({ plan }: ExtensionRun): readonly ToolConfig[] {
+  return plan.guidance.flatMap(({ removed, extension }) => (removed ? [] : (extension.toolConfig ?? [])));
 }

@@ -1,19 +1,13 @@
 import { runCallback } from '../callbacks/callback.js';
-import { createContext } from '../callbacks/callback-context.js';
 import type { TextEdit } from '../callbacks/text-edit.js';
 import { acceptText } from '../callbacks/text-result.js';
-import type { TagContext } from '../context.js';
-import type { TagHandler } from '../definition.js';
-import { matchesTag, type Registration } from '../registration.js';
+import type { ExtensionContext, TagContext } from '../context.js';
+import type { HandlerSite } from '../plan.js';
+import { matchesTag } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
 import { isShortCircuit } from '../short-circuit.js';
 import { pairTags } from './pairs.js';
 import { attributesOf, scanTags, type TagToken } from './scanner.js';
-
-interface HandlerSite {
-  readonly registration: Registration;
-  readonly handler: TagHandler;
-}
 
 /** A section whose closing tag is not reached yet. */
 interface OpenSection {
@@ -27,7 +21,12 @@ interface OpenSection {
  */
 export async function passTags(run: ExtensionRun, text: string): Promise<readonly TextEdit[]> {
   const handlersOf = handlersByName(run);
-  const tokens = pairTags(scanTags(text, (name) => handlersOf(name).length > 0));
+  const tokens = pairTags(
+    scanTags(text, {
+      isWanted: (name) => handlersOf(name).length > 0,
+      isWantedInCode: (name) => handlersOf(name).some(({ handler }) => handler.inCode === true),
+    }),
+  );
   const sections: TextEdit[] = [];
   const open: OpenSection[] = [];
   let done = 0;
@@ -41,7 +40,8 @@ export async function passTags(run: ExtensionRun, text: string): Promise<readonl
     }
     const section = tag.kind === 'empty' ? { tag, content: '' } : (open.pop() as OpenSection);
     const markup = { before: text.slice(section.tag.start, section.tag.end), after: markupAfter(text, tag) };
-    const result = await handleSection(run, handlersOf(tag.name), { ...section, ...markup });
+    const sites = handlersOf(tag.name).filter(({ handler }) => handler.inCode || !section.tag.inCode);
+    const result = await handleSection(run, sites, { ...section, ...markup });
     const parent = open.at(-1);
     if (parent === undefined) sections.push({ start: section.tag.start, end: tag.end, text: result });
     else parent.content += result;
@@ -54,13 +54,10 @@ function markupAfter(text: string, { kind, start, end }: TagToken): string {
 }
 
 /** Returns a function that finds and caches the handlers for a tag name. */
-function handlersByName({ registrations }: ExtensionRun): (name: string) => readonly HandlerSite[] {
-  const all = registrations.flatMap((registration) =>
-    registration.handlers.map((handler): HandlerSite => ({ registration, handler })),
-  );
+function handlersByName({ plan }: ExtensionRun): (name: string) => readonly HandlerSite[] {
   const known = new Map<string, readonly HandlerSite[]>();
   return (name) => {
-    const found = known.get(name) ?? all.filter(({ handler }) => matchesTag(handler.tags, name));
+    const found = known.get(name) ?? plan.handlers.filter(({ handler }) => matchesTag(handler.tags, name));
     known.set(name, found);
     return found;
   };
@@ -74,15 +71,14 @@ interface Section extends OpenSection {
 /** Returns the replacement of a section, or the section with its markup if no handler returns a string. */
 async function handleSection(run: ExtensionRun, sites: readonly HandlerSite[], section: Section): Promise<string> {
   const { tag } = section;
-  run.handledTags.add(tag.name);
+  run.markHandled(tag.name);
   let { content } = section;
   let isReplaced = false;
   for (const { registration, handler } of sites) {
     const given = content;
     const result = await runCallback(run, registration, {
       name: 'onTag',
-      call: (callback) =>
-        handler.handle.call(registration.source, tag.name, given, describe(createContext(callback), section)),
+      call: (context) => handler.handle.call(registration.source, tag.name, given, describe(context, section)),
       accept: acceptText('onTag'),
     });
     if (isShortCircuit(result)) return result.text;
@@ -93,7 +89,7 @@ async function handleSection(run: ExtensionRun, sites: readonly HandlerSite[], s
   return isReplaced ? content : section.before + content + section.after;
 }
 
-function describe(context: ReturnType<typeof createContext>, section: Section): TagContext {
+function describe(context: ExtensionContext, section: Section): TagContext {
   return Object.defineProperties(context, {
     attributes: { get: () => attributesOf(section.tag), enumerable: true },
     section: { get: () => section.before + section.content + section.after, enumerable: true },

@@ -1,3 +1,5 @@
+import { Literals } from './literals.js';
+
 /** A tag in a string: `<name …>`, `</name>` or `<name …/>`. */
 export interface TagToken {
   readonly kind: 'open' | 'close' | 'empty';
@@ -6,6 +8,8 @@ export interface TagToken {
   readonly attributes: string;
   readonly start: number;
   readonly end: number;
+  /** True if the tag opens in code. */
+  readonly inCode?: boolean;
 }
 
 /** Maximum length of a tag. Longer markup is plain text. */
@@ -14,30 +18,99 @@ const NAME = '[\\p{L}_][\\p{L}\\p{N}_.:-]*';
 const ATTRIBUTE = '[^\\s"\'<>/=`]+(?:\\s*=\\s*(?:"[^"<]*"|\'[^\'<]*\'|[^\\s"\'=<>`]+))?';
 const TAG = new RegExp(`^<(?:/(${NAME})\\s*|(${NAME})((?:\\s+${ATTRIBUTE})*)\\s*(/?))>`, 'u');
 const ATTRIBUTES = /([^\s"'<>/=`]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'=<>`]+)))?/g;
-const LITERALS = [
-  { start: '<!--', end: '-->' },
-  { start: '<![CDATA[', end: ']]>' },
-] as const;
+
+/** Which tags a scan returns. */
+export interface WantedTags {
+  /** Returns true for the name of a tag with a handler. */
+  isWanted(name: string): boolean;
+  /** Returns true for the name of a tag that may also open in code. */
+  isWantedInCode(name: string): boolean;
+}
 
 /**
- * Returns the wanted tags of a string in order. Ignores tags in fenced code blocks, in backtick spans within one line,
- * in comments and in CDATA sections. A `<` without a name and a `>` is plain text. Takes linear time for any input,
- * because the scan never returns to an earlier index.
+ * Returns the wanted tags of a string in order. Ignores tags that open in fenced code blocks, in backtick spans within one
+ * line, in comments and in CDATA sections, unless they are wanted in code. The closing tag of an open section always
+ * counts, and ends the code that began inside the section. A `<` without a name and a `>` is plain text. Takes linear time
+ * for any input, because the scan never returns to an earlier index.
  */
-export function scanTags(text: string, isWanted: (name: string) => boolean): TagToken[] {
-  const tokens: TagToken[] = [];
-  if (!text.includes('<')) return tokens;
-  const skip = literalSkipper(text);
+export function scanTags(text: string, wanted: WantedTags): TagToken[] {
+  const scan = new TagScan(wanted);
+  if (!text.includes('<')) return scan.tokens;
+  const literals = new Literals(text);
   // A code fence starts a line, after an indent, quote marks or a list marker.
   const next = /^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})(.*)|[<`]/gm;
   for (let found = next.exec(text); found !== null; found = next.exec(text)) {
     const { index } = found;
-    const isTag = found[0] === '<';
-    const token = isTag ? tagAt(text, index) : undefined;
-    if (token !== undefined && isWanted(token.name)) tokens.push(token);
-    next.lastIndex = token?.end ?? skip(index, found);
+    const token = found[0] === '<' ? tagAt(text, index) : undefined;
+    if (token !== undefined) {
+      scan.take(token);
+      next.lastIndex = token.end;
+      continue;
+    }
+    const literal = literals.at(index, found);
+    next.lastIndex = scan.skip(text, { from: index + 1, ...literal });
   }
-  return tokens;
+  return scan.tokens;
+}
+
+/** A stretch of text in which tags do not open. */
+interface Skipped {
+  readonly from: number;
+  readonly end: number;
+  /** False for comments and CDATA sections. */
+  readonly isCode: boolean;
+}
+
+/** Collects the wanted tags, and counts the sections that are open. */
+class TagScan {
+  readonly tokens: TagToken[] = [];
+  /** For each name, where the code ends in which its open sections began; 0 outside of code. */
+  private readonly open = new Map<string, number[]>();
+  private nextBracket = -1;
+
+  constructor(private readonly wanted: WantedTags) {}
+
+  /** Takes a tag outside of code. */
+  take(token: TagToken): void {
+    if (this.wanted.isWanted(token.name)) this.add(token, 0);
+  }
+
+  /** Returns the index at which the scan continues: the end of the stretch, or of the tag that closes a section in it. */
+  skip(text: string, { from, end, isCode }: Skipped): number {
+    let at = from;
+    for (let start = this.bracket(text, at); start < end; start = this.bracket(text, at)) {
+      const token = tagAt(text, start);
+      at = token?.end ?? start + 1;
+      if (token === undefined || !this.wanted.isWanted(token.name)) continue;
+      if (token.kind !== 'close') {
+        if (isCode && this.wanted.isWantedInCode(token.name)) this.add({ ...token, inCode: true }, end);
+        continue;
+      }
+      const openedIn = this.open.get(token.name)?.at(-1);
+      if (openedIn === undefined) continue;
+      this.add(token, end);
+      if (openedIn !== end) return token.end;
+    }
+    return end;
+  }
+
+  private add(token: TagToken, codeEnd: number): void {
+    this.tokens.push(token);
+    const started = this.open.get(token.name);
+    if (token.kind === 'open') {
+      if (started === undefined) this.open.set(token.name, [codeEnd]);
+      else started.push(codeEnd);
+    } else if (token.kind === 'close') started?.pop();
+  }
+
+  /** Returns the index of the next `<`. Remembers it, so that no text is searched twice. */
+  private bracket(text: string, from: number): number {
+    if (this.nextBracket < from) {
+      const found = text.indexOf('<', from);
+      this.nextBracket = found < 0 ? Number.POSITIVE_INFINITY : found;
+    }
+    return this.nextBracket;
+  }
 }
 
 /**
@@ -62,88 +135,4 @@ function tagAt(text: string, start: number): TagToken | undefined {
   const place = { attributes, start, end: start + markup.length };
   if (closing !== undefined) return { kind: 'close', name: closing, ...place };
   return { kind: slash === '/' ? 'empty' : 'open', name: opening, ...place };
-}
-
-/** Returns a function that skips a comment, code, or a single character at `index`, and returns the index after it. */
-function literalSkipper(text: string): (index: number, found: RegExpExecArray) => number {
-  const unclosed = new Set<string>();
-  const spanEnd = codeSpans(text);
-  const lateEnd = lateBlocks(text);
-  return (index, [match, fence, info = '']) => {
-    if (match === '`') return lateEnd(index) ?? spanEnd(index);
-    if (fence !== undefined) {
-      // A `<` after the fence is a tag after a closing fence, so this fence opens no block.
-      const isBlock = !/^[ \t]*</.test(info) && (fence.startsWith('~') || !info.includes('`'));
-      const fenceStart = index + match.length - info.length - fence.length;
-      return isBlock ? fenceEnd(text, fence, index + match.length) : spanEnd(fenceStart);
-    }
-    const literal = LITERALS.find(({ start }) => text.startsWith(start, index));
-    if (literal === undefined || unclosed.has(literal.end)) return index + 1;
-    const end = text.indexOf(literal.end, index + literal.start.length);
-    if (end < 0) unclosed.add(literal.end);
-    return end < 0 ? index + 1 : end + literal.end.length;
-  };
-}
-
-/**
- * Finds the end of a code block whose fence follows other text in its line, as in `<answer>```json`. The next fence
- * must close the block. Returns undefined if no such block starts at the index.
- */
-function lateBlocks(text: string): (index: number) => number | undefined {
-  const opening = /(`{3,})[\w.+#-]*[ \t]*$/my;
-  const fences = /^([ \t>]*(`{3,})[ \t]*)(.?)/gm;
-  let next: RegExpExecArray | null = null;
-  let nextAt = 0;
-  return (index) => {
-    opening.lastIndex = index;
-    const fence = opening.exec(text)?.[1];
-    if (fence === undefined) return undefined;
-    if (index >= nextAt) {
-      fences.lastIndex = index;
-      next = fences.exec(text);
-      nextAt = next?.index ?? text.length;
-    }
-    const [, line = '', end = '', rest = ''] = next ?? [];
-    return end.length >= fence.length && (rest === '' || rest === '<') ? nextAt + line.length : undefined;
-  };
-}
-
-/**
- * Returns the index after the closing fence, or the end of the text if no fence closes. A tag may follow the fence
- * directly.
- */
-function fenceEnd(text: string, fence: string, from: number): number {
-  const closing = /^[ \t>]*(`{3,}|~{3,})[ \t]*(?=$|<)/gm;
-  closing.lastIndex = from;
-  for (let found = closing.exec(text); found !== null; found = closing.exec(text)) {
-    const [match, run = ''] = found;
-    if (run[0] === fence[0] && run.length >= fence.length) return found.index + match.length;
-  }
-  return text.length;
-}
-
-/** Finds the end of a code span: after the next run of equally many backticks in the line, else after this run. */
-function codeSpans(text: string): (index: number) => number {
-  let lineEnd = -1;
-  let ends = new Map<number, number>();
-  return (index) => {
-    if (index >= lineEnd) {
-      const end = text.indexOf('\n', index);
-      lineEnd = end < 0 ? text.length : end;
-      ends = spansIn(text.slice(index, lineEnd), index);
-    }
-    return ends.get(index) ?? index + 1;
-  };
-}
-
-function spansIn(line: string, offset: number): Map<number, number> {
-  const runs = [...line.matchAll(/`+/g)].reverse();
-  const nearest = new Map<number, number>();
-  const ends = new Map<number, number>();
-  for (const { index, 0: run } of runs) {
-    const end = offset + index + run.length;
-    ends.set(offset + index, nearest.get(run.length) ?? end);
-    nearest.set(run.length, end);
-  }
-  return ends;
 }

@@ -4,6 +4,7 @@ import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definition.js';
 import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
+import type { ExtensionPackage } from '../extension.js';
 import { formatOf } from '../formats/list.js';
 import type { PreparedExtension } from './preparation.js';
 
@@ -11,15 +12,17 @@ import type { PreparedExtension } from './preparation.js';
 export interface ExtensionPackageServer {
   /** The server's name in the manifest. */
   readonly name: string;
-  /** The name that the agent uses. It differs from `name` if another server already had that name. */
+  /** The name that the agent uses: `<extension>-<server>`, or the name of the extension if both names are equal. */
   readonly id: string;
-  readonly state: McpServerState;
+  /** `left-out`: a server with precedence has the name `id`. */
+  readonly state: McpServerState | 'left-out';
 }
 
 interface Added {
   readonly extension: string;
   readonly name: string;
   readonly id: string;
+  readonly origin: McpServerOrigin;
 }
 
 /** Adds the servers of active extension packages to the MCP loader. */
@@ -31,6 +34,8 @@ export class InstalledServers {
     private readonly context: {
       readonly workspaceDir: string;
       readonly report: (diagnostic: ManifestDiagnostic) => void;
+      /** Removes sensitive settings from data of the servers. */
+      readonly redact: McpServerOrigin['redact'];
     },
   ) {}
 
@@ -39,17 +44,9 @@ export class InstalledServers {
    * has failed.
    */
   async add(all: readonly PreparedExtension[]): Promise<void> {
-    const taken = new Set(this.mcp.status().map(({ name }) => name));
-    const connecting = all.flatMap((prepared) =>
-      Object.keys(prepared.extension.mcpServers).map((name) => {
-        const extension = prepared.extension.name;
-        const server = { extension, name, id: freeName(extension, name, taken) };
-        taken.add(server.id);
-        this.added.push(server);
-        return () => this.put(prepared, server);
-      }),
-    );
-    await Promise.all(connecting.map((connect) => connect()));
+    const wanted = this.wantedOf(all);
+    this.added.push(...wanted.map(({ server }) => server));
+    await Promise.all(wanted.map((one) => this.put(one)));
   }
 
   /**
@@ -57,26 +54,11 @@ export class InstalledServers {
    * keeps its connection. Open calls of a removed or changed server get their results before the server ends.
    */
   async replace(all: readonly PreparedExtension[]): Promise<Changes> {
-    const wanted = all.flatMap((prepared) =>
-      Object.keys(prepared.extension.mcpServers).map((name) => [prepared, name] as const),
-    );
-    const known = ({ extension: { name: extension } }: PreparedExtension, name: string) =>
-      this.added.find((server) => server.extension === extension && server.name === name);
-    const kept = new Set(wanted.flatMap(([prepared, name]) => known(prepared, name) ?? []));
-    const gone = this.added.filter((server) => !kept.has(server));
-    const removed = gone.map(({ id }) => this.mcp.remove(id, { graceful: true }));
-    const taken = new Set(this.mcp.status().map(({ name }) => name));
-    const placed = wanted.map(([prepared, name]) => {
-      const extension = prepared.extension.name;
-      const server = known(prepared, name) ?? { extension, name, id: freeName(extension, name, taken) };
-      taken.add(server.id);
-      return { prepared, server };
-    });
-    this.added = placed.map(({ server }) => server);
-    const put = placed.map(async ({ prepared, server }) => ({
-      id: server.id,
-      outcome: await this.put(prepared, server),
-    }));
+    const wanted = this.wantedOf(all);
+    const gone = this.added.filter((known) => !wanted.some(({ server }) => isSame(server, known)));
+    this.added = wanted.map(({ server }) => server);
+    const removed = gone.map(({ id, origin }) => this.mcp.remove(id, { graceful: true, origin }));
+    const put = wanted.map(async (one) => ({ id: one.server.id, outcome: await this.put(one) }));
     const outcomes = await Promise.all(put);
     await Promise.all(removed);
     const idsOf = (wantedOutcome: string) =>
@@ -92,45 +74,78 @@ export class InstalledServers {
   async remove(extension: string): Promise<void> {
     const gone = this.added.filter((server) => server.extension === extension);
     this.added = this.added.filter((server) => !gone.includes(server));
-    await Promise.all(gone.map(({ id }) => this.mcp.remove(id)));
+    await Promise.all(gone.map(({ id, origin }) => this.mcp.remove(id, { origin })));
   }
 
   /** Returns the current servers of each extension package. */
   list(): ReadonlyMap<string, readonly ExtensionPackageServer[]> {
-    const states = new Map(this.mcp.status().map(({ name, state }) => [name, state]));
+    const holders = new Map(this.mcp.status().map((status) => [status.name, status]));
     const listed = new Map<string, ExtensionPackageServer[]>();
     for (const { extension, name, id } of this.added) {
       const servers = listed.get(extension) ?? [];
-      servers.push({ name, id, state: states.get(id) ?? 'invalid' });
+      const holder = holders.get(id);
+      const isOther = holder !== undefined && holder.extension !== extension;
+      servers.push({ name, id, state: isOther ? 'left-out' : (holder?.state ?? 'invalid') });
       listed.set(extension, servers);
     }
     return listed;
   }
 
-  private async put({ extension, scope, settings }: PreparedExtension, { name, id }: Added) {
-    const { root, source, mcpServers } = extension;
+  private wantedOf(all: readonly PreparedExtension[]): readonly Wanted[] {
+    return all.flatMap((prepared) =>
+      Object.keys(prepared.extension.mcpServers).map((name) => {
+        const extension = prepared.extension.name;
+        const origin = this.originOf(prepared);
+        return { prepared, server: { extension, name, id: serverId(extension, name), origin } };
+      }),
+    );
+  }
+
+  private originOf({ extension, scope, settings }: PreparedExtension): McpServerOrigin {
     const { argsRequired, urlMeans } = formatOf(extension.format);
-    const origin: McpServerOrigin = {
-      ...{ scope, source, root, extension: extension.name, settings: settings.variables },
-      ...{ workspaceDir: this.context.workspaceDir, argsRequired, urlMeans },
+    return {
+      // A package of the user keeps its precedence if the host treats it as one of the workspace.
+      ...{ scope, precedence: extension.scope, source: extension.source, root: extension.root },
+      ...{ extension: extension.name, settings: settings.variables },
+      ...{ workspaceDir: this.context.workspaceDir, redact: this.context.redact, argsRequired, urlMeans },
     };
+  }
+
+  private async put({ prepared: { extension }, server: { name, id, origin } }: Wanted) {
     try {
-      return await this.mcp.set(id, mcpServers[name] as McpServerConfig, origin);
+      const outcome = await this.mcp.set(id, extension.mcpServers[name] as McpServerConfig, origin);
+      if (outcome === 'left-out') this.report(extension, name, `it is left out: ${takenText(id)}`);
+      return outcome;
     } catch (error) {
-      const problem = describeError(error);
-      const message = `Extension "${extension.name}" (${source}): server "${name}": ${problem}`;
-      const problems = [{ path: `mcpServers.${name}`, message: problem }];
-      this.context.report({ level: 'error', message, extension: extension.name, source, problems });
+      this.report(extension, name, describeError(error));
       return undefined;
     }
   }
+
+  private report({ name: extension, source }: ExtensionPackage, server: string, problem: string): void {
+    const message = `Extension "${extension}" (${source}): server "${server}": ${problem}`;
+    const problems = [{ path: `mcpServers.${server}`, message: problem }];
+    this.context.report({ level: 'error', message, extension, source, problems });
+  }
 }
 
-/** The first server keeps the plain name, because tool names contain it and must not change. */
-function freeName(extension: string, name: string, taken: ReadonlySet<string>): string {
-  const own = `${extension}-${name}`;
-  for (let id = name, count = 1; ; count += 1) {
-    if (!taken.has(id)) return id;
-    id = count === 1 ? own : `${own}-${count}`;
-  }
+/** A server to add, and its extension package. */
+interface Wanted {
+  readonly prepared: PreparedExtension;
+  readonly server: Added;
+}
+
+function isSame(a: Added, b: Added): boolean {
+  const sources = [a, b].map(({ origin: { precedence, source } }) => `${precedence} ${source}`);
+  return a.extension === b.extension && a.name === b.name && sources[0] === sources[1];
+}
+
+/** Returns the server's name for the agent. It depends on the names in the manifest alone, so that no other server changes it. */
+function serverId(extension: string, server: string): string {
+  return extension === server ? server : `${extension}-${server}`;
+}
+
+/** Says why a server does not get its name. */
+export function takenText(id: string): string {
+  return `a server with precedence has the name "${id}". Rename one of them.`;
 }

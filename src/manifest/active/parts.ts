@@ -5,6 +5,7 @@ import { type McpServers, mcpServers } from '../../mcp/mcp.js';
 import { type ShellHooks, shellHooks } from '../../shell-hooks/loader.js';
 import type { LoadedSkills } from '../../skills/load-skills.js';
 import { SkillRegistry } from '../../skills/registry.js';
+import type { SkillEntry } from '../../skills/skill.js';
 import { skillLifecycle } from '../../skills/tool.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
 import { EnableChoices } from '../enable-choices.js';
@@ -37,12 +38,13 @@ export class ManifestParts {
     this.target = settings.logger ?? consoleLogger;
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
-    const redact = (text: string): string => this.redactor.values(text);
-    this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate, redact });
+    this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);
-    this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
+    const redact = <Value>(value: Value): Value => this.redactor.copyValues(value);
+    const servers = new InstalledServers(this.mcp, { workspaceDir, report: this.report, redact });
+    this.active = new ActiveExtensions(hooks, servers);
   }
 
   /** Logs a diagnostic and stores it for `status()`. */
@@ -69,13 +71,28 @@ export class ManifestParts {
   /** Updates skills, instructions and hidden tools from the active extension packages. */
   publish(): void {
     const active = this.active.list();
-    this.skills.replace([...active.flatMap(({ texts }) => texts.skills), ...this.standalone.entries]);
+    const skills = active.flatMap(({ texts }) => texts.skills.map((entry) => this.redacted(entry)));
+    this.skills.replace([...skills, ...this.standalone.entries]);
     const effects = extensionLifecycle({
-      contexts: active.map(({ texts }) => texts.context).filter((text) => text !== ''),
+      contexts: active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== ''),
       excludedTools: new Set(active.flatMap(({ extension }) => extension.excludedTools)),
     });
     if (effects === undefined) this.removeEffects?.();
     this.removeEffects = effects && this.host?.use(effects, this.removeEffects);
+  }
+
+  private redacted(entry: SkillEntry): SkillEntry {
+    const { redactor } = this;
+    return {
+      skill: redactor.copyValues(entry.skill),
+      async open() {
+        try {
+          return redactor.copyValues(await entry.open());
+        } catch (error) {
+          throw redactor.copyValues(error);
+        }
+      },
+    };
   }
 
   private createGate(): TrustGate {

@@ -1,11 +1,10 @@
-import { describeError } from '../../errors.js';
 import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
-import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
+import { problemOfHook } from '../formats/refused.js';
 import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
@@ -30,7 +29,7 @@ export interface PreparedExtension {
   /** The scope that the trust gate applies. */
   readonly scope: ExtensionPackageScope;
   readonly settings: ResolvedSettings;
-  /** Names the required settings that are missing. The extension package is then inactive. */
+  /** The reason why the extension package stays inactive: a missing setting, or a lost hook that blocks. */
   readonly blocked: string | undefined;
   readonly hooks: readonly HookRegistration[];
   readonly texts: Pick<ExtensionTexts, 'skills' | 'context'>;
@@ -53,14 +52,14 @@ export async function prepareExtension(
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Settings that are not approved were not read, so there is nothing to report.
   const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
-  const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
+  const needed = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
+  const registrations = needed === undefined ? registrationsOf(judged, context, data) : [];
+  const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
+  for (const hook of lost) diagnostics.push(hookDiagnostic(extension, problemOfHook(hook) ?? ''));
+  const blocked = needed ?? (options.hooks === false ? undefined : guardLoss(extension, lost));
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
-  const hooks = registrationsOf(judged, context, data).filter((hook) => {
-    const problem = problemOfHook(hook);
-    if (problem !== undefined) diagnostics.push(hookDiagnostic(extension, problem));
-    return problem === undefined;
-  });
+  const hooks = registrations.filter((hook) => !lost.includes(hook));
   if (scope === 'workspace') {
     for (const hook of hooks) denied.push(...(await denialOf(gate, hookItem(hook, options.workspaceDir))));
   }
@@ -110,13 +109,11 @@ async function readSettings(
   return resolved;
 }
 
-function problemOfHook(hook: HookRegistration): string | undefined {
-  try {
-    resolveHook(hook, 'unregistered');
-    return undefined;
-  } catch (error) {
-    return describeError(error);
-  }
+/** Returns why an extension must stay inactive: without a hook that blocks, its tools would run unguarded. */
+function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookRegistration[]): string | undefined {
+  const names = [...lostGuards, ...lost.filter(({ onFailure }) => onFailure === 'block').map(({ name }) => name)];
+  if (names.length === 0) return undefined;
+  return `it has an invalid hook with \`onFailure: "block"\`: ${names.join(', ')}. Correct the hook`;
 }
 
 function hookDiagnostic({ name, source }: ExtensionPackage, problem: string): ManifestDiagnostic {
@@ -154,17 +151,18 @@ function settingDiagnostics(
 
 function registrationsOf(
   { extension, scope }: JudgedExtension,
-  { settings, variablesOf }: PreparationContext,
+  { settings, variablesOf, redactor }: PreparationContext,
   data: string | undefined,
 ): readonly HookRegistration[] {
   if (settings.hooks === false) return [];
   const { name, source, root } = extension;
   // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
+  const redact = (text: string): string => redactor.values(text);
   return extension.hooks.map(({ args, ...hook }) => ({
     ...(hook as HookRegistration),
     ...(args !== undefined && { args: hook.shell ? args : args.map(expand) }),
     ...(!hook.shell && { command: expand(hook.command) }),
-    ...{ scope, source, root, extension: name, variables: () => variablesOf(name) },
+    ...{ scope, source, root, extension: name, variables: () => variablesOf(name), redact },
   }));
 }

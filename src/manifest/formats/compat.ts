@@ -57,7 +57,7 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
   const { root } = rules.place;
   const files = new JsonFiles(root);
   const compat = await rules.read({ ...rules.place, manifest: value, readJson: (path) => files.read(path) });
-  const { hooks, errors, warnings } = await readHooks(compat, { ...rules, extension: name }, files);
+  const { hooks, lostGuards, errors, warnings } = await readHooks(compat, { ...rules, extension: name }, files);
   const isVersion = typeof version === 'string' && version !== '';
   const noVersion = { path: 'version', message: 'it is missing, so 0.0.0 is used' };
   return {
@@ -67,6 +67,7 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
       version: isVersion ? version : '0.0.0',
       description: typeof description === 'string' ? description : '',
       hooks,
+      ...(lostGuards.length > 0 && { lostGuards }),
     },
     errors: [...files.problems, ...compat.errors, ...errors],
     warnings: [
@@ -119,6 +120,7 @@ async function readHooks(
   const hooks: ManifestHook[] = [];
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
+  const lostGuards: string[] = [];
   const findSettings = createReferenceFinder(content.settings);
   const take = (value: JsonValue, path: string) => {
     const fail = (message: string) => void errors.push({ path, message });
@@ -130,21 +132,32 @@ async function readHooks(
       else if (level === 'warning') warnings.push({ path, message });
     };
     const source = { scope: 'workspace', source: join(root, path), extension } as const;
+    let guards = 0;
     for (const hook of parseHooks(document, { ...source, dialect, hasData, report }).hooks) {
       const refused = settingIn(hook, findSettings);
-      if (refused === undefined) hooks.push(manifestHookOf(hook));
-      else
+      if (refused === undefined) {
+        hooks.push(manifestHookOf(hook));
+        if (hook.onFailure === 'block') guards += 1;
+      } else
         fail(
           `the hook "${hook.name}" is ignored: ${refused} would put a setting into its command. Read it from the environment`,
         );
     }
+    if (guards < countGuards(value)) lostGuards.push(path);
   };
   for (const path of new Set(hookFiles)) {
     const value = await files.read(path, files.problems);
     if (value !== undefined) take(value, path);
   }
   for (const value of inlineHooks) take(value, 'hooks');
-  return { hooks, errors, warnings };
+  return { hooks, lostGuards, errors, warnings };
+}
+
+/** Counts the hooks with `onFailure: 'block'` in a value, at any depth. */
+function countGuards(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = isObject(value) && value.onFailure === 'block' ? 1 : 0;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countGuards(inner as JsonValue), own);
 }
 
 /** Drops the origin of a hook, which is set again when the hook is registered. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { JsonSchema } from '../../internal/json.js';
 import { isRefusedName } from '../../process/environment.js';
+import { portableNameProblem } from '../../process/files/portable-name.js';
 import { SKILL_NAME } from '../../skills/skill.js';
 
 const text = z.string().min(1);
@@ -10,7 +11,7 @@ const textMap = z.record(z.string(), z.string());
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const timeout = z.number().min(1).max(MAX_TIMER_MS);
 
-/** Schema of a name that may become an object key. */
+/** Schema of a name that may become an object key or a file name. */
 function named(max: number, pattern: RegExp, rule: string) {
   return z
     .string()
@@ -23,16 +24,26 @@ function named(max: number, pattern: RegExp, rule: string) {
     );
 }
 
-const extensionName = named(
-  64,
-  /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
-  'a name must consist of letters, digits, ".", "_" and "-", without ".."',
+/** Adds the rules for names that are file names or command arguments on some platform. */
+function portable(name: ReturnType<typeof named>) {
+  return name.superRefine((value, context) => {
+    const message = portableNameProblem(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+}
+
+const extensionName = portable(
+  named(
+    64,
+    /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
+    'a name must consist of letters, digits, ".", "_" and "-", without ".."',
+  ),
 );
 /** The only required key in a manifest of another program. */
 export const namedSchema = z.looseObject({ name: extensionName });
 
 const label = named(128, /^\P{Cc}+$/u, 'a name must not contain control characters');
-const skillLabel = named(64, SKILL_NAME, 'a name must not contain control characters or ":"');
+const skillLabel = portable(named(64, SKILL_NAME, 'a name must not contain control characters or ":"'));
 
 const hookFields = {
   name: label,
@@ -53,8 +64,8 @@ const hookFields = {
   sensitive: texts.optional(),
 };
 
-const hookEntry = z.strictObject({ ...hookFields, event: text });
-const hookUnderEvent = z.strictObject({ ...hookFields, event: text.optional() });
+const hookEntry = z.object({ ...hookFields, event: text });
+const hookUnderEvent = z.object({ ...hookFields, event: text.optional() });
 
 const TRANSPORTS = ['stdio', 'sse', 'http', 'streamable-http'] as const;
 
@@ -101,8 +112,14 @@ const serverEntry = z
     ],
   });
 
+/** A default value. `null` and an empty array mean that the setting or parameter has no default. */
+const defaultValue = z
+  .union([scalar, z.null(), z.array(scalar).max(0, 'it must be a string, a number or a boolean')])
+  .transform((value) => (value === null || Array.isArray(value) ? undefined : value))
+  .optional();
+
 /** Schema of a setting, shared by all formats. */
-export const settingEntry = z.strictObject({
+export const settingEntry = z.object({
   name: label,
   description: text,
   envVar: z
@@ -113,32 +130,34 @@ export const settingEntry = z.strictObject({
   sensitive: z.boolean().optional().meta({ description: 'If true, the value is redacted in logs.' }),
   required: z.boolean().optional(),
   type: z.enum(['string', 'number', 'boolean']).optional(),
-  default: scalar.optional(),
+  default: defaultValue,
   enum: z.array(scalar).min(1).optional(),
 });
 
 const parameterFields = {
   description: z.string().optional(),
   required: z.boolean().optional(),
-  default: scalar.optional(),
+  default: defaultValue,
 };
 const parameterName = named(64, /^[A-Za-z_][\w-]*$/, 'a parameter name must consist of letters, digits, "_" and "-"');
 
-const skillEntry = z.strictObject({
+const parameterEntry = z.object({ name: parameterName, ...parameterFields });
+
+const skillEntry = z.object({
   name: skillLabel,
   description: text,
   prompt: text,
   parameters: z
     .union([
-      z.array(z.strictObject({ name: parameterName, ...parameterFields })),
+      z.array(parameterEntry),
       z
-        .record(z.string(), z.strictObject(parameterFields))
+        .record(z.string(), z.object(parameterFields))
         .transform((byName) => Object.entries(byName).map(([name, rest]) => ({ name, ...rest }))),
     ])
     .optional(),
 });
 
-/** Schema of a `manifest.json`. Unknown top-level keys are allowed here; the reader warns about them. */
+/** Schema of a `manifest.json`. Unknown keys are allowed here; the reader warns about them. */
 export const manifestSchema = z.looseObject({
   $schema: z.string().optional(),
   name: extensionName,
@@ -176,6 +195,11 @@ export type ManifestFile = z.infer<typeof manifestSchema>;
 
 /** The known top-level keys of a manifest. */
 export const MANIFEST_KEYS: readonly string[] = Object.keys(manifestSchema.shape);
+/** The known keys of a hook, a setting, a skill and a parameter of a skill. */
+export const HOOK_KEYS: readonly string[] = Object.keys(hookEntry.shape);
+export const SETTING_KEYS: readonly string[] = Object.keys(settingEntry.shape);
+export const SKILL_KEYS: readonly string[] = Object.keys(skillEntry.shape);
+export const PARAMETER_KEYS: readonly string[] = Object.keys(parameterEntry.shape);
 
 /**
  * Returns the JSON Schema of `manifest.json` (draft 2020-12), for editors and other validators.

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { JsonValue } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { isInside, realLocation } from '../../process/files/location.js';
@@ -9,11 +8,11 @@ import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } 
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
-import { MANIFEST_KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
+import { type ManifestFile, manifestSchema } from './native-schema.js';
+import { gateWarnings, problemOfHook, serverProblems } from './refused.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, parseJsonObject } from './strict-json.js';
-
-type JsonObject = { readonly [key: string]: JsonValue };
+import { unknownKeys } from './unknown-keys.js';
 
 /** The manifest format of Keelson. */
 export const native: Format = {
@@ -49,10 +48,9 @@ export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest 
   if (!parsed.success) return { problems: [...lost, ...problemsOfIssues(parsed.error.issues, value)] };
   const file = parsed.data;
   const hooks = hooksOf(file);
-  const content = contentOf(
-    file,
-    hooks.filter(({ event }) => isHookEvent(event)),
-  );
+  const refused = hooks.flatMap((hook) => refusedHook(hook));
+  const usable = hooks.filter((hook) => !refused.some((one) => one.hook === hook));
+  const content = contentOf(file, usable, refused);
   const findSettings = createReferenceFinder(content.settings);
   const problems = [
     ...lost,
@@ -64,11 +62,16 @@ export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest 
   ];
   return problems.length > 0
     ? { problems }
-    : { content, errors: hooks.flatMap(unknownEvent), warnings: unknownKeys(value) };
+    : {
+        content,
+        errors: [...refused.map(({ problem }) => problem), ...serverProblems(content)],
+        warnings: [...unknownKeys(value), ...gateWarnings(usable)],
+      };
 }
 
-function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestContent {
+function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: readonly RefusedHook[]): ManifestContent {
   const { name, version, description, settings = [], skills = [] } = file;
+  const lostGuards = refused.filter(({ hook }) => hook.onFailure === 'block').map(({ hook }) => hook.name);
   return {
     ...{ name, version, description, settings },
     mcpServers: (file.mcpServers ?? {}) as ManifestContent['mcpServers'],
@@ -76,7 +79,14 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestCo
     skills: skills.filter((skill) => typeof skill !== 'string'),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
     ...{ commandPaths: [], contextFiles: [], excludedTools: [] },
+    ...(lostGuards.length > 0 && { lostGuards }),
   };
+}
+
+/** A hook that cannot be registered. The other hooks of the manifest stay. */
+interface RefusedHook {
+  readonly hook: PlacedHook;
+  readonly problem: ManifestProblem;
 }
 
 interface PlacedHook extends ManifestHook {
@@ -102,12 +112,18 @@ function eventProblems({ at, event, key }: PlacedHook): ManifestProblem[] {
   return event === key ? [] : [{ path: `${at}.event`, message }];
 }
 
-/** Reports a hook with an unknown event. That hook is left out, and the other hooks stay. */
-function unknownEvent({ event, at, name }: PlacedHook): ManifestProblem[] {
-  if (isHookEvent(event)) return [];
+function refusedHook(hook: PlacedHook): RefusedHook[] {
+  const { at, key: _key, ...own } = hook;
+  const message = unknownEvent(hook) ?? problemOfHook(own);
+  if (message === undefined) return [];
+  return [{ hook, problem: { path: at, message: `the hook "${hook.name}" is ignored: ${message}` } }];
+}
+
+function unknownEvent({ event }: PlacedHook): string | undefined {
+  if (isHookEvent(event)) return undefined;
   const near = nearestName(event, HOOK_EVENTS);
   const hint = near === undefined ? `known events are ${HOOK_EVENTS.join(', ')}` : `did you mean "${near}"?`;
-  return [{ path: at, message: `the hook "${name}" is ignored: unknown event ${JSON.stringify(event)}; ${hint}` }];
+  return `unknown event ${JSON.stringify(event)}; ${hint}`;
 }
 
 function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, findSettings: ReferenceFinder) {
@@ -177,15 +193,6 @@ function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings
     .map(
       ({ text, setting }) => `${text} would show the setting "${setting.name}" to the model: remove it from the prompt`,
     );
-}
-
-function unknownKeys(value: JsonObject): ManifestProblem[] {
-  return Object.keys(value)
-    .filter((key) => !MANIFEST_KEYS.includes(key))
-    .map((key) => {
-      const near = nearestName(key, MANIFEST_KEYS);
-      return { path: key, message: `the key is unknown${near === undefined ? '' : `; did you mean "${near}"?`}` };
-    });
 }
 
 /**

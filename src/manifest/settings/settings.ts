@@ -3,7 +3,10 @@ import type { SettingValue } from '../../skills/skill.js';
 import type { ExtensionPackage, SettingDefinition } from '../extension.js';
 import { expectedOf, fitsSetting, valueOfText } from './type.js';
 
-/** Sources of setting values, in order: the environment variable, the stored value, the default. */
+/**
+ * Sources of setting values, in order: the environment variable, the stored value, the default. An empty variable of a
+ * required setting does not replace a stored value.
+ */
 export interface SettingSources {
   readonly env: NodeJS.ProcessEnv;
   /** The values in the host configuration. */
@@ -63,8 +66,11 @@ function find(
 ): { value?: SettingValue; problem?: SettingProblem } {
   const { name, envVar } = setting;
   const text = envVar !== undefined && Object.hasOwn(env, envVar) ? env[envVar] : undefined;
-  if (text !== undefined) return validated(setting, valueOfText(setting, text), `the variable ${envVar}`);
   const value: unknown = Object.hasOwn(stored, name) ? stored[name] : undefined;
+  // An empty variable often means that a launcher had no value to pass on.
+  const isReplaced = text === '' && setting.required === true && value !== undefined;
+  if (text !== undefined && !isReplaced)
+    return validated(setting, valueOfText(setting, text), `the variable ${envVar}`);
   if (value !== undefined)
     return validated(setting, fitsSetting(setting, value) ? value : undefined, 'its stored value');
   return setting.default === undefined ? {} : { value: setting.default };

@@ -50,6 +50,11 @@ export interface McpServerDefinition {
 export interface McpServerOrigin {
   /** `builtin` means that the host application defines the server. A trust gate decides about all other servers. */
   readonly scope: TrustScope;
+  /**
+   * Decides which of two servers gets a name: `builtin` goes before `user`, and `user` before `workspace`. Default:
+   * `scope`.
+   */
+  readonly precedence?: TrustScope | undefined;
   /** Absolute path of the file that defines the server. */
   readonly source?: string | undefined;
   /** The extension that provides the server. */
@@ -63,6 +68,11 @@ export interface McpServerOrigin {
    * receives them, and `${NAME}` in the definition may refer to them.
    */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Returns a copy of a value without secrets. Applied to all data that the server sends and to errors of connecting,
+   * before any other use.
+   */
+  readonly redact?: (<Value>(value: Value) => Value) | undefined;
   /** If true, a server with a `command` must also have `args`, which may be empty. */
   readonly argsRequired?: boolean | undefined;
   /** The transport of a `url` without a `type`. Default: `http`, then SSE if the server refuses Streamable HTTP. */

@@ -16,7 +16,7 @@ export type FoundServers = { readonly path: string } & (
 /** Reads the configuration files of the host, then the `.mcp.json` of the workspace. Never rejects. */
 export async function findServers({ configFiles = [], workspaceDir }: McpServersOptions): Promise<FoundServers[]> {
   const files: { readonly path: string; readonly scope: McpServerOrigin['scope'] }[] = configFiles.map((path) => ({
-    path,
+    path: resolve(path),
     scope: 'builtin',
   }));
   if (workspaceDir !== undefined && workspaceRoots(workspaceDir).length > 0)

@@ -114,14 +114,18 @@ function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefiniti
 
 function problemsOf(name: string, fields: Fields, origin: McpServerOrigin): string[] {
   return [
-    ...(isName(name) ? [] : ['its name must have 1 to 128 characters, without control characters']),
+    ...(isName(name, origin) ? [] : [`its name must have 1 to ${MAX_NAME} characters, without control characters`]),
     ...kindProblems(fields),
     ...transportProblems(fields, origin),
   ];
 }
 
-function isName(name: string): boolean {
-  return name.length >= 1 && name.length <= 128 && !/\p{Cc}/u.test(name);
+const MAX_NAME = 128;
+
+/** The name of an extension's server begins with the name of the extension, which does not count. */
+function isName(name: string, { extension }: McpServerOrigin): boolean {
+  const max = MAX_NAME + (extension === undefined ? 0 : extension.length + 1);
+  return name.length >= 1 && name.length <= max && !/\p{Cc}/u.test(name);
 }
 
 const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean, fields: readonly string[]])[] = [

@@ -1,3 +1,5 @@
+import { isWithin, StepCount } from '../schema/step-count.js';
+
 /** Requests one page of a list. */
 type PageRequest = (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
 
@@ -9,6 +11,8 @@ export interface ListReading {
   readonly field: string;
   readonly maxEntries: number;
   readonly maxPages: number;
+  /** Maximum size of all entries: the number of their values, and of the characters in their strings and names. */
+  readonly maxSize: number;
   readonly request: PageRequest;
   readonly warn: (problem: string) => void;
 }
@@ -18,9 +22,10 @@ export interface ListReading {
  * string or was used before.
  */
 export async function readPages(reading: ListReading): Promise<readonly unknown[]> {
-  const { method, field, maxEntries, maxPages, request, warn } = reading;
+  const { method, field, maxEntries, maxPages, maxSize, request, warn } = reading;
   const entries: unknown[] = [];
   const cursors = new Set<unknown>();
+  const size = new StepCount(maxSize);
   let params = {};
   while (cursors.size < maxPages) {
     const { [field]: found, nextCursor } = await request(params);
@@ -29,6 +34,10 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
     if (entries.length > maxEntries) {
       warn(`${method} returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
       return entries.slice(0, maxEntries);
+    }
+    if (Array.isArray(found) && !isWithin(() => size.addSize(found))) {
+      warn(`${method} returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
+      return entries.slice(0, entries.length - found.length);
     }
     // The protocol allows an empty cursor, but servers send one on the last page.
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;

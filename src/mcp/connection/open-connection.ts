@@ -4,6 +4,7 @@ import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { Deadline } from '../transport/pausable-clock.js';
 import { ProcessTransport } from '../transport/process-transport.js';
+import { type Redact, RedactingTransport } from '../transport/redacting-transport.js';
 import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
 import type { McpTransport } from '../transport/transport.js';
@@ -39,10 +40,18 @@ export function openConnection(options: ConnectionOptions): Promise<Established>
     opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
     try {
       return await untilAborted(signal, opened);
+    } catch (error) {
+      // The error may quote the launch, whose variables are expanded, or the standard error of the program.
+      throw redactOf(definition)(error);
     } finally {
       deadline.clear();
     }
   });
+}
+
+/** Returns the function that removes secrets from data of the server. */
+function redactOf({ origin }: McpServerDefinition): Redact {
+  return origin.redact ?? ((value) => value);
 }
 
 async function shakeHands(options: ConnectionOptions): Promise<Established> {
@@ -51,7 +60,9 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();
   const establishOver = (kind: McpServerDefinition['transport']) => {
-    const transport = createTransport(options, launch, kind);
+    const bare = createTransport(options, launch, kind);
+    const { redact } = definition.origin;
+    const transport = redact === undefined ? bare : new RedactingTransport(bare, redact);
     return establish(options, sdk, transport).then((found) => ({ ...found, transport: kind }));
   };
   try {
@@ -99,7 +110,7 @@ function createTransport(
   const { system, limits, oauth } = settings;
   const common = { server: definition.name, maxBytes: limits.messageBytes, clock: system.clock };
   if (!('url' in launch)) {
-    const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
+    const onStderrLine = (line: string) => log.write('debug', `standard error: ${redactOf(definition)(line)}`);
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, onStderrLine });
   }
   const way = oauth?.({ name: definition.name, url: launch.url.href });

@@ -65,7 +65,7 @@ export class McpServer {
     const { instructions } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
     return {
-      ...{ name, state, lastError, scope: origin.scope, source: origin.source },
+      ...{ name, state, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
       reconnects: Math.max(0, connections - 1),
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,
@@ -105,7 +105,7 @@ export class McpServer {
         `MCP server "${server}" offers no tool ${JSON.stringify(name)}; it offers: ${names}`,
       );
     }
-    const checked = await found.tool.check(input);
+    const checked = await found.tool.check(input, context.signal);
     if (checked.issues === undefined) return found.call(checked.value, context);
     const problems = checked.issues.map(({ message }) => message).join('; ');
     const message = `The arguments of tool ${JSON.stringify(name)} of MCP server "${server}" are invalid: ${problems}`;
@@ -128,13 +128,14 @@ export class McpServer {
 
   /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string): Promise<void> {
-    const { name } = this.definition;
+    const { name, origin } = this.definition;
     const { failure } = this.link;
     if (!(failure instanceof AuthorizationPendingError)) {
       throw new McpUnavailableError(name, 'no authorization is pending.');
     }
     await failure.finish(code).catch((error) => {
-      throw requestError(name, error);
+      const failed = requestError(name, error);
+      throw origin.redact?.(failed) ?? failed;
     });
     await this.link.connect();
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../internal/logger.js';
-import type { McpServerDefinition, McpServerEntry } from '../config/definition.js';
+import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { Endings } from '../connection/endings.js';
 import { McpUnavailableError } from '../error.js';
@@ -8,18 +8,26 @@ import type { McpEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
 import { ServerLog } from '../server-log.js';
 import { McpToolSet } from '../tools/tool-set.js';
+import { compareOrigins, NameClaims, originOf, shownOrigin } from './claims.js';
 import { McpServer } from './mcp-server.js';
 import type { McpServerStatus } from './status.js';
 
 type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
 type Member = McpServer | InvalidEntry;
 
-/** The outcome of `put`. */
-export type PutOutcome = 'added' | 'changed' | 'unchanged';
+/** The outcome of `put`. `left-out`: a server with precedence has the name. */
+export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
+
+/** Limits which server `remove` removes, and when the server ends. */
+export interface Removal {
+  readonly graceful: boolean;
+  readonly origin?: McpServerOrigin | undefined;
+}
 
 /** The servers of a loader by name, in the order in which they were added, and their tools. */
 export class ServerMembers {
   readonly tools: McpToolSet;
+  readonly claims = new NameClaims();
   private readonly byName = new Map<string, Member>();
   /** Removed servers that have not ended yet. */
   private readonly leaving = new Set<McpServer>();
@@ -37,12 +45,15 @@ export class ServerMembers {
     });
   }
 
-  get names(): readonly string[] {
-    return [...this.byName.keys()];
+  /** Returns the current server of each name. A changed server is another object. */
+  snapshot(): ReadonlyMap<string, unknown> {
+    return new Map(this.byName);
   }
 
-  has(name: string): boolean {
-    return this.byName.has(name);
+  /** True if the server would get its name, and no server of the same origin has that name. */
+  isFree(entry: McpServerEntry): boolean {
+    const holder = this.claims.holder(entry.name);
+    return holder === undefined || compareOrigins(entry, holder) < 0;
   }
 
   servers(): readonly McpServer[] {
@@ -63,8 +74,76 @@ export class ServerMembers {
     return [...this.byName.values()].map(statusOf);
   }
 
-  /** Adds or replaces a server without connecting to it. */
+  /** Adds a server without connecting to it. */
   enter(entry: McpServerEntry): void {
+    this.claims.put(entry);
+    this.install(entry);
+  }
+
+  /**
+   * Adds or replaces a server, and connects to it if it gets its name. An unchanged server keeps its connection. A
+   * changed or displaced server ends gracefully, as in `remove`.
+   */
+  async put(entry: McpServerEntry): Promise<PutOutcome> {
+    const { name } = entry;
+    const former = this.claims.holder(name);
+    this.claims.put(entry);
+    const holder = this.claims.holder(name);
+    if (holder !== undefined && holder !== entry) {
+      this.reportLeftOut(entry, holder);
+      return 'left-out';
+    }
+    if (former !== undefined && compareOrigins(former, entry) !== 0) this.reportLeftOut(former, entry);
+    return this.settle(entry);
+  }
+
+  /**
+   * Removes a server and its tools. With `graceful`, the server ends after its pending requests, and `remove` does not
+   * wait for them. A server that was left out because of the removed one gets the name and connects.
+   */
+  async remove(name: string, { graceful, origin }: Removal): Promise<boolean> {
+    const holder = this.claims.holder(name);
+    const gone = this.claims.remove(name, origin);
+    if (gone === undefined || gone !== holder) return gone !== undefined;
+    const member = this.byName.get(name);
+    this.byName.delete(name);
+    const next = this.claims.holder(name);
+    if (next !== undefined && !this.isClosed) {
+      this.install(next);
+      // Connecting may wait for a person, so `remove` does not wait for it.
+      void this.connect(name);
+    }
+    this.collect();
+    if (member !== undefined) await this.end(member, graceful);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const server of [...this.servers(), ...this.leaving]) this.endings.add(server.close());
+    await this.endings.settled();
+  }
+
+  /** Makes an entry the server of its name and connects, unless another entry has got the name in the meantime. */
+  private async settle(entry: McpServerEntry): Promise<PutOutcome> {
+    const { name } = entry;
+    for (;;) {
+      const before = this.byName.get(name);
+      const isSame = before !== undefined && (await isUnchanged(before, entry));
+      if (this.isClosed || this.claims.holder(name) !== entry) return 'unchanged';
+      if (this.byName.get(name) !== before) continue;
+      if (!isSame) {
+        this.install(entry);
+        this.collect();
+        if (before !== undefined) await this.end(before, true);
+      }
+      await this.connect(name);
+      if (isSame) return 'unchanged';
+      return before === undefined ? 'added' : 'changed';
+    }
+  }
+
+  private install(entry: McpServerEntry): void {
     const { name, notes } = entry;
     const log = new ServerLog(name, () => this.logger());
     for (const note of notes) log.write('warn', note);
@@ -73,47 +152,15 @@ export class ServerMembers {
   }
 
   /** Connects to a server of the list. Resolves when it is connected or has failed. */
-  async connect(name: string): Promise<void> {
+  private async connect(name: string): Promise<void> {
     const member = this.byName.get(name);
     if (member instanceof McpServer) await member.link.connect();
   }
 
-  /**
-   * Adds or replaces a server, and connects to it. An unchanged server keeps its connection. A changed server ends
-   * gracefully, as in `remove`.
-   */
-  async put(entry: McpServerEntry): Promise<PutOutcome> {
-    const { name } = entry;
-    const before = this.byName.get(name);
-    const isSame = before !== undefined && (await isUnchanged(before, entry));
-    if (this.isClosed) return 'unchanged';
-    if (!isSame) {
-      this.enter(entry);
-      this.collect();
-      if (before !== undefined) await this.end(before, true);
-    }
-    await this.connect(name);
-    if (isSame) return 'unchanged';
-    return before === undefined ? 'added' : 'changed';
-  }
-
-  /**
-   * Removes a server and its tools. With `graceful`, the server ends after its pending requests, and `remove` does not
-   * wait for them.
-   */
-  async remove(name: string, graceful: boolean): Promise<boolean> {
-    const member = this.byName.get(name);
-    if (member === undefined) return false;
-    this.byName.delete(name);
-    this.collect();
-    await this.end(member, graceful);
-    return true;
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-    for (const server of [...this.servers(), ...this.leaving]) this.endings.add(server.close());
-    await this.endings.settled();
+  private reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
+    const log = new ServerLog(loser.name, () => this.logger());
+    const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
+    log.write('error', `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`);
   }
 
   private async end(member: Member, graceful: boolean): Promise<void> {
@@ -130,7 +177,7 @@ export class ServerMembers {
   private member(name: string): Member {
     const member = this.byName.get(name);
     if (member !== undefined) return member;
-    const known = this.names.join(', ') || 'none';
+    const known = [...this.byName.keys()].join(', ') || 'none';
     throw new McpUnavailableError(name, `no server has this name; configured servers: ${known}.`);
   }
 
@@ -162,5 +209,6 @@ function statusOf(member: Member): McpServerStatus {
   const { name, problem, origin } = member;
   const never = { transport: undefined, protocolVersion: undefined, instructions: undefined };
   const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
-  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope: origin.scope, source: origin.source };
+  const { scope, source, extension } = origin;
+  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope, source, extension };
 }

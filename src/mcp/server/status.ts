@@ -35,6 +35,8 @@ export interface McpServerStatus {
   readonly scope: 'builtin' | 'user' | 'workspace';
   /** The path of the file that defines the server. */
   readonly source: string | undefined;
+  /** The name of the extension package that provides the server. */
+  readonly extension: string | undefined;
   /** The names of the variables in its configuration. Their values are read only when the server is connected. */
   readonly reads: readonly string[];
 }

@@ -1,8 +1,8 @@
-import { jsonSchemaChecker } from '../../tools/json-schema.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import { failureText } from '../failure-text.js';
+import { type BoundedCheck, boundedCheck } from '../schema/bounded-check.js';
 import { toolName } from './name.js';
 import { toResult } from './result-content.js';
 import type { McpToolSpec } from './spec.js';
@@ -10,6 +10,11 @@ import type { McpToolSpec } from './spec.js';
 /** A tool of an MCP server. */
 export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
+  /**
+   * Checks the arguments without holding the thread for long. A check with many steps, or with a slow pattern, runs in a
+   * worker thread. Rejects with the reason of the abort signal.
+   */
+  check(input: unknown, signal?: AbortSignal): StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
 
 /** The name of the server, and the server's own name of the tool. */
@@ -55,11 +60,11 @@ export type CallTool = (input: unknown, context: CallContext) => Promise<ToolRes
 
 /** Returns a function that calls one tool. Removes structured data that does not match the tool's output schema. */
 export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): CallTool {
-  const checkOutput = spec.outputSchema && jsonSchemaChecker(spec.outputSchema);
+  const checkOutput = spec.outputSchema && boundedCheck(spec.outputSchema);
   return async (input, context) => {
     const result = toResult(await call(spec, input, context));
     if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
-    const problem = await problemOf(checkOutput, result.structured);
+    const problem = await problemOf(checkOutput, result.structured, context.signal);
     if (problem === undefined) return result;
     // The text of the result is passed on without the invalid data.
     warn(`The structured content of tool ${JSON.stringify(spec.name)} does not match its output schema: ${problem}`);
@@ -78,7 +83,7 @@ export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
     name: toolName(server, spec.name),
     description: `[MCP server ${JSON.stringify(server)}] ${spec.description}`.trim(),
     inputSchema: spec.inputSchema,
-    check: jsonSchemaChecker(spec.inputSchema),
+    check: boundedCheck(spec.inputSchema),
     origin: `mcp:${server}`,
     metadata: { mcpServer: server, mcpTool: spec.name },
     ...(spec.annotations && { annotations: spec.annotations }),
@@ -93,11 +98,12 @@ export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
   };
 }
 
-async function problemOf(check: ReturnType<typeof jsonSchemaChecker>, data: unknown): Promise<string | undefined> {
+async function problemOf(check: BoundedCheck, data: unknown, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { issues }: StandardResult<unknown> = await check(data);
+    const { issues }: StandardResult<unknown> = await check(data, signal);
     return issues?.[0]?.message;
   } catch (error) {
+    signal.throwIfAborted();
     return failureText(error);
   }
 }

@@ -7,17 +7,21 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Maximum number of characters of a name, URI or type in generated text. */
 const MAX_LABEL = 500;
+/** Maximum number of characters of an error, in all its parts together. */
+const MAX_ERROR = 100_000;
 
 /** Converts the result of `tools/call` into a tool result. Content of an unknown type is kept as JSON. */
 export function toResult(answer: Fields): ToolResult {
   const { content, structuredContent, isError, _meta, ...unknown } = answer;
   const structured = (structuredContent ?? undefined) as JsonValue | undefined;
   const rest = structured ?? (Object.keys(unknown).length > 0 ? unknown : undefined);
+  // Some servers send the string 'true'.
+  const isFailed = isError === true || isError === 'true';
+  const parts = partsOf(content);
   return {
-    content: contentOf(partsOf(content), rest),
+    content: contentOf(isFailed ? shortenedParts(parts) : parts, rest),
     ...(structured !== undefined && { structured }),
-    // Some servers send the string 'true'.
-    ...((isError === true || isError === 'true') && { isError: true }),
+    ...(isFailed && { isError: true }),
   };
 }
 
@@ -26,6 +30,14 @@ function partsOf(content: unknown): readonly ContentPart[] {
   if (Array.isArray(content)) return content.map(toPart);
   if (typeof content === 'string') return [text(content)];
   return content === undefined || content === null ? [] : [toPart(content)];
+}
+
+/** Cuts the text of an error at the limit, and appends the original length. */
+function shortenedParts(parts: readonly ContentPart[]): readonly ContentPart[] {
+  const length = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
+  if (length <= MAX_ERROR) return parts;
+  const whole = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return [...parts.filter(({ type }) => type !== 'text'), text(`${whole.slice(0, MAX_ERROR)}… (${length} characters)`)];
 }
 
 function contentOf(parts: readonly ContentPart[], rest: unknown): ToolResult['content'] {

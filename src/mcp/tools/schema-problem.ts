@@ -3,6 +3,7 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
 import { readJson } from '../../internal/read-json.js';
 import { compileJsonSchema, lostReference } from '../../tools/json-schema-check.js';
+import { isCompilable } from '../schema/schema-cost.js';
 
 /**
  * Returns the problem with a tool's input schema, or undefined. A schema must describe an object, conform to the
@@ -33,7 +34,9 @@ export function problemOfSize(schema: unknown, maxLength: number): string | unde
   if (text.length > maxLength)
     return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
   const read = readJson(text);
-  return 'problem' in read ? `its schema is refused: ${read.problem}` : undefined;
+  if ('problem' in read) return `its schema is refused: ${read.problem}`;
+  if (!isObject(schema) || isCompilable(schema)) return undefined;
+  return 'its schema is refused: it nests schemas with `$id`, or its names are too long for the number of its schemas';
 }
 
 function problemOfReferences(schema: JsonSchema): string | undefined {
@@ -57,7 +60,7 @@ const STRING = { type: 'string' };
 /** In draft 4, an exclusive bound is a boolean. */
 const BOUND = { type: ['number', 'boolean'] };
 const TYPE = { enum: ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] };
-const TYPES = { type: 'array', items: TYPE, minItems: 1, uniqueItems: true };
+const TYPES = { type: 'array', items: TYPE, minItems: 1, maxItems: 7, uniqueItems: true };
 
 function each<Value>(names: string, value: Value): Record<string, Value> {
   return Object.fromEntries(names.split(' ').map((name) => [name, value]));

@@ -1,4 +1,6 @@
+import type { Writable } from 'node:stream';
 import type { Clock } from '../../internal/clock.js';
+import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf } from '../../process/output.js';
 import type { GroupEnd, Spawn } from '../../process/process-group.js';
@@ -25,6 +27,8 @@ export interface ProcessTransportOptions {
 }
 
 const DONE = Promise.resolve();
+/** Bytes that may wait for a server that does not read its input, as a multiple of the size of one message. */
+const MAX_WAITING = 4;
 const STDERR_BYTES = 16_384;
 const STDERR_LINE_BYTES = 4_096;
 /** The part of the standard error that goes into a message. */
@@ -47,6 +51,8 @@ export class ProcessTransport implements McpTransport {
   ending: string | undefined = undefined;
   private process: OpenProcess | undefined = undefined;
   private closed = false;
+  /** Settles when the server reads its input again. Undefined if the input takes more data. */
+  private drained: Deferred<void> | undefined = undefined;
   /** Only the first invalid line is reported, since a server may write nothing but invalid lines. */
   private hasReported = false;
 
@@ -83,13 +89,20 @@ export class ProcessTransport implements McpTransport {
     });
   }
 
-  /** Writes a message. The transport ends if the server ends before reading the message. */
+  /**
+   * Writes a message. While the server does not read its input, resolves only when it reads again. Rejects if the
+   * transport ends before. Ends the transport if too many bytes wait for the server.
+   */
   send(message: JsonRpcMessage): Promise<void> {
-    if (this.process === undefined || this.closed) {
-      return Promise.reject(new McpConnectError(this.options.server, this.ending ?? 'its process is not running'));
+    if (this.process === undefined || this.closed) return Promise.reject(this.notRunning());
+    const { stdin } = this.process;
+    if (stdin.write(`${JSON.stringify(message)}\n`)) return DONE;
+    const drained = this.untilDrained(stdin);
+    if (stdin.writableLength > MAX_WAITING * this.options.maxBytes) {
+      this.announceEnd(`it does not read its input, and ${stdin.writableLength} bytes wait for it`);
+      void this.process.stop();
     }
-    this.process.stdin.write(`${JSON.stringify(message)}\n`);
-    return DONE;
+    return drained;
   }
 
   /** Pending requests fail at once. Resolves when the server's process group has ended. */
@@ -137,7 +150,25 @@ export class ProcessTransport implements McpTransport {
     if (this.closed) return;
     this.closed = true;
     this.ending = reason;
+    this.drained?.reject(this.notRunning());
     this.onclose?.();
+  }
+
+  private untilDrained(stdin: Writable): Promise<void> {
+    if (this.drained !== undefined) return this.drained.promise;
+    const drained = createDeferred<void>();
+    // The sender of a response does not wait for it.
+    drained.promise.catch(() => {});
+    stdin.once('drain', () => {
+      this.drained = undefined;
+      drained.resolve();
+    });
+    this.drained = drained;
+    return drained.promise;
+  }
+
+  private notRunning(): McpConnectError {
+    return new McpConnectError(this.options.server, this.ending ?? 'its process is not running');
   }
 
   private report(problem: string): void {

@@ -61,10 +61,14 @@ function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
     throw new RunEndedError(action);
   };
   return {
-    ...{ callId: id, toolName, context: undefined, progress() {} },
+    ...{ callId: id, toolName, idempotencyKey: id, context: undefined, progress() {} },
     signal: agent?.signal ?? new AbortController().signal,
     logger: agent?.logger ?? consoleLogger,
-    run: { id, agent: agent?.agent ?? '', turn: 0, context: undefined, add: absent('run.add'), end: absent('run.end') },
+    run: {
+      ...{ id, agent: agent?.agent ?? '', turn: 0, context: undefined, attempt: 1, idempotencyKey: id },
+      add: absent('run.add'),
+      end: absent('run.end'),
+    },
   };
 }
 

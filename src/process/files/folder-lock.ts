@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node
 import { dirname, join } from 'node:path';
 import { hasCode } from './error-code.js';
 import { newOwner, ownerState } from './lock-owner.js';
-import { DRAFT, syncFolder } from './write-atomic.js';
+import { DRAFT, syncFolder, writeAtomic } from './write-atomic.js';
 
 /** Prefix of a directory that is being removed. */
 export const TRASH = 'trash-';
@@ -67,17 +67,20 @@ const FILE_LOCK_MS = 15_000;
 
 /**
  * Runs `act` while holding a lock on the file. The lock is a directory beside the file, which is removed afterwards.
+ * `act` must write the file with `lock.replace`.
  */
 export async function withFileLock<T>(
   path: string,
-  act: () => Promise<T>,
+  act: (lock: Pick<FolderLock, 'replace'>) => Promise<T>,
   failure: LockRequest['failure'],
 ): Promise<T> {
-  const lock = await lockFolder(`${path}.lock`, { create: true, timeoutMs: FILE_LOCK_MS, failure });
+  const folder = `${path}.lock`;
+  const lock = await lockFolder(folder, { create: true, timeoutMs: FILE_LOCK_MS, failure });
+  if (lock === undefined) throw failure(folder, { kind: 'lost' });
   try {
-    return await act();
+    return await act(lock);
   } finally {
-    await lock?.remove();
+    await lock.remove();
   }
 }
 
@@ -136,6 +139,22 @@ export class FolderLock {
     await stat(join(this.folder, this.owner)).catch(() => {
       throw this.failure(this.folder, { kind: 'lost' });
     });
+  }
+
+  /**
+   * Replaces a file beside the directory in one step. Rejects and changes nothing if another process took over the lock.
+   *
+   * The draft lies in the directory, and a process that takes over the lock removes all drafts first. So a process that
+   * slept between `check` and the rename has nothing left to rename.
+   */
+  async replace(path: string, text: string): Promise<void> {
+    const draft = join(this.folder, `${FRESH}${nonce()}${DRAFT}`);
+    try {
+      await writeAtomic(path, text, { draft, check: () => this.check() });
+    } catch (error) {
+      await this.check();
+      throw error;
+    }
   }
 
   async release(): Promise<void> {

@@ -1,12 +1,43 @@
-import { homedir } from 'node:os';
-import { isAbsolute } from 'node:path';
+import { existsSync } from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { realLocation } from './location.js';
 
-/** Returns the user's home directory, or undefined if the user has no home directory, as in a container without HOME. */
+/**
+ * Returns the user's home directory, or undefined if the user has no home directory, as in a container without HOME.
+ *
+ * A repository may set HOME to a directory of its own, for example by a direnv file. So a HOME that lies in a repository
+ * counts only if it is the home directory of the account. Otherwise that home directory is returned.
+ */
 export function homeFolder(): string | undefined {
+  const named = absolute(homedir);
+  if (named === undefined) return undefined;
+  const folder = known.get(named) ?? ownOf(named);
+  known.set(named, folder);
+  return folder;
+}
+
+/** The result for each value of HOME, because this is called before every start of a program. */
+const known = new Map<string, string>();
+
+function ownOf(named: string): string {
+  const own = absolute(() => userInfo().homedir);
+  if (own === undefined || realLocation(named) === realLocation(own)) return named;
+  return isInRepository(realLocation(named)) ? own : named;
+}
+
+function absolute(read: () => string): string | undefined {
   try {
-    const folder = homedir();
+    const folder = read();
     return isAbsolute(folder) ? folder : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function isInRepository(path: string): boolean {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return true;
+    if (folder === dirname(folder)) return false;
   }
 }

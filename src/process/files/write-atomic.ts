@@ -5,13 +5,23 @@ import { hasCode } from './error-code.js';
 /** Suffix of a file that is being written. */
 export const DRAFT = '.draft';
 
+/** Where the draft of a file is written, and a last check before the draft replaces the file. */
+interface DraftPlace {
+  readonly draft: string;
+  readonly check?: () => Promise<void>;
+}
+
 /**
  * Replaces a file in one step; only the user can read it. After a crash, either the old or the new content is there.
  *
- * Writes to a draft file beside it first, with one fixed name, so call it only while holding the lock of the file.
+ * Writes to a draft file first, by default beside the file and with one fixed name, so call it only while holding the
+ * lock of the file.
  */
-export async function writeAtomic(path: string, text: string): Promise<void> {
-  const draft = path + DRAFT;
+export async function writeAtomic(
+  path: string,
+  text: string,
+  { draft, check }: DraftPlace = { draft: path + DRAFT },
+): Promise<void> {
   await rm(draft, { force: true });
   try {
     const file = await open(draft, 'wx', 0o600);
@@ -19,6 +29,7 @@ export async function writeAtomic(path: string, text: string): Promise<void> {
       .writeFile(text)
       .then(() => file.sync())
       .finally(() => file.close());
+    await check?.();
     await rename(draft, path);
   } catch (error) {
     // Frees the space: the disk may be full.

@@ -1,7 +1,10 @@
-import { describeError, KeelsonError } from '../../errors.js';
+import { describeError, hideMembers, KeelsonError } from '../../errors.js';
 import { ProviderError, unreadableBody } from '../shared/error.js';
 import { causesOf, isBadHeader, toProviderError } from '../shared/failure.js';
 import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js';
+
+/** Members of AI SDK errors with the messages of the request or with the response. */
+const CONVERSATION = ['requestBodyValues', 'responseBody', 'value', 'text'] as const;
 
 const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid'];
 
@@ -11,6 +14,7 @@ const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-re
  */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
+  hideConversation(thrown);
   // The AI gateway also wraps the error for an invalid header, which can contain the API key and is never passed on.
   const badHeader = causesOf(thrown).find(isBadHeader);
   if (badHeader) return toProviderError(provider, badHeader);
@@ -27,6 +31,17 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
     requestId: requestIdIn(thrown.responseHeaders) ?? failure.requestId,
     cause: thrown,
   });
+}
+
+/** Keeps the messages of the request out of logs, because an AI SDK error becomes the cause of a ProviderError. */
+function hideConversation(thrown: WireObject): void {
+  for (const error of causesOf(thrown)) {
+    if (error instanceof Error) hideMembers(error, ...CONVERSATION.filter((name) => isHideable(error, name)));
+  }
+}
+
+function isHideable(error: Error, name: PropertyKey): name is keyof Error {
+  return Object.getOwnPropertyDescriptor(error, name)?.configurable === true;
 }
 
 function statusFailure(provider: string, thrown: WireObject, status: number): ProviderError {

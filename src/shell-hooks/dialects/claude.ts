@@ -117,7 +117,7 @@ export function claudeRules(refuseResult: (reason: string) => HookEffects): Outp
       return {
         ...(isRefused && refusal(run, reason)),
         ...(event === 'before_tool' && asks && { ask: reason }),
-        ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? NO_REASON }),
+        ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? reason }),
       };
     },
     effects: effectsOf,
@@ -156,7 +156,8 @@ function plainText(event: HookEvent, stdout: string): HookEffects {
 function decisionOf(output: JsonObject): { reason: string; isRefused: boolean; asks: boolean } {
   const { permissionDecision, permissionDecisionReason } = specificOf(output);
   const says = (...words: unknown[]) => words.includes(permissionDecision) || words.includes(output.decision);
-  const reason = textOf(permissionDecisionReason) ?? textOf(output.reason) ?? NO_REASON;
+  const given = textOf(permissionDecisionReason) ?? textOf(output.reason) ?? textOf(output.systemMessage);
+  const reason = given ?? NO_REASON;
   return { reason, isRefused: says('deny', 'block'), asks: says('ask', 'defer') };
 }
 

@@ -162,7 +162,7 @@ const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'befo
 /** Returns the refusal in an output. */
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   const decision = textOf(output.decision);
-  const reason = textOf(output.reason) ?? NO_REASON;
+  const reason = textOf(output.reason) ?? textOf(output.systemMessage) ?? NO_REASON;
   const stops = output.continue === false && !UNSTOPPABLE.includes(event);
   return {
     ...((decision === 'deny' || decision === 'block') && refusal(event, reason)),

@@ -195,7 +195,7 @@ function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading
 function cancellation(output: JsonObject): HookEffects {
   const texts = textOf(output.systemMessage);
   return {
-    ...(output.continue === false && { cancel: textOf(output.reason) ?? NO_REASON }),
+    ...(output.continue === false && { cancel: textOf(output.reason) ?? texts ?? NO_REASON }),
     ...(texts !== undefined && { modelTexts: [texts], userText: texts }),
   };
 }

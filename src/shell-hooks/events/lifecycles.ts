@@ -1,5 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import type { HookAction } from '../../lifecycle/hook-action.js';
+import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
@@ -59,6 +60,8 @@ export function createCallRecorder({ runs }: HookParts): AgentLifecycle {
     name: 'shell-hooks:calls',
     priority: REACH_PRIORITY,
     wrapToolCall: (call, next) => {
+      const calls = hookRunOf(call.run)?.end.calls;
+      if (calls) calls.ran ??= new Set();
       runs.of(call.run).recordReached({ id: call.id, name: call.name, args: call.input });
       return next(call);
     },

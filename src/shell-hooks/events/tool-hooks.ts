@@ -1,5 +1,6 @@
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
+import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -71,14 +72,15 @@ function endRun(run: RunContext, outcome: HookEventResult): void {
 }
 
 /**
- * Runs the `after_tool` hooks for a call that reached its tool. A cancellation withholds the result and ends the run.
+ * Runs the `after_tool` hooks for a call whose tool ran. A cancellation withholds the result and ends the run.
  */
 export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: HookParts): Promise<ToolResult> {
-  const { run } = call;
+  const { run, id } = call;
+  const calls = hookRunOf(run)?.end.calls;
   const result = await next(call);
-  // Without a record, the call was refused and its tool never ran.
-  const record = parts.runs.of(run).takeReached(call.id);
-  if (record === undefined) return result;
+  const record = parts.runs.of(run).takeReached(id);
+  // The tool did not run if a hook refused the call, or if the tool is unknown or the arguments are invalid.
+  if (record === undefined || calls?.ran?.has(id) === false) return result;
   const isError = result.isError === true;
   const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, args: record.args, isError });
   return hooks.length === 0 ? result : judgeResult({ record, result, run }, hooks, parts);

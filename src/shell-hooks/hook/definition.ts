@@ -13,7 +13,7 @@ export interface HookDefinition {
   readonly name: string;
   /**
    * The program: an absolute path, a path relative to the extension package or else the workspace, or a name to look up
-   * in PATH. No shell reads it unless `shell` is set.
+   * in PATH. No shell reads it unless `shell` is set. Without `args`, plain words after the first are the arguments.
    */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
@@ -66,6 +66,11 @@ export interface HookOrigin {
   readonly dialectEvent?: string | undefined;
   /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;
+  /**
+   * Removes secrets from the standard output and standard error of the hook, before any other use. JSON must stay valid
+   * JSON.
+   */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** A hook to register: its definition and its origin. */
@@ -116,5 +121,5 @@ export const definitionRules = {
 export const registrationRules = {
   ...definitionRules,
   ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },
-  ...{ dialectEvent: plainText, variables: callable },
+  ...{ dialectEvent: plainText, variables: callable, redact: callable },
 } satisfies OptionTable<HookRegistration>;

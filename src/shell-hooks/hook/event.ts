@@ -29,6 +29,11 @@ export function isGateEvent(event: HookEvent): boolean {
   return event !== 'session_start' && event !== 'session_end';
 }
 
+/** Returns true for events whose hooks cancel if the machine has no resources to start them. */
+export function isEntryEvent(event: HookEvent): boolean {
+  return event === 'before_tool' || event === 'before_agent';
+}
+
 /**
  * Format of a hook: `native` is the format of Keelson; the other formats belong to the programs they are named after.
  */

@@ -1,4 +1,4 @@
-import type { AllowedDecision, DeniedDecision, VerifiedItem } from '../../trust/decision.js';
+import type { AllowedDecision, DeniedDecision, TrustDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { ShellHook } from './definition.js';
 import type { HookProblem } from './problem.js';
@@ -7,6 +7,7 @@ import { trustItemOf } from './trust-item.js';
 /** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {
   private readonly decisions = new WeakMap<ShellHook, AllowedDecision>();
+  private readonly deciding = new Map<ShellHook, Promise<TrustDecision>>();
 
   constructor(
     private readonly gate: TrustGate,
@@ -19,6 +20,26 @@ export class HookApprovals {
    */
   mayMatch(hook: ShellHook): boolean {
     return !hook.isPattern || hook.scope !== 'workspace' || this.decisions.has(hook);
+  }
+
+  /**
+   * Authorizes a hook that was not authorized before, which may prompt the user. Concurrent calls for one hook share one
+   * check.
+   */
+  async decide(hook: ShellHook): Promise<TrustDecision> {
+    const known = this.decisions.get(hook);
+    if (known !== undefined) return known;
+    const running = this.deciding.get(hook);
+    if (running !== undefined) return running;
+    const deciding = this.gate.authorize(trustItemOf(hook, this.workspaceDir));
+    this.deciding.set(hook, deciding);
+    try {
+      const decision = await deciding;
+      if (decision.allowed) this.decisions.set(hook, decision);
+      return decision;
+    } finally {
+      this.deciding.delete(hook);
+    }
   }
 
   /** Returns the program to start, or a denial. The result is valid for one immediate start. */

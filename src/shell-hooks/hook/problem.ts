@@ -18,7 +18,10 @@ export interface HookProblem {
   readonly message: string;
   /** Advice on how to fix the problem. */
   readonly hint?: string | undefined;
-  /** Reason why the program could not be started. Set only with `not-started`. */
+  /**
+   * Reason why the program could not be started. With `timed-out`, `no-resources` means that the hook spent part of its
+   * time limit in the queue.
+   */
   readonly code?: SpawnFailureCode | undefined;
 }
 
@@ -40,6 +43,21 @@ export function problemOf(result: ProcessResult): HookProblem | undefined {
   }
   if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${said}` };
   return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${said}` };
+}
+
+/** Returns the problem of a hook whose time limit ended in the queue, before its program could start. */
+export function neverStarted(timeoutMs: number, most: number): HookProblem {
+  return {
+    kind: 'not-started',
+    code: 'no-resources',
+    message: `It could not start within its time limit of ${timeoutMs} ms, because ${most} other hooks were running`,
+    hint: 'Make the hooks faster, or raise `maxProcesses` or the time limit.',
+  };
+}
+
+/** Returns true if the machine, or the limit of hook processes, kept the hook from running for its whole time limit. */
+export function isOutOfResources(problem: HookProblem | undefined): boolean {
+  return problem?.code === 'no-resources';
 }
 
 /** Returns the problem of a hook whose output is invalid. */

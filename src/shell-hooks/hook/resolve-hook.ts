@@ -2,6 +2,7 @@ import { isObject } from '../../internal/json.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookInvalidError } from '../error.js';
+import { splitCommandLine } from './command-line.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
 import { HOOK_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
@@ -10,12 +11,13 @@ import { compileMatcher } from './matcher.js';
 export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const problems = isObject(hook) ? problemsOf(hook) : ['it must be an object'];
   if (problems.length > 0) throw new HookInvalidError(nameOf(hook), problems);
+  const line = isCommandLine(hook) ? splitCommandLine(hook.command) : undefined;
   const dialect = hook.dialect ?? 'native';
   const compiled = compileMatcher(nativeMatcher(hook.matcher, dialect));
   if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
   // At other events, the matcher does not contain tool names.
   const names = hook.event.endsWith('_tool') ? compiled.names : [];
-  return { ...hook, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
+  return { ...hook, ...line, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
 }
 
 /** Translates a matcher to the native dialect. Returns undefined if it matches everything. */
@@ -25,22 +27,29 @@ function nativeMatcher(given: string | undefined, dialect: HookDialect): string 
   return isEverything ? undefined : (dialectOf(dialect).matcher?.(matcher) ?? matcher);
 }
 
+/** Returns true for a hook whose `command` contains the arguments too. */
+function isCommandLine({ command, args, shell }: HookRegistration): boolean {
+  return typeof command === 'string' && /\s/.test(command.trim()) && args === undefined && !shell;
+}
+
 function nameOf(hook: unknown): string {
   const name = isObject(hook) ? hook.name : undefined;
   return typeof name === 'string' ? name : '(no name)';
 }
 
 function problemsOf(hook: HookRegistration): string[] {
-  const { event, command, args, shell } = hook;
+  const { event, command } = hook;
   const known = Object.keys(registrationRules);
   const unknown = Object.keys(hook).filter((key) => !known.includes(key));
-  const isAmbiguous = typeof command === 'string' && /\s/.test(command.trim()) && args === undefined && !shell;
+  const isUnclear = isCommandLine(hook) && splitCommandLine(command) === undefined;
   return [
     ...unknown.map((key) => unknownName('setting', key, known)),
     ...(typeof event === 'string' && !isHookEvent(event) ? [unknownName('event', event, HOOK_EVENTS)] : []),
     ...memberProblems(hook, registrationRules),
-    ...(isAmbiguous
-      ? ['`command` contains spaces and `args` is missing: set `args` (`[]` for none) or `shell: true`']
+    ...(isUnclear
+      ? [
+          `\`command\` must consist of plain words if \`args\` is missing, got ${JSON.stringify(command)}: set \`args\` (\`[]\` for none), or \`shell: true\` for a shell command`,
+        ]
       : []),
   ];
 }

@@ -3,6 +3,7 @@ import type { HookEventContext } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects, HookReading, ToolChoiceLimit } from '../hook/effects.js';
 import type { HookProblem } from '../hook/problem.js';
+import { LONGEST } from './text.js';
 
 /** The outcome of one hook at one event. */
 export interface HookOutcome {
@@ -36,7 +37,7 @@ export interface HookEventResult<Value = unknown> {
   readonly outcomes: readonly HookOutcome[];
   /** Data fields that the hooks wrote. If two hooks write the same field, the later hook wins. */
   readonly data: Readonly<Record<string, JsonValue>>;
-  /** Data fields that the hooks wrote, by hook name. */
+  /** Data fields that the hooks wrote, by hook name. A second hook with the name `guard` is listed as `guard#2`. */
   readonly outputs: Readonly<Record<string, JsonValue>>;
   /** The value after the changes of all hooks. */
   readonly value: Value;
@@ -54,6 +55,10 @@ export interface HookEventResult<Value = unknown> {
   readonly model: readonly Pick<HookEffects, 'response' | 'request'>[];
 }
 
+/** Maximum length of all messages to the model from the hooks of one event, in characters. */
+const MOST_TEXT = 100_000;
+const OMITTED = `Further messages of hooks are left out: at one event, they may have ${MOST_TEXT} characters together.`;
+
 /** Collects the results of the hooks of one event. */
 export class EventProgress<Value> {
   value: Value;
@@ -61,6 +66,7 @@ export class EventProgress<Value> {
   outputs: Readonly<Record<string, JsonValue>> = {};
   private readonly outcomes: HookOutcome[] = [];
   private readonly modelTexts: { hook: string; text: string }[] = [];
+  private room = MOST_TEXT;
   private readonly tools: ToolChoiceLimit[] = [];
   private readonly model: Pick<HookEffects, 'response' | 'request'>[] = [];
   private readonly verdicts: { cancel?: HookVerdict; stop?: HookVerdict; ask?: HookVerdict; again?: HookVerdict } = {};
@@ -78,9 +84,9 @@ export class EventProgress<Value> {
     this.outcomes.push(outcome);
     if (output !== undefined) {
       this.data = { ...this.data, ...data };
-      this.outputs = { ...this.outputs, ...Object.fromEntries([[hook.name, data]]) };
+      this.outputs = { ...this.outputs, ...Object.fromEntries([[freeName(hook.name, this.outputs), data]]) };
     }
-    for (const text of effects.modelTexts ?? []) this.modelTexts.push({ hook: hook.name, text });
+    for (const text of effects.modelTexts ?? []) this.keepText(hook.name, text);
     if (effects.tools) this.tools.push(effects.tools);
     if (effects.response !== undefined || effects.request) this.model.push(effects);
     for (const kind of ['cancel', 'stop', 'ask', 'again'] as const) {
@@ -88,6 +94,12 @@ export class EventProgress<Value> {
       if (reason !== undefined) this.verdicts[kind] ??= { by: hook.name, reason };
     }
     this.value = this.context.rewrite?.(this.value, effects) ?? this.value;
+  }
+
+  private keepText(hook: string, text: string): void {
+    if (this.room < 0) return;
+    this.room -= Math.min(text.length, LONGEST);
+    this.modelTexts.push({ hook, text: this.room < 0 ? OMITTED : text });
   }
 
   result(): HookEventResult<Value> {
@@ -102,4 +114,12 @@ export class EventProgress<Value> {
       ...{ outcomes, data, outputs, value, modelTexts, stop, ask, again, tools, model },
     };
   }
+}
+
+/** Returns the name, or the name with the first number from 2 that no output has. */
+function freeName(name: string, taken: object): string {
+  if (!Object.hasOwn(taken, name)) return name;
+  let number = 2;
+  while (Object.hasOwn(taken, `${name}#${number}`)) number += 1;
+  return `${name}#${number}`;
 }

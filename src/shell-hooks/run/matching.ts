@@ -11,13 +11,19 @@ export function shownToolName({ dialect }: Pick<ShellHook, 'dialect'>, tool: str
   return dialectOf(dialect).toolName?.(tool) ?? tool;
 }
 
-/** Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. */
+/**
+ * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. For a tool
+ * of the hook's own extension package, adds the name without the name of the package.
+ */
 export function namesOf(
   tool: string | undefined,
-  hook: Pick<ShellHook, 'dialect'>,
+  hook: Pick<ShellHook, 'dialect' | 'extension'>,
   names: ToolNames,
 ): readonly string[] {
-  return tool === undefined ? [] : [tool, shownToolName(hook, tool, names)];
+  if (tool === undefined) return [];
+  const prefix = `mcp__${hook.extension}-`;
+  const own = hook.extension !== undefined && tool.startsWith(prefix) ? [`mcp__${tool.slice(prefix.length)}`] : [];
+  return [tool, ...own].flatMap((name) => [name, shownToolName(hook, name, names)]);
 }
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */

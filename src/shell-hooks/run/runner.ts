@@ -2,13 +2,11 @@ import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
-import { variablePrefix } from '../../process/environment.js';
 import type { Spawn } from '../../process/process-group.js';
-import type { ProcessResult } from '../../process/run-process.js';
-import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
+import { findResourceFailure } from '../../process/spawn-failure.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
-import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import type { HookEventContext, HookMatchInput } from '../events/hook-event-context.js';
 import {
   endPlainEvent,
   type HookEventData,
@@ -19,17 +17,15 @@ import {
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
-import { type HookEvent, isGateEvent } from '../hook/event.js';
-import { denialOf, HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
+import { type HookEvent, isEntryEvent, isGateEvent } from '../hook/event.js';
+import { HookApprovals } from '../hook/hook-approval.js';
 import { contentOf } from '../hook/hook-content.js';
-import type { HookProblem } from '../hook/problem.js';
+import { type HookProblem, isOutOfResources } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { hookEnvironment } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { hookInput, shownTo } from './input.js';
-import { isFor, isMatched, namesOf } from './matching.js';
-import { jsonText } from './plain-json.js';
-import { type HookMachine, startHook } from './process.js';
+import { type Execution, HookExecutor, type HookExecutorOptions } from './execution.js';
+import { shownTo } from './input.js';
+import { isFor, namesOf } from './matching.js';
 import { HookReports } from './reports.js';
 
 /** A message of a hook to the user. */
@@ -40,17 +36,9 @@ export interface HookNotice {
 }
 
 /** Options of `HookRunner`. */
-export interface HookRunnerOptions {
+export interface HookRunnerOptions extends HookExecutorOptions {
   readonly registry: HookRegistry;
   readonly gate: TrustGate;
-  readonly workspaceDir: string;
-  readonly appName: string;
-  /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
-  readonly timeoutMs: () => number;
-  readonly inheritEnv: boolean;
-  readonly sensitive: readonly string[];
-  readonly toolNames: ToolNames;
-  readonly redact?: ((text: string) => string) | undefined;
   readonly logger: Logger;
   readonly report: Report;
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
@@ -63,16 +51,15 @@ export class HookRunner {
   private readonly permits: HookApprovals;
   private readonly reports: HookReports;
   private readonly clock: Clock;
-  private readonly prefix: string;
-  private readonly machine: HookMachine;
+  private readonly executor: HookExecutor;
 
   constructor(private readonly options: HookRunnerOptions) {
     this.permits = new HookApprovals(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
-    this.prefix = variablePrefix(options.appName);
     const { workspaceDir, spawn, report } = options;
-    this.machine = { workspaceDir, spawn, report, clock: this.clock };
+    const machine = { workspaceDir, spawn, report, clock: this.clock };
+    this.executor = new HookExecutor(options, { permits: this.permits, reports: this.reports, machine });
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
@@ -157,7 +144,7 @@ export class HookRunner {
   private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished | undefined> {
     const startedAt = this.clock.now();
     try {
-      const result = await this.execute(hook, progress);
+      const result = await this.executor.run(hook, progress);
       if (result === undefined) return undefined;
       const { durationMs } = result;
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
@@ -166,62 +153,27 @@ export class HookRunner {
       const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
       const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
-      const reading = isCutOff ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
+      const reading = isCutOff ? CUT_OFF : delayed(dialectOf(hook.dialect).read({ hook, result, shown }), result);
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
     } catch (error) {
-      const problem: HookProblem = { kind: 'not-started', message: `It could not be run: ${describeError(error)}` };
+      const failure = findResourceFailure(error);
+      const message = `It could not be run: ${describeError(error)}`;
+      const problem: HookProblem = { kind: 'not-started', ...failure, message };
       return this.finish(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
     }
   }
 
-  private async execute<Value>(
-    hook: ShellHook,
-    progress: EventProgress<Value>,
-  ): Promise<ProcessResult | Refused | undefined> {
-    const { options, prefix } = this;
-    const { workspaceDir, inheritEnv, redact } = options;
-    const { sessionId, signal } = progress.context;
-    const fields = progress.context.describe(progress.value);
-    // Little code runs between verification and start, so that files have no time to change.
-    const isTried = this.permits.mayMatch(hook);
-    const verified = await this.permits.permit(hook);
-    const isUnknown = !isTried && isForUnknownCalls(hook, verified);
-    if (isUnknown) this.reports.matcherChanged(hook);
-    else if (!isTried && this.isForOthers(hook, progress.context, verified)) return undefined;
-    if (!verified.allowed) return { ...denialOf(verified, isUnknown), durationMs: 0 };
-    let stdin: string | undefined;
-    const start = {
-      ...{ hook, verified, signal },
-      env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
-      // The input is built while the program starts, to save time.
-      stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
-      timeoutMs: hook.timeout ?? options.timeoutMs(),
-    };
-    const result = await startHook(start, this.machine);
-    return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
-  }
-
   /**
-   * Returns true if the approved matcher does not match. Before its approval, a regular expression counts as matching.
+   * Returns the outcome of a hook. A failure cancels the operation if the hook has `onFailure: 'block'`, or if a hook of
+   * `before_tool` or `before_agent` got no resources to run.
    */
-  private isForOthers(hook: ShellHook, subject: HookMatchInput, decision: VerifiedItem | DeniedDecision): boolean {
-    const isApproved = decision.allowed || decision.approvedBefore;
-    return isApproved && !isMatched(hook, subject, this.options.toolNames);
-  }
-
-  private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>, fields: EventFields): string {
-    const input = hookInput(hook, progress, { ...this.options, fields, now: () => this.clock.now() });
-    this.reports.start(hook, input);
-    return jsonText(input);
-  }
-
-  /** Returns the outcome of a hook. The failure of a hook with `onFailure: 'block'` cancels the operation. */
   private finish(hook: ShellHook, reading: HookReading, run: Omit<HookOutcome, 'hook' | 'id'>): Finished {
     const { output, problem } = reading;
     const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
-    const blocks = hook.onFailure === 'block' && run.status === 'failed' && problem?.kind !== 'aborted';
+    const mustRun = hook.onFailure === 'block' || (isEntryEvent(hook.event) && isOutOfResources(problem));
+    const blocks = mustRun && run.status === 'failed' && problem?.kind !== 'aborted';
     if (!blocks || reading.effects.cancel !== undefined) return { outcome, reading };
     const cancel = `hook "${hook.name}" failed: ${problem?.message}`;
     return { outcome, reading: { ...SILENT, problem, effects: { cancel } } };
@@ -252,10 +204,12 @@ interface Finished {
   readonly reading: HookReading;
 }
 
-interface Refused {
-  readonly status: 'failed' | 'skipped';
-  readonly problem: HookProblem;
-  readonly durationMs: number;
+/** Marks a time-out as lack of resources if the hook spent part of its time limit in the queue. */
+function delayed(reading: HookReading, { waitedMs = 0 }: Execution): HookReading {
+  const { problem } = reading;
+  if (problem?.kind !== 'timed-out' || waitedMs === 0) return reading;
+  const message = `${problem.message}, after it had waited ${waitedMs} ms for other hooks`;
+  return { ...reading, problem: { ...problem, code: 'no-resources', message } };
 }
 
 /**

@@ -2,7 +2,7 @@ import { safeText } from '../../internal/safe-text.js';
 import type { Message } from '../../model/message.js';
 
 /** Maximum length of one hook message to the model, in characters. */
-const LONGEST = 10_000;
+export const LONGEST = 10_000;
 
 /**
  * Returns a message of a hook to the model. The content is shortened and escaped, so that it cannot end or imitate

@@ -8,6 +8,8 @@ import { StoreCorruptError } from '../store-error.js';
 import { encodeLine, type ParsedLines, parseLines } from './line.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+/** Opens a pipe without waiting for its other end. */
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
 /** A log is rewritten when it exceeds twice the size of its current state by this number of bytes. */
 const SLACK_BYTES = 65_536;
 /** Length of the start of a log: a checksum, a tab, and a random value that is new in each rewritten file. */
@@ -58,15 +60,17 @@ export class LogFile<State> {
     const handle = await openLog(this.path, constants.O_RDWR);
     if (handle === undefined) return this.restart();
     try {
-      const { size } = await handle.stat();
+      const found = await handle.stat();
+      const { size } = found;
+      if (!found.isFile()) throw new StoreCorruptError(this.path, 'it must be a regular file');
       const mark = await readBytes(handle, 0, Math.min(MARK_BYTES, size));
       if (this.mark === undefined || !mark.equals(this.mark) || size < this.bytes) this.restart();
       const isNew = this.bytes === 0;
       const { lines, bytes } = this.parse(await readBytes(handle, this.bytes, size - this.bytes));
       this.replay(isNew ? lines.slice(1) : lines);
       this.bytes += bytes;
-      if (isNew && bytes === 0 && size > 0)
-        throw new StoreCorruptError(this.path, 'it must begin with a complete line');
+      // A log is written in one step with its first line, so an empty log is damaged.
+      if (isNew && bytes === 0) throw new StoreCorruptError(this.path, 'it must begin with a complete line');
       if (this.bytes < size) await handle.truncate(this.bytes);
       this.mark = this.bytes === 0 ? undefined : mark;
       if (isNew) this.rewriteAt = rewriteSize(dumpText(this.form, this.state));
@@ -132,10 +136,10 @@ export class LogFile<State> {
 /** Returns undefined if the file does not exist. */
 async function openLog(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
-    return await open(path, flags | NO_FOLLOW, 0o600);
+    return await open(path, flags | NO_FOLLOW | NO_WAIT, 0o600);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    if (hasCode(error, 'ELOOP', 'EISDIR')) throw new StoreCorruptError(path, 'it must be a regular file');
+    if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO')) throw new StoreCorruptError(path, 'it must be a regular file');
     throw error;
   }
 }

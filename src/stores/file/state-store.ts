@@ -3,7 +3,7 @@ import { logger } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { StateValue } from '../../state/scope-state.js';
 import { SessionState } from '../../state/session-state.js';
-import { checkStateKey, utf8Bytes } from '../../state/state-key.js';
+import { checkStateKey, entryBytes } from '../../state/state-key.js';
 import { checkStatePolicy } from '../../state/state-policy.js';
 import type {
   StateChange,
@@ -170,6 +170,6 @@ function applyLine(state: SessionState, [head = '', json, evicted = '[]']: reado
 function applyValue(state: SessionState, [, extension, key, usedAt, ttlMs]: ValueLine, json: string | undefined): void {
   const text = json === undefined ? state.peek(extension, key)?.text : String(JSON.parse(json));
   if (text === undefined) return;
-  const value = { key, text, bytes: utf8Bytes(text), usedAt, ttlMs: ttlMs ?? Number.POSITIVE_INFINITY };
+  const value = { key, text, bytes: entryBytes(key, text), usedAt, ttlMs: ttlMs ?? Number.POSITIVE_INFINITY };
   state.put(extension, value);
 }

@@ -6,17 +6,17 @@ import { describeError, KeelsonError } from '../../errors.js';
  */
 export class RedisUnavailableError extends KeelsonError {
   readonly code = 'ERR_REDIS_UNAVAILABLE';
-  /** Always true: a later call may succeed. */
-  readonly retryable = true;
+  /** True if a later call may succeed. False if a key of the store holds another type of data. */
+  readonly retryable: boolean;
 
   constructor(cause: unknown) {
     const why = describeError(cause).replace(/\.$/, '');
-    super(
-      `Redis did not run a command of the store (${why}). Check the connection to Redis and the permissions of its user.`,
-      {
-        cause,
-      },
-    );
+    const isWrongType = /\bWRONGTYPE\b/.test(why);
+    const advice = isWrongType
+      ? 'Another program wrote a key of the store. Use another `prefix`, or delete the key.'
+      : 'Check the connection to Redis and the permissions of its user.';
+    super(`Redis did not run a command of the store (${why}). ${advice}`, { cause });
+    this.retryable = !isWrongType;
   }
 }
 

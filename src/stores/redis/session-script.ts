@@ -24,8 +24,9 @@ end
 `;
 
 /**
- * ARGV: ttl, known uid, known revision. Replies nil, or the revision, the uid, the expected and the stored number of
- * messages, the number of known messages, the other messages, and the owner if its index may expire before the session.
+ * ARGV: ttl, known uid, known revision. Replies nil if there is no session. Otherwise replies the revision, the uid, the
+ * expected and the stored number of messages, the number of known messages, and the other messages. Last come the owner and
+ * the time of the save; the owner is empty unless its index may expire before the session.
  */
 export const loadScript = new RedisScript(`${common}
 local found = call('HMGET', head, 'revision', 'length', 'uid', 'owner', 'indexed', 'updated')

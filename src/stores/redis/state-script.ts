@@ -163,14 +163,21 @@ return { 'value', value }
 `);
 
 /**
- * Further ARGV: member, value, maximum bytes of the extension, maximum bytes of the session, maximum keys. Replies 1 if the
- * value was stored or 0, the bytes before and after, and the evicted keys with their bytes.
+ * Further ARGV: member, value, maximum bytes of the extension, maximum bytes of the session, maximum keys, bytes of the
+ * key, and a condition: an empty string, `absent`, or `equal` and the expected value. Replies 1 if the value was stored, 0
+ * if it does not fit, or `conflict`, then the bytes before and after, and the evicted keys with their bytes.
  */
 export const setScript = new RedisScript(`${sliding}
-local member, value, size = ARGV[5], ARGV[6], #ARGV[6]
+local member, value, size = ARGV[5], ARGV[6], #ARGV[6] + tonumber(ARGV[10])
 local extension = member:match('^[^:]*')
 local mostOfExtension, mostOfSession, mostKeys = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local before, ofExtension = count('bytes'), count('bytes:' .. extension)
+local condition = ARGV[11]
+if condition ~= '' then
+  local current = call('HGET', long, member) or call('GET', own(member))
+  local isExpected = condition == 'equal' and current == ARGV[12] or condition == 'absent' and not current
+  if not isExpected then return { 'conflict', int(before), int(before) } end
+end
 if size > mostOfExtension or before - ofExtension + size > mostOfSession then
   return { '0', int(before), int(before) }
 end

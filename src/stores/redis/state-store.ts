@@ -1,5 +1,5 @@
 import { mapConcurrent } from '../../internal/map-concurrent.js';
-import { checkStateKey, MAX_SCOPE_KEYS } from '../../state/state-key.js';
+import { checkStateKey, MAX_SCOPE_KEYS, utf8Bytes } from '../../state/state-key.js';
 import { checkStatePolicy } from '../../state/state-policy.js';
 import type {
   EvictedState,
@@ -42,14 +42,15 @@ export class RedisStateStore implements StateStore {
     return value;
   }
 
-  async set(scope: StateScope, { key, value }: StateEntry, policy: StatePolicy): Promise<StateChange> {
+  async set(scope: StateScope, { key, value, ifValue }: StateEntry, policy: StatePolicy): Promise<StateChange> {
     checkStateKey(key);
     const { session, keys, member } = this.locate(scope, key);
     const limits = [policy.extensionBytes, policy.sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
-    const args = [member, value, ...limits];
+    const args = [member, value, ...limits, `${utf8Bytes(key)}`, ...conditionOf(ifValue)];
     const [stored, before, after, ...evicted] = await this.slide({ script: setScript, session, keys, args, policy });
     return {
       stored: stored === '1',
+      ...(stored === 'conflict' && { conflict: true }),
       evicted: pairsOf(evicted).map(([name, bytes]): EvictedState => ({ key: name, bytes })),
       bytesBefore: Number(before),
       bytesAfter: Number(after),
@@ -132,6 +133,12 @@ interface Slide {
   readonly keys: readonly string[];
   readonly args: readonly string[];
   readonly policy: StatePolicy;
+}
+
+/** Returns the condition of a write as arguments of the script. */
+function conditionOf(ifValue: StateEntry['ifValue']): string[] {
+  if (ifValue === undefined) return [''];
+  return ifValue === null ? ['absent'] : ['equal', ifValue];
 }
 
 /** Formats an integer for the scripts, small enough that Lua can add the current time to it exactly. */

@@ -1,5 +1,13 @@
 import { systemClock } from '../../internal/clock.js';
-import { type ApprovalRequest, type Approver, allow, deny, requestOf, type TrustDecision } from '../decision.js';
+import {
+  type ApprovalRequest,
+  type Approver,
+  allow,
+  type DeniedDecision,
+  deny,
+  requestOf,
+  type TrustDecision,
+} from '../decision.js';
 import type { Fingerprint } from '../fingerprint/fingerprint.js';
 import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
@@ -23,10 +31,27 @@ export class Approvals {
     private readonly settings: GateSettings,
   ) {}
 
+  /**
+   * Returns a denial without reading the item, if it was never approved and nobody can approve it now. Returns undefined
+   * otherwise.
+   */
+  async denyUnread(of: Identified): Promise<DeniedDecision | undefined> {
+    const { approve, allow } = this.settings;
+    if (approve !== undefined || allow !== undefined || (await this.wasApproved(of))) return undefined;
+    const { item } = of;
+    return deny({ item, scope: 'workspace', digest: undefined }, { reason: 'no-approver', approvedBefore: false });
+  }
+
+  /** True if the item was approved, with this or other content. */
+  async wasApproved(of: Identified): Promise<boolean> {
+    const identity = identityText(identityOf(of));
+    return [...this.found].some((key) => key.endsWith(identity)) || (await this.previous(of)) !== undefined;
+  }
+
   /** Returns the decision on exactly this content, or undefined if the user has to be asked. */
   async lookUp(fingerprint: Fingerprint): Promise<TrustDecision | undefined> {
     const { item, scope, digest } = fingerprint;
-    if (this.settings.allow.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
+    if (this.settings.allow?.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
     const stored = await this.previous(fingerprint);
     const key = keyOf(fingerprint);
     const answer = this.answers.get(key);

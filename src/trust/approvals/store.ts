@@ -1,11 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../../errors.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
-import { type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
+import { hasCode } from '../../process/files/error-code.js';
+import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
+import { backUp } from '../../process/files/state-file.js';
 import { isInWorkspace } from '../../process/files/workspace.js';
-import { writeAtomic } from '../../process/files/write-atomic.js';
 import { TrustStoreError } from '../error.js';
 import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, type TrustRecord } from './approval.js';
 
@@ -82,11 +83,10 @@ export class TrustStore {
   private async update(change: (record: TrustRecord) => TrustRecord): Promise<void> {
     this.check();
     await this.writing(() => mkdir(dirname(this.path), { recursive: true, mode: 0o700 }));
-    const act = async () => {
-      const backup = `${this.path}.${Date.now()}.backup`;
-      const record = change(await this.read(() => this.writing(() => copyFile(this.path, backup))));
+    const act = async (lock: Pick<FolderLock, 'replace'>) => {
+      const record = change(await this.read(() => this.writing(() => backUp(this.path))));
       const text = formatRecord(record);
-      await this.writing(() => writeAtomic(this.path, text));
+      await this.writing(() => lock.replace(this.path, text));
       this.known = { mark: undefined, text, record };
     };
     await this.writing(() => withFileLock(this.path, act, lockFailure));
@@ -114,7 +114,7 @@ export class TrustStore {
     const parsed = text === '' ? undefined : parseRecord(text);
     if (parsed === undefined) {
       this.warnOnce(
-        `${this.path} is damaged, has another version, or is writable by others. All approvals in it are ignored.`,
+        `${this.path} is damaged, has another version, is writable by others, or is a link without a target. All approvals in it are ignored.`,
       );
       await keep();
       return EMPTY_RECORD;
@@ -142,7 +142,7 @@ export class TrustStore {
   }
 
   /**
-   * Reads the file. Returns an empty string if others can write to it. Refuses a pipe or a device without waiting for
+   * Reads the file. Returns an empty string if others can write to it, or if it is a link without a target. Refuses a pipe or a device without waiting for
    * it.
    */
   private readText(): string | undefined {
@@ -155,7 +155,8 @@ export class TrustStore {
       }
       return isOthers(found) ? '' : readFileSync(file, 'utf8');
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      // A link without a target is not a missing file: the approvals may be stored at the target.
+      if (hasCode(cause, 'ENOENT')) return lstatSync(this.path, { throwIfNoEntry: false }) && '';
       if (cause instanceof TrustStoreError) throw cause;
       throw new TrustStoreError(`${this.path} could not be read: ${describeError(cause)}`, { cause });
     } finally {

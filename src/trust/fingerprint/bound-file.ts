@@ -17,6 +17,7 @@ import { describeError } from '../../errors.js';
 import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits } from '../item.js';
+import type { FileHashes } from './file-hashes.js';
 
 /** A file that is part of the fingerprint of an item. */
 export type BoundFile = {
@@ -37,6 +38,14 @@ export type BoundFile = {
 
 /** Receives the content of each file exactly as it was hashed. */
 export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
+
+/** Where the content goes, and known hashes that replace reading. A sink gets every file, so it rules out `hashes`. */
+export interface FileReading {
+  readonly sink?: FileSink | undefined;
+  readonly hashes?: FileHashes | undefined;
+}
+
+const UNREAD = Buffer.alloc(0);
 
 const SEEN_PER_FILE = 20;
 /** Time in milliseconds after which reading yields to other tasks. */
@@ -98,7 +107,7 @@ export class BoundFolder {
   constructor(
     private readonly name: BoundFile['in'],
     readonly root: string,
-    private readonly options: { readonly budget: BindingBudget; readonly sink?: FileSink | undefined },
+    private readonly options: { readonly budget: BindingBudget } & FileReading,
   ) {}
 
   list(): readonly BoundFile[] {
@@ -166,14 +175,19 @@ export class BoundFolder {
     return reading(path, () => {
       const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
-        const found = fstatSync(file);
-        const { mode, size } = found;
+        const found = fstatSync(file, { bigint: true });
+        const [mode, size] = [Number(found.mode), Number(found.size)];
         if (!found.isFile()) throw new ItemUnboundError('unreadable', `${path} must be a file.`);
         // Checked before reading, to avoid reading a huge file.
         this.options.budget.take(size);
+        const executable = (mode & 0o111) !== 0;
+        const known = this.options.sink ? undefined : this.options.hashes?.get(path, found);
+        if (known !== undefined) return { bytes: UNREAD, sha256: known, executable };
         const bytes = readFileSync(file);
         if (bytes.length !== size) throw new ItemUnboundError('unreadable', `${path} changed while it was read.`);
-        return { bytes, sha256: sha256Of(bytes), executable: (mode & 0o111) !== 0 };
+        const sha256 = sha256Of(bytes);
+        this.options.hashes?.put(path, found, sha256);
+        return { bytes, sha256, executable };
       } finally {
         closeSync(file);
       }

@@ -5,7 +5,7 @@ import { isInside, realLocation } from '../../process/files/location.js';
 import { readFirstLine } from '../../process/spawn-failure.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits, TrustItem } from '../item.js';
-import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
+import { BindingBudget, type BoundFile, BoundFolder, type FileReading } from './bound-file.js';
 import { type KnownVariables, readCommandLine } from './command-line.js';
 import { matchesPattern } from './path-pattern.js';
 
@@ -43,11 +43,15 @@ export interface BoundFiles {
  *
  * If the command line uses shell syntax, the scripts in the directory of its definition are added.
  */
-export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: FileSink): Promise<BoundFiles> {
+export async function bindFiles(
+  item: TrustItem,
+  places: FilePlaces,
+  { sink, hashes }: FileReading = {},
+): Promise<BoundFiles> {
   const { around, root, program } = places;
-  const options = { budget: new BindingBudget(places.limits) };
-  const folder = new BoundFolder(around.in, around.real, options);
-  const extension = root === undefined ? undefined : new BoundFolder('extension', root, { ...options, sink });
+  const budget = new BindingBudget(places.limits);
+  const folder = new BoundFolder(around.in, around.real, { budget, hashes });
+  const extension = root === undefined ? undefined : new BoundFolder('extension', root, { budget, sink, hashes });
   await extension?.add(extension.root);
   const { words, isPlain } = readCommandLine(item, places.variables);
   const scripts = new Map<string, string>();

@@ -5,7 +5,7 @@ import { isInside, realLocation } from '../../process/files/location.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
 import { ItemUnboundError } from '../error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace, type TrustScope } from '../item.js';
-import { type BoundFile, type FileSink, sha256Of } from './bound-file.js';
+import { type BoundFile, type FileReading, type FileSink, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
 import type { KnownVariables } from './command-line.js';
@@ -51,14 +51,14 @@ export function locateItem(item: TrustItem, place: TrustPlace, decided = false):
 
 /** Computes the fingerprint of an item. Rejects with an `ItemUnboundError` if a file cannot be read. */
 export function fingerprintItem(item: TrustItem, place: TrustPlace, sink?: FileSink): Promise<Fingerprint> {
-  return fingerprintLocated(locateItem(item, place), place, sink);
+  return fingerprintLocated(locateItem(item, place), place, { sink });
 }
 
 /** Computes the fingerprint of an item that was located just now. */
 export async function fingerprintLocated(
   located: LocatedItem,
   place: TrustPlace,
-  sink?: FileSink,
+  reading: FileReading = {},
 ): Promise<Fingerprint> {
   const { item, scope, workspace, source, root, cwd, executable } = located;
   const around =
@@ -70,7 +70,7 @@ export async function fingerprintLocated(
     definitions: scope === 'workspace' ? definitionFolder(located) : undefined,
     variables: variablesOf(located, place),
   };
-  const bound = await bindFiles(item, places, sink);
+  const bound = await bindFiles(item, places, reading);
   const document = {
     ...definitionOf(item),
     ...{ scope, source, root, files: bound.files },

@@ -106,7 +106,7 @@ describe('onInputMessages', () => {
     const bad: ExtensionInput = {
       id: 'bad',
       onInputMessages(messages) {
-        messages.push(say('half'));
+        (messages as Message[]).push(say('half'));
         (messages[0] as { content: string }).content = 'spoilt';
         throw new Error('boom');
       },
@@ -186,7 +186,7 @@ describe('onInputMessages', () => {
 
   test('an in-place change of bytes does not change the original bytes, also in a Buffer', async () => {
     const given = Buffer.from('picture');
-    const onInputMessages = ([first]: Message[]) => {
+    const onInputMessages = ([first]: readonly Message[]) => {
       ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image.fill(0);
     };
     const { agent } = lab([{ id: 'x', onInputMessages }]);
@@ -197,7 +197,7 @@ describe('onInputMessages', () => {
 
   test('copies messages that were created in another realm', async () => {
     const given = runInNewContext("({ role: 'user', content: [{ type: 'text', text: 'a' }] })");
-    const onInputMessages = ([first]: Message[]) => {
+    const onInputMessages = ([first]: readonly Message[]) => {
       ((first as Message).content as unknown as [{ text: string }])[0].text = 'b';
     };
     const { agent, model } = lab([{ id: 'x', onInputMessages }]);

@@ -171,7 +171,7 @@ describe('the lifetime of state', () => {
       clock.advance(minutes(hour) - 1);
       expect(await act(({ getState }) => getState('k'))).toBe(1);
       clock.advance(minutes(hour) - 1);
-      expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
+      expect(await registry.stats('s')).toEqual({ bytes: 2, extensions: { x: 2 } });
       clock.advance(1);
       expect(await act(({ getState }) => getState('k'))).toBeUndefined();
       expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
@@ -216,9 +216,9 @@ describe('the state limits', () => {
   test('S1-11.2.1, S1-11.2.2, S1-11.2.3: a new value evicts the least recently used value, with a log entry and a metric', async () => {
     const metrics = recordingSink();
     const { act, registry, logger } = desk({ metrics, limits: { extensionBytes: 30 } });
-    for (const key of ['a', 'b', 'c']) await act(({ setState }) => setState(key, 'x'.repeat(8)));
+    for (const key of ['a', 'b', 'c']) await act(({ setState }) => setState(key, 'x'.repeat(7)));
     await act(({ getState }) => getState('a'));
-    await act(({ setState }) => setState('d', 'x'.repeat(18)));
+    await act(({ setState }) => setState('d', 'x'.repeat(17)));
 
     expect(await registry.stats('s')).toEqual({ bytes: 30, extensions: { x: 30 } });
     const warnings = logger.records.filter(({ level }) => level === 'warn');
@@ -258,7 +258,7 @@ describe('the state limits', () => {
       const { act, logger } = desk({ limits: { sessionBytes: 100 }, onStateAlert });
       const counts: number[] = [];
       for (const size of [79, 80, 95, 50, 81]) {
-        expect(await act(({ setState }) => setState('k', 'x'.repeat(size - 2)))).toBeUndefined();
+        expect(await act(({ setState }) => setState('k', 'x'.repeat(size - 3)))).toBeUndefined();
         counts.push(alerts.length);
       }
 
@@ -278,7 +278,7 @@ describe('the state limits', () => {
 
     expect(await act(({ setState }) => setState('k', 'x'.repeat(20)))).toMatchObject({
       code: 'ERR_STATE_LIMIT',
-      bytes: 22,
+      bytes: 23,
     });
     expect(await act(({ getState }) => getState('k'))).toBe('mine');
     expect(await act(({ getState }) => getState('k'), 'y')).toBe('theirs');
@@ -308,7 +308,10 @@ describe('a failing state store', () => {
   });
 
   test('that hangs does not delay an aborted run', async () => {
-    const { agent } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 5_000 });
+    const state = failing({ get: hang, touch: hang });
+    const { agent } = lab([{ id: 'x', onLlmOutput: (_output, { getState }) => getState<string>('k') }], {
+      registry: { state, stateTimeoutMs: 5_000 },
+    });
     const controller = new AbortController();
     const session = await agent.session({ id: 'aborted' });
     const begun = performance.now();
@@ -344,7 +347,7 @@ describe('a failing state store', () => {
     await gone;
     await until(() => removals === 1);
 
-    expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
+    expect(await registry.stats('s')).toEqual({ bytes: 2, extensions: { x: 2 } });
   });
 
   test('S1-1.3.2: a write that waited for the removal is removed by the next `unregister`', async () => {
@@ -392,9 +395,9 @@ test.each([
 
 test('a session lives at least as long as its values, unless `sessionTtlMs` is set', async () => {
   const policies: unknown[] = [];
-  const spy = failing({ touch: (_session, policy) => void policies.push([policy.ttlMs, policy.sessionTtlMs]) });
+  const spy = failing({ get: (_scope, _key, policy) => void policies.push([policy.ttlMs, policy.sessionTtlMs]) });
   for (const times of [{}, { ttlMs: 90_000_000 }, { ttlMs: 9, sessionTtlMs: 5 }]) {
-    await desk({ state: spy, ...times }).act(() => {});
+    await desk({ state: spy, ...times }).act(({ getState }) => getState('k'));
   }
   expect(policies).toEqual([
     [3_600_000, 86_400_000],

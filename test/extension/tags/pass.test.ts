@@ -139,10 +139,10 @@ describe('onTag', () => {
 
   test.each([
     '\n```json\n{ "a": "<t>" }\n```',
-    '```json\n{ "a": "</t>" }\n```\n',
+    '```json\n{ "a": "</u>" }\n```\n',
     '```json\n{ "a": "<t>" }\n```',
     '```',
-    '```js\r\n<t>\r\n```\r\nand ```c++ \n</t>\n ```\t',
+    '```js\r\n<t>\r\n```\r\nand ```c++ \n</u>\n ```\t',
   ])('receives a code block that starts or ends directly at its tags: %j', async (code) => {
     expect(await answerOf([marker('m', 't')], `<t>${code}</t> ok`)).toBe(`[m:${code}] ok`);
   });

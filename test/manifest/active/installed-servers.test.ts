@@ -11,7 +11,7 @@ import { script } from '../../support/process/scratch.js';
 
 const tell = { command: 'node', args: [echoServer] };
 
-test('disabling an extension removes only its own servers, even if other servers have the same names', async () => {
+test('disabling an extension removes only its own servers, even if other servers have similar names', async () => {
   const place = makePlace();
   const { workspaceDir, userDir, logger } = place;
   place.user('a', manifest('a', { mcpServers: { x: tell } }));
@@ -25,8 +25,9 @@ test('disabling an extension removes only its own servers, even if other servers
 
   await loader.disable('a');
 
-  expect(before.extensions[0]?.servers).toEqual([{ name: 'x', id: 'a-x-2', state: 'connected' }]);
-  expect(before.diagnostics).toEqual([]);
+  expect(before.extensions[0]?.servers).toEqual([{ name: 'x', id: 'a-x', state: 'left-out' }]);
+  expect(before.extensions[0]?.reasons).toEqual([expect.stringContaining('has the name "a-x"')]);
+  expect(before.diagnostics).toMatchObject([{ level: 'error', problems: [{ path: 'mcpServers.x' }] }]);
   expect(mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['x connected', 'a-x connected']);
 });
 
@@ -36,7 +37,7 @@ test('the PATH of a workspace server contains no directory of the workspace', as
   const bin = join(place.workspaceDir, 'bin');
   mkdirSync(bin);
   const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };
-  const model = scriptedModel([calls('mcp__x__echo', { variable: 'PATH' }), says('done')]);
+  const model = scriptedModel([calls('mcp__a-x__echo', { variable: 'PATH' }), says('done')]);
   const { agent } = await place.load({ env, approve: place.yes }, { model });
 
   const { messages } = await agent.run('go');
@@ -54,8 +55,8 @@ test('the loader refuses a second agent, and the first agent keeps its extension
   await expect(second.ready()).rejects.toMatchObject({ cause: { code: 'ERR_OPTION_INVALID', option: 'loaders' } });
   await second.close();
 
-  expect(agent.status().tools.map(({ name }) => name)).toEqual(['mcp__x__echo']);
-  expect(loader.mcp.status()).toMatchObject([{ name: 'x', state: 'connected' }]);
+  expect(agent.status().tools.map(({ name }) => name)).toEqual(['mcp__a-x__echo']);
+  expect(loader.mcp.status()).toMatchObject([{ name: 'a-x', state: 'connected' }]);
 });
 
 test('before settings are approved, their defaults are not in the configuration and missing values are not reported', async () => {
@@ -89,7 +90,7 @@ test('S0-12.3: sensitive values are redacted in tool descriptions of a server', 
   await agent.run('go');
 
   expect(model.requests[0]?.tools).toMatchObject([
-    { description: '[MCP server "x"] Says what a variable holds. [redacted]' },
+    { description: '[MCP server "a-x"] Says what a variable holds. [redacted]' },
   ]);
 });
 

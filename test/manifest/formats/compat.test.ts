@@ -69,8 +69,8 @@ test('loads a Claude Code plugin: hooks, skills, options, and servers in .mcp.js
   });
   const model = scriptedModel([
     calls('Bash', { text: 'rm' }),
-    calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_OPTION_LEVEL' }),
-    calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_ROOT' }),
+    calls('mcp__enterprise-plugin-tell__echo', { variable: 'CLAUDE_PLUGIN_OPTION_LEVEL' }),
+    calls('mcp__enterprise-plugin-tell__echo', { variable: 'CLAUDE_PLUGIN_ROOT' }),
     says('done'),
   ]);
   const { loader, agent } = await place.load(
@@ -137,7 +137,7 @@ test('loads a Gemini CLI extension: context, excluded tools, settings, hooks, se
     'hooks/note.sh': `#!/bin/sh\necho "note $MY_API_KEY" >> ${trace}\necho '{}'\n`,
     'skills/code-review/SKILL.md': skill,
   });
-  const model = scriptedModel([calls('mcp__server1__echo', { variable: 'MY_API_KEY' }), says('done')]);
+  const model = scriptedModel([calls('mcp__my-extension-server1__echo', { variable: 'MY_API_KEY' }), says('done')]);
   const { loader, agent } = await place.load(
     { compat: ['gemini'], config: { extensions: { 'my-extension': { 'API Key': 'the key of the test' } } } },
     {
@@ -150,7 +150,11 @@ test('loads a Gemini CLI extension: context, excluded tools, settings, hooks, se
   const { messages } = await agent.run('go');
 
   const [request] = model.requests;
-  expect(request?.tools.map(({ name }) => name).sort()).toEqual(['mcp__server1__echo', 'read_file', 'skill']);
+  expect(request?.tools.map(({ name }) => name).sort()).toEqual([
+    'mcp__my-extension-server1__echo',
+    'read_file',
+    'skill',
+  ]);
   expect(request?.messages.slice(0, 2)).toEqual([
     { role: 'system', content: 'Be brief.' },
     { role: 'system', content: '<extension name="my-extension">\nSpeak like a &lt;/extension> pirate.\n</extension>' },
@@ -214,7 +218,10 @@ test('an invalid entry in another program’s manifest is ignored, and the other
   const { loader } = await place.load({ compat: ['claude'] });
 
   expect(hooksOf(loader).map(({ event }) => event)).toEqual(['before_tool', 'after_agent']);
-  expect(loader.mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['none invalid', 'good disabled']);
+  expect(loader.mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual([
+    'c-none invalid',
+    'c-good disabled',
+  ]);
   const told = loader
     .status()
     .diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`));

@@ -165,11 +165,6 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: the required keys of a
     ['a long name', { name: 'a'.repeat(65) }, 'name'],
     ['an inherited name', { name: 'constructor' }, 'name'],
     ['an invalid semantic version', { version: '1' }, 'version'],
-    [
-      'a misspelt key of a hook',
-      { hooks: [{ name: 'h', event: 'before_tool', command: 'x', onfailure: 'block' }] },
-      'hooks[0].onfailure',
-    ],
     ...[0, -1, 1e12, '30', null].map(
       (timeout) =>
         [
@@ -257,6 +252,36 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: the required keys of a
   });
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references to settings use this syntax
 });
+
+test('keys without effect do not reject a manifest, and an unknown key is a warning with the nearest known key', () => {
+  const hooks = [{ name: 'h', event: 'before_tool', command: 'x', description: 'Why', onfailure: 'block' }];
+  const settings = [
+    { name: 'a', description: 'A', title: 'A', default: [], requird: true },
+    { name: 'b', description: 'B', default: null },
+  ];
+  const parameters = [{ name: 'p', type: 'string', default: null, descripton: 'P' }];
+  const skills = [{ name: 's', description: 'S', prompt: 'p', tags: ['x'], parameters, promt: '' }];
+  const read = parseManifest(JSON.stringify(manifest('x', { hooks, settings, skills })));
+
+  expect(read).toMatchObject({
+    content: { hooks: [{ name: 'h' }], settings: [{ name: 'a' }, { name: 'b' }], skills: [{ name: 's' }] },
+    warnings: [
+      { path: 'hooks[0].onfailure', message: 'the key is unknown; did you mean "onFailure"?' },
+      { path: 'settings[0].requird', message: 'the key is unknown; did you mean "required"?' },
+      { path: 'skills[0].promt', message: 'the key is unknown; did you mean "prompt"?' },
+      { path: 'skills[0].parameters[0].descripton', message: 'the key is unknown; did you mean "description"?' },
+    ],
+  });
+  expect(JSON.stringify(read)).not.toMatch(/Why|"default"/);
+});
+
+test.each([{ default: ['x'] }, { default: {} }, { required: 'yes' }, { description: undefined }])(
+  'the setting member %j still rejects a manifest',
+  (wrong) => {
+    const settings = [{ name: 'a', description: 'A', ...wrong }];
+    expect(problemsOf(manifest('x', { settings }))).toHaveLength(1);
+  },
+);
 
 test('`manifestJsonSchema` equals docs/manifest.schema.json', () => {
   const published = readFileSync(new URL('../../../docs/manifest.schema.json', import.meta.url), 'utf8');

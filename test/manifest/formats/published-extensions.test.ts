@@ -41,7 +41,7 @@ describe('a published Gemini CLI extension', () => {
     });
     expect(loader.mcp.status().map(({ name, reads }) => [name, reads])).toEqual([
       ['forge', ['FORGE_TOKEN']],
-      ['local', ['FORGE_TOKEN', 'OTHER_TOKEN']],
+      ['forge-local', ['FORGE_TOKEN', 'OTHER_TOKEN']],
     ]);
   });
 
@@ -211,7 +211,7 @@ describe('a published Claude Code plugin', () => {
     const theirs = join(place.workspaceDir, '.app/extensions/q');
     cpSync(join(place.userDir, 'extensions/p'), theirs, { recursive: true });
     writeFileSync(join(theirs, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
-    const model = scriptedModel([calls('mcp__tell__echo', { variable: 'KEPT' }), says('done')]);
+    const model = scriptedModel([calls('mcp__p-tell__echo', { variable: 'KEPT' }), says('done')]);
     const { loader, agent } = await place.load({ ...both, approve: place.yes }, { model });
     const mine = join(place.userDir, 'extension-data/user/p');
 

@@ -210,7 +210,7 @@ describe('S0-12.3: a sensitive value', () => {
       const sunk: unknown[] = [];
       const sink = (...args: unknown[]) => void sunk.push(args);
       const logger: Logger = { debug: sink, info: sink, warn: sink, error: sink };
-      const model = scriptedModel([calls('mcp__tell__echo', { variable: 'X_TOKEN' }), says('done')]);
+      const model = scriptedModel([calls('mcp__x-tell__echo', { variable: 'X_TOKEN' }), says('done')]);
       const { loader, agent } = await place.load(
         { logger, config: { extensions: { x: { [name]: SECRET } } } },
         { model },
@@ -364,7 +364,7 @@ test('S0-12.2: an active hook and server get a changed value', async () => {
     }),
   );
   script(join(root, 'h.sh'), `#!/bin/sh\necho "$X_LEVEL" >> ${trace}\necho '{}'\n`);
-  const tell = calls('mcp__tell__echo', { variable: 'X_LEVEL' });
+  const tell = calls('mcp__x-tell__echo', { variable: 'X_LEVEL' });
   const model = scriptedModel([tell, says('a'), tell, says('b')]);
   const { loader, agent } = await place.load({ config: { extensions: { x: { level: 'low' } } } }, { model });
   const [hook] = loader.hooks.list();

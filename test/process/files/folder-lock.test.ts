@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import * as locks from '../../../src/process/files/folder-lock.js';
@@ -170,6 +170,38 @@ test("a holder that lost its lock while it slept gets an error, and does not rel
     expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_BUSY', lost: true });
   }
   expect(await readdir(folder)).toEqual([other]);
+});
+
+test('a holder that lost its lock between the check and the rename replaces no file', async () => {
+  const parent = await temporaryFolder();
+  const [folder, path] = [join(parent, 'a'), join(parent, 'state.json')];
+  await writeFile(path, 'new');
+  const lock = await expectLock(lockFolder(folder, quick));
+  const { check } = lock;
+  lock.check = async () => {
+    await check.call(lock);
+    // A process that takes over the lock removes the drafts first.
+    for (const name of await readdir(folder)) if (name.endsWith('.draft')) await rm(join(folder, name));
+  };
+
+  await expect(lock.replace(path, 'old')).rejects.toThrow();
+
+  expect(await readFile(path, 'utf8')).toBe('new');
+});
+
+test('a holder replaces a file, and leaves no draft behind if that fails', async () => {
+  const parent = await temporaryFolder();
+  const [folder, path] = [join(parent, 'a'), join(parent, 'state.json')];
+  const lock = await expectLock(lockFolder(folder, quick));
+  await lock.replace(path, 'new');
+  await mkdir(join(parent, 'taken', 'inner'), { recursive: true });
+
+  await expect(lock.replace(join(parent, 'taken'), 'new')).rejects.toThrow();
+
+  expect(await readFile(path, 'utf8')).toBe('new');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder)).toHaveLength(1);
+  expect((await readdir(parent)).sort()).toEqual(['a', 'state.json', 'taken']);
 });
 
 test('the lock of an ended worker thread expires', async () => {

@@ -170,3 +170,21 @@ describe('an option', () => {
     expect(aiSdk(maker('gpt-5'), { providerTools: { web_search: maker.tools.webSearch({}) } }).id).toBe('gpt-5');
   });
 });
+
+describe('logs of an error', () => {
+  test.each<[string, Reply]>([
+    ['a refused call', { status: 400, json: { error: { message: 'Bad' } } }],
+    ['an unreadable response', { json: { hello: 'world' } }],
+  ])('of %s do not show the messages of the request', async (_title, reply) => {
+    await using server = await startOpenAIServer([reply]);
+    const model = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' }).chat('m');
+    const error: unknown = await aiSdk(model, { maxRetries: 0 })
+      .generate({ messages: [{ role: 'user', content: 'the door code is 4711' }], tools: [] })
+      .catch((thrown: unknown) => thrown);
+
+    expect(inspect(error, { depth: 9 })).not.toContain('4711');
+    expect(error).toMatchObject({
+      cause: { requestBodyValues: { messages: [{ content: expect.stringContaining('4711') }] } },
+    });
+  });
+});

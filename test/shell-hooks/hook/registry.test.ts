@@ -146,13 +146,29 @@ test.each(['(', '[a-', '(?<x', '*abc('])(
   },
 );
 
-test('refuses a command with spaces and without args, with advice', () => {
-  expect(problemsOf({ ...hook('a'), command: 'node guard.mjs' })).toEqual([
-    '`command` contains spaces and `args` is missing: set `args` (`[]` for none) or `shell: true`',
-  ]);
-  expect(problemsOf({ ...hook('a'), command: 'my guard', args: [] })).toEqual([]);
-  expect(problemsOf({ ...hook('a'), command: 'echo hi | cat', shell: true })).toEqual([]);
+test('splits a command line of plain words if the hook has no args', () => {
+  const split = (command: string) => {
+    const { command: program, args } = new HookRegistry().register({ ...hook('a'), command });
+    return [program, ...(args ?? ['(no args)'])];
+  };
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the variable of the extension directory uses this syntax
+  const own = '${extensionPath}/guard.sh --level=2';
+
+  expect(split('  node guard.mjs  --strict ')).toEqual(['node', 'guard.mjs', '--strict']);
+  expect(split(own)).toEqual(own.split(' '));
+  expect(split('guard')).toEqual(['guard', '(no args)']);
 });
+
+test.each(['echo hi | cat', 'node "a b"', 'A=1 node x', 'cat *.md', 'echo $HOME', 'a\nb', 'run ~/x', 'a b;c'])(
+  'refuses the command line %j without args, with advice',
+  (command) => {
+    expect(problemsOf({ ...hook('a'), command })).toEqual([
+      expect.stringMatching(/^`command` must consist of plain words .*set `args` .*`shell: true`/),
+    ]);
+    expect(problemsOf({ ...hook('a'), command, args: [] })).toEqual([]);
+    expect(problemsOf({ ...hook('a'), command, shell: true })).toEqual([]);
+  },
+);
 
 test('lists all problems of a hook in one error, with the nearest event name', () => {
   const bad = { event: 'befor_tool', name: '', command: '', env: { 'A=B': 'x' }, onFailure: 'explode', mather: '*' };

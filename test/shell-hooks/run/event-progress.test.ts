@@ -233,8 +233,9 @@ test.each([
 const KINDS: readonly (readonly [string, readonly unknown[]])[] = [
   ...['workspaceDir', 'appName'].map((name) => [name, [null, 5, '']] as const),
   ...['files', 'discover', 'sensitive'].map((name) => [name, [null, 5, 'token', [5]]] as const),
+  ['inheritEnv', [null, 5, 'yes', [], { include: 'A' }]],
   ...['toolNames', 'machine'].map((name) => [name, [null, 5, 'x', []]] as const),
-  ...['approve', 'redact', 'onDiagnostic', 'onNotice', 'inheritEnv', 'gate', 'registry'].map(
+  ...['approve', 'redact', 'onDiagnostic', 'onNotice', 'gate', 'registry'].map(
     (name) => [name, [null, 'yes', {}]] as const,
   ),
 ];

@@ -154,17 +154,17 @@ test('A19: a hook has no terminal', async () => {
 });
 
 test.each(['EAGAIN', 'EMFILE'])(
-  'A20: a hook fails if spawn throws %s, and the next hook is still started',
+  'A20: a hook at after_tool fails if spawn throws %s, and the next hook is still started',
   async (code) => {
     let spawned = 0;
     const spawn: Spawn = () => {
       spawned += 1;
       throw Object.assign(new TypeError(code), { code });
     };
-    const result = await runOnce(lab, [next(), { ...next(), name: 'other' }], {
-      machine: { spawn, logger: lab.logger },
-    });
+    const hook = sh('after_tool', 'touch next', { name: 'next' });
+    const result = await runOnce(lab, [hook, { ...hook, name: 'other' }], { machine: { spawn, logger: lab.logger } });
 
+    expect(result.cancelled).toBe(false);
     expect(result.outcomes.map(({ problem }) => problem?.code)).toEqual(['no-resources', 'no-resources']);
     expect(spawned).toBe(2);
   },

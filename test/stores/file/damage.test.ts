@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -37,6 +38,23 @@ describe('a damaged file', () => {
 
     await store.delete('s');
     expect(await store.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
+  });
+
+  test.each<[string, (file: string) => Promise<unknown>]>([
+    ['empty', (file) => truncate(file, 0)],
+    ['a pipe', (file) => rm(file).then(() => execFileSync('mkfifo', [file]))],
+    ['a directory', (file) => rm(file).then(() => mkdir(file))],
+  ])('throws an error for a session file that is %s, and keeps the session', async (_case, damage) => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    await store.save('s', { keep: 0, append: [said('hello')] }, 0);
+    const file = await logIn(folder);
+    await damage(file);
+
+    for (const attempt of [store.load('s'), new FileSessionStore({ folder }).load('s')]) {
+      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_CORRUPT', file });
+    }
+    expect(await logIn(folder)).toBe(file);
   });
 
   test('moves a damaged state file away with a warning that has both paths, and starts the session empty', async () => {

@@ -124,11 +124,11 @@ async function useStores(client: RedisClient, flush: () => Promise<unknown>): Pr
 }
 
 const round = (name: string) => [
-  { stored: true, evicted: [], bytesBefore: 0, bytesAfter: 6 },
-  { stored: true, evicted: [], bytesBefore: 6, bytesAfter: 6 },
-  { stored: true, evicted: [{ key: 'x', bytes: 6 }], bytesBefore: 6, bytesAfter: 5 },
+  { stored: true, evicted: [], bytesBefore: 0, bytesAfter: 7 },
+  { stored: true, evicted: [], bytesBefore: 7, bytesAfter: 8 },
+  { stored: true, evicted: [{ key: 'x', bytes: 7 }], bytesBefore: 8, bytesAfter: 7 },
   ...['', 'xxxxx', undefined],
-  ...['x', { bytes: 6, extensions: { [a.extension]: 5, b: 1 } }],
+  ...['x', { bytes: 9, extensions: { [a.extension]: 7, b: 2 } }],
   ...[1, 1, 1],
   ...[1, 2, undefined],
   ...[expect.objectContaining({ messages: [said(name)], revision: 2 }), undefined],

@@ -30,6 +30,17 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     await server.remove();
   });
 
+  test('a key of another type causes an error that is not retryable', async () => {
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+    await client.set(list, 'text');
+
+    await expect(sessions.load('s')).rejects.toMatchObject({
+      code: 'ERR_REDIS_UNAVAILABLE',
+      retryable: false,
+      message: expect.stringContaining('Use another `prefix`, or delete the key.'),
+    });
+  });
+
   test.each(['{"role":', 'null', '7', '"text"'])('the stored message %s causes an error with its key', async (json) => {
     await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
     await client.lSet(list, 1, json);
@@ -93,7 +104,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     await client.del('keelson:{s}:state:value:a:own');
 
     expect(await state.get(a, 'own', own)).toBe(undefined);
-    expect(await state.stats('s')).toEqual({ bytes: 3, extensions: { a: 3 } });
+    expect(await state.stats('s')).toEqual({ bytes: 8, extensions: { a: 8 } });
     await client.del('keelson:{s}:state:session-long');
     expect(await state.get(a, 'bound', own)).toBe(undefined);
     expect(await state.stats('s')).toEqual({ bytes: 0, extensions: {} });
@@ -109,7 +120,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
 
       expect(await state.stats('s')).toEqual({ bytes: 0, extensions: {} });
       expect([await state.get(a, 'own', own), await state.get(a, 'bound', own)]).toEqual([undefined, undefined]);
-      expect(await state.set(a, { key: 'own', value: 'new' }, own)).toMatchObject({ bytesBefore: 0, bytesAfter: 3 });
+      expect(await state.set(a, { key: 'own', value: 'new' }, own)).toMatchObject({ bytesBefore: 0, bytesAfter: 6 });
       expect(await state.get(a, 'own', own)).toBe('new');
     },
   );
@@ -176,13 +187,13 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     const narrowState = new RedisStateStore({ client: narrow });
     const narrowSessions = new RedisSessionStore({ client: narrow });
 
-    for (const policy of [own, bound, { ...own, extensionBytes: 1 }]) {
+    for (const policy of [own, bound, { ...own, extensionBytes: 2 }]) {
       await narrowState.set(a, { key: 'k', value: 'x' }, policy);
       await narrowState.set(a, { key: 'l', value: 'x' }, policy);
       await narrowState.get(a, 'l', policy);
       await narrowState.touch('s', { ...policy, sessionTtlMs: 10_000 });
     }
-    expect(await narrowState.stats('s')).toEqual({ bytes: 1, extensions: { a: 1 } });
+    expect(await narrowState.stats('s')).toEqual({ bytes: 2, extensions: { a: 2 } });
     expect([await narrowState.clear(a), await narrowState.clearExtension('a')]).toEqual([1, 0]);
     expect(await narrowState.clearSession('s')).toBe(0);
     await narrowSessions.save('s', { keep: 0, append: [said('1')] }, 0);

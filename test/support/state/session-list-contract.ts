@@ -118,8 +118,7 @@ export function testSessionLists({ name, open, pass }: TestedStore): void {
       await store.save('a', { keep: 0, append: [], details: { data } }, 0);
       data.list.push(2);
       const before = await store.update('a', {});
-      const { list } = before?.data as typeof data;
-      list.push(3);
+      Object.assign(before?.data ?? {}, { list: [3] });
 
       expect((await store.update('a', {}))?.data).toEqual({ list: [1] });
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Awaitable } from '../../../src/internal/promise.js';
-import { utf8Bytes } from '../../../src/state/state-key.js';
+import { entryBytes } from '../../../src/state/state-key.js';
 import type {
   StateChange,
   StateEntry,
@@ -32,15 +32,20 @@ export class PlainStateStore implements StateStore {
     return found.value;
   }
 
-  set(scope: StateScope, { key, value }: StateEntry, policy: StatePolicy): StateChange {
+  set(scope: StateScope, { key, value, ifValue }: StateEntry, policy: StatePolicy): StateChange {
     const before = this.stats(scope.session).bytes;
+    const current = this.live().find((row) => row.key === key && isIn(row, scope))?.value ?? null;
+    if (ifValue !== undefined && current !== ifValue) {
+      return { stored: false, conflict: true, evicted: [], bytesBefore: before, bytesAfter: before };
+    }
+    const size = entryBytes(key, value);
     const rest = this.live().filter((row) => !(row.key === key && isIn(row, scope)));
     const mine = rest.filter((row) => isIn(row, scope));
     const evicted: Row[] = [];
     const left = () => rest.filter((row) => !evicted.includes(row));
     const fits = () =>
-      bytesOf(left().filter((row) => isIn(row, scope))) + utf8Bytes(value) <= policy.extensionBytes &&
-      bytesOf(left().filter(({ session }) => session === scope.session)) + utf8Bytes(value) <= policy.sessionBytes;
+      bytesOf(left().filter((row) => isIn(row, scope))) + size <= policy.extensionBytes &&
+      bytesOf(left().filter(({ session }) => session === scope.session)) + size <= policy.sessionBytes;
     while (!fits()) {
       const next = mine.shift();
       if (next === undefined) return { stored: false, evicted: [], bytesBefore: before, bytesAfter: before };
@@ -50,7 +55,7 @@ export class PlainStateStore implements StateStore {
     this.use(scope, { ...scope, key, value, end: 0 }, policy);
     return {
       stored: true,
-      evicted: evicted.map((row) => ({ key: row.key, bytes: utf8Bytes(row.value) })),
+      evicted: evicted.map((row) => ({ key: row.key, bytes: entryBytes(row.key, row.value) })),
       bytesBefore: before,
       bytesAfter: this.stats(scope.session).bytes,
     };
@@ -106,7 +111,7 @@ function isIn(row: Row, { extension, session }: StateScope): boolean {
 }
 
 function bytesOf(rows: readonly Row[]): number {
-  return rows.reduce((sum, { value }) => sum + utf8Bytes(value), 0);
+  return rows.reduce((sum, { key, value }) => sum + entryBytes(key, value), 0);
 }
 
 type Call = (store: StateStore) => Awaitable<unknown>;

@@ -34,11 +34,13 @@ export function testStatePolicies(start: () => Promise<StateStore>, roomy: State
     expect(await store.set(a, { key: 'k', value: 'xx' }, { ...endless, extensionBytes: 1 })).toMatchObject({
       stored: false,
     });
+    const least = { ...endless, extensionBytes: 1, sessionBytes: 1 };
     const zero = { ...endless, extensionBytes: 0, sessionBytes: 0 };
-    expect(await store.set(a, { key: 'e', value: '' }, zero)).toMatchObject({
+    expect(await store.set(a, { key: 'e', value: '' }, zero)).toMatchObject({ stored: false });
+    expect(await store.set(a, { key: 'e', value: '' }, least)).toMatchObject({
       stored: true,
-      evicted: [{ key: 'k', bytes: 1 }],
-      bytesAfter: 0,
+      evicted: [{ key: 'k', bytes: 2 }],
+      bytesAfter: 1,
     });
   });
 }

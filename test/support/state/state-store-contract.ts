@@ -65,7 +65,7 @@ export function testStateStore(
     extensionBytes: 1_000_000,
     sessionBytes: 1_000_000,
   };
-  const tight: StatePolicy = { ...roomy, extensionBytes: 10, sessionBytes: 16 };
+  const tight: StatePolicy = { ...roomy, extensionBytes: 14, sessionBytes: 24 };
   /** Values live for 4 units, sessions for 10. */
   const short: StatePolicy = { ...roomy, ttlMs: 4 * unitMs, sessionTtlMs: 10 * unitMs };
   /** Values expire with their session, after 4 units. */
@@ -92,14 +92,14 @@ export function testStateStore(
         stored: true,
         evicted: [],
         bytesBefore: 0,
-        bytesAfter: 6,
+        bytesAfter: 7,
       });
       expect(await store.get(a, 'k', roomy)).toBe('ü🎉');
       expect(await store.set(a, { key: 'k', value: '' }, roomy)).toEqual({
         stored: true,
         evicted: [],
-        bytesBefore: 6,
-        bytesAfter: 0,
+        bytesBefore: 7,
+        bytesAfter: 1,
       });
       expect(await store.get(a, 'k', roomy)).toBe('');
     });
@@ -161,7 +161,7 @@ export function testStateStore(
       for (const attempt of [...attempts(''), ...attempts('x'.repeat(MAX_KEY_LENGTH + 1))]) {
         await expect(attempt()).rejects.toMatchObject({ code: 'ERR_STATE_KEY' });
       }
-      expect(await store.stats('s')).toEqual({ bytes: 7, extensions: { a: 7 } });
+      expect(await store.stats('s')).toEqual({ bytes: 7 + MAX_KEY_LENGTH, extensions: { a: 7 + MAX_KEY_LENGTH } });
     });
 
     test('clear removes one value or all values of a scope, and returns their number', async () => {
@@ -173,8 +173,8 @@ export function testStateStore(
       expect(await store.clear(a, '1')).toBe(0);
       expect(await store.clear(a)).toBe(2);
       expect(await store.clear(a)).toBe(0);
-      expect(await store.stats('s')).toEqual({ bytes: 3, extensions: { b: 3 } });
-      expect(await store.stats('t')).toEqual({ bytes: 3, extensions: { a: 3 } });
+      expect(await store.stats('s')).toEqual({ bytes: 6, extensions: { b: 6 } });
+      expect(await store.stats('t')).toEqual({ bytes: 6, extensions: { a: 6 } });
     });
 
     test('clearExtension clears all sessions, and clearSession clears all extensions', async () => {
@@ -191,7 +191,7 @@ export function testStateStore(
       expect(await store.set(b, { key: '1', value: 'anew' }, roomy)).toMatchObject({
         stored: true,
         bytesBefore: 0,
-        bytesAfter: 4,
+        bytesAfter: 5,
       });
     });
 
@@ -201,7 +201,7 @@ export function testStateStore(
       await store.set(a, { key: '2', value: 'x' }, roomy);
       await store.set(b, { key: '1', value: 'xyz' }, roomy);
 
-      expect(await store.stats('s')).toEqual({ bytes: 8, extensions: { a: 5, b: 3 } });
+      expect(await store.stats('s')).toEqual({ bytes: 11, extensions: { a: 7, b: 4 } });
       expect(await store.stats('never')).toEqual({ bytes: 0, extensions: {} });
     });
 
@@ -215,11 +215,11 @@ export function testStateStore(
       expect(change).toEqual({
         stored: true,
         evicted: [
-          { key: '2', bytes: 2 },
-          { key: '3', bytes: 2 },
+          { key: '2', bytes: 3 },
+          { key: '3', bytes: 3 },
         ],
-        bytesBefore: 8,
-        bytesAfter: 9,
+        bytesBefore: 12,
+        bytesAfter: 12,
       });
       const left = await Promise.all(['1', '2', '3', '4', '5'].map((key) => store.get(a, key, tight)));
       expect(left).toEqual(['xx', undefined, undefined, 'xx', 'xxxxx']);
@@ -230,15 +230,15 @@ export function testStateStore(
       await store.set(a, { key: 'old', value: 'xxx' }, tight);
       await store.set(a, { key: 'mid', value: 'xxx' }, tight);
 
-      expect(await store.set(a, { key: 'old', value: 'x'.repeat(8) }, tight)).toEqual({
+      expect(await store.set(a, { key: 'old', value: 'x'.repeat(9) }, tight)).toEqual({
         stored: true,
-        evicted: [{ key: 'mid', bytes: 3 }],
-        bytesBefore: 6,
-        bytesAfter: 8,
+        evicted: [{ key: 'mid', bytes: 6 }],
+        bytesBefore: 12,
+        bytesAfter: 12,
       });
-      expect(await store.set(a, { key: 'old', value: 'x'.repeat(10) }, tight)).toMatchObject({
+      expect(await store.set(a, { key: 'old', value: 'x'.repeat(11) }, tight)).toMatchObject({
         evicted: [],
-        bytesAfter: 10,
+        bytesAfter: 14,
       });
     });
 
@@ -250,11 +250,11 @@ export function testStateStore(
 
       expect(await store.set(a, { key: '3', value: 'xxxx' }, tight)).toEqual({
         stored: true,
-        evicted: [{ key: '1', bytes: 3 }],
-        bytesBefore: 15,
-        bytesAfter: 16,
+        evicted: [{ key: '1', bytes: 4 }],
+        bytesBefore: 22,
+        bytesAfter: 23,
       });
-      expect(await store.stats('s')).toEqual({ bytes: 16, extensions: { a: 7, b: 9 } });
+      expect(await store.stats('s')).toEqual({ bytes: 23, extensions: { a: 9, b: 14 } });
     });
 
     test('a value that cannot fit is refused, and the old value is kept', async () => {
@@ -262,10 +262,10 @@ export function testStateStore(
       await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
       await store.set(a, { key: '1', value: 'old' }, tight);
       await store.set(a, { key: '2', value: 'xx' }, tight);
-      const refused = { stored: false, evicted: [], bytesBefore: 14, bytesAfter: 14 };
+      const refused = { stored: false, evicted: [], bytesBefore: 21, bytesAfter: 21 };
 
-      expect(await store.set(a, { key: '1', value: 'x'.repeat(8) }, tight)).toEqual(refused);
-      expect(await store.set(a, { key: '1', value: 'x'.repeat(11) }, { ...tight, sessionBytes: 100 })).toEqual(refused);
+      expect(await store.set(a, { key: '1', value: 'x'.repeat(10) }, tight)).toEqual(refused);
+      expect(await store.set(a, { key: '1', value: 'x'.repeat(14) }, { ...tight, sessionBytes: 100 })).toEqual(refused);
       expect(await store.get(a, '1', tight)).toBe('old');
       expect(await store.get(a, '2', tight)).toBe('xx');
     });
@@ -279,11 +279,11 @@ export function testStateStore(
       );
 
       expect(changes.filter(({ stored }) => !stored)).toEqual([]);
-      expect(Math.max(...changes.map(({ bytesAfter }) => bytesAfter))).toBeLessThanOrEqual(14);
+      expect(Math.max(...changes.map(({ bytesAfter }) => bytesAfter))).toBeLessThanOrEqual(23);
       const { bytes, extensions } = await store.stats('s');
-      expect(bytes).toBe(4 + (extensions.a ?? 0));
-      expect(extensions.b).toBe(4);
-      expect(bytes).toBeLessThanOrEqual(14);
+      expect(bytes).toBe(9 + (extensions.a ?? 0));
+      expect(extensions.b).toBe(9);
+      expect(bytes).toBeLessThanOrEqual(23);
     });
 
     test('a scope with the maximum number of keys evicts the least recently used one', async () => {
@@ -296,7 +296,11 @@ export function testStateStore(
 
       const { evicted, bytesAfter } = await store.set(a, { key: 'more', value: 'x' }, roomy);
 
-      expect({ evicted, bytesAfter }).toEqual({ evicted: [{ key: '1', bytes: 1 }], bytesAfter: MAX_SCOPE_KEYS });
+      expect({ evicted, bytesAfter }).toEqual({
+        evicted: [{ key: '1', bytes: 2 }],
+        // 9,999 keys of digits without "1", and "more", with a value of one byte each.
+        bytesAfter: MAX_SCOPE_KEYS + 38_889 + 4,
+      });
       expect(await store.get(a, '0', roomy)).toBe('x');
       expect(await store.get(a, '1', roomy)).toBe(undefined);
     }, 60_000);
@@ -308,14 +312,14 @@ export function testStateStore(
 
       await pass(5);
 
-      expect(await store.stats('s')).toEqual({ bytes: 3, extensions: { b: 3 } });
+      expect(await store.stats('s')).toEqual({ bytes: 4, extensions: { b: 4 } });
       expect(await store.get(a, 'k', short)).toBe(undefined);
       expect(await store.clear(a)).toBe(0);
       expect(await store.set(a, { key: 'k', value: 'x' }, short)).toEqual({
         stored: true,
         evicted: [],
-        bytesBefore: 3,
-        bytesAfter: 4,
+        bytesBefore: 4,
+        bytesAfter: 6,
       });
     });
 
@@ -343,7 +347,7 @@ export function testStateStore(
         await store.touch('s', bound);
       }
 
-      expect(await store.stats('s')).toEqual({ bytes: 2, extensions: { a: 1, b: 1 } });
+      expect(await store.stats('s')).toEqual({ bytes: 4, extensions: { a: 2, b: 2 } });
       await pass(5);
       expect(await store.stats('s')).toEqual({ bytes: 0, extensions: {} });
       expect(await store.get(a, 'k', bound)).toBe(undefined);
@@ -361,7 +365,7 @@ export function testStateStore(
       await store.set(a, { key: 'new', value: 'x' }, bound);
       await pass(2);
 
-      expect(await store.stats('s')).toEqual({ bytes: 3, extensions: { a: 2, b: 1 } });
+      expect(await store.stats('s')).toEqual({ bytes: 16, extensions: { a: 10, b: 6 } });
     });
 
     test('no value outlives its session', async () => {
@@ -372,6 +376,29 @@ export function testStateStore(
       await pass(3);
 
       expect(await store.get(a, 'k', roomy)).toBe(undefined);
+    });
+
+    test('a write with `ifValue` stores only over that value', async () => {
+      const { store } = await start();
+      const conflict = { stored: false, conflict: true, evicted: [], bytesBefore: 2, bytesAfter: 2 };
+
+      expect(await store.set(a, { key: 'k', value: '1', ifValue: null }, roomy)).toMatchObject({ stored: true });
+      expect(await store.set(a, { key: 'k', value: '2', ifValue: null }, roomy)).toEqual(conflict);
+      expect(await store.set(a, { key: 'k', value: '2', ifValue: '0' }, roomy)).toEqual(conflict);
+      expect(await store.set(a, { key: 'k', value: '2', ifValue: '1' }, roomy)).toMatchObject({ stored: true });
+      expect(await store.get(a, 'k', roomy)).toBe('2');
+    });
+
+    test('of many concurrent writes over the same value, exactly one is stored', async () => {
+      const { store } = await start();
+      await store.set(a, { key: 'k', value: 'old' }, bound);
+
+      const changes = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => store.set(a, { key: 'k', value: `${at}`, ifValue: 'old' }, bound)),
+      );
+
+      expect(changes.filter(({ stored }) => stored)).toHaveLength(1);
+      expect(changes.filter((change) => change.conflict)).toHaveLength(19);
     });
 
     test('a touch, or a read without a result, creates no session', async () => {

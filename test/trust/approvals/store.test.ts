@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -94,6 +95,60 @@ test('approvals are listed, replaced and revoked', async () => {
   expect(await store.list()).toEqual([]);
 });
 
+describe('an approval that another process revoked while this process was held up', () => {
+  /** Another process takes over the lock, and writes a file without the approval `a`. */
+  function revokeA({ storePath }: Place, takeOver: (lock: string) => void) {
+    takeOver(`${storePath}.lock`);
+    const { approvals, ...rest } = JSON.parse(readFileSync(storePath, 'utf8'));
+    writeFileSync(
+      storePath,
+      JSON.stringify({ ...rest, approvals: approvals.filter((it: Approval) => it.name !== 'a') }),
+    );
+  }
+  const rename = (lock: string) => renameSync(join(lock, readdirSync(lock)[0] ?? ''), join(lock, newOwner()));
+  const remove = (lock: string) => rmSync(lock, { recursive: true });
+  const replace = (lock: string) => {
+    remove(lock);
+    mkdirSync(lock);
+    writeFileSync(join(lock, newOwner()), '');
+  };
+
+  test.each([
+    ['the other process holds the lock', rename],
+    ['the other process has removed the lock', remove],
+    ['a third process holds a new lock', replace],
+  ])('stays revoked if %s', async (_case, takeOver) => {
+    const place = makePlace();
+    const store = storeOf(place);
+    for (const name of ['a', 'b']) await store.approve(approval(name));
+    let isTaken = false;
+    const held = store.revoke(({ name }) => {
+      if (!isTaken) revokeA(place, takeOver);
+      isTaken = true;
+      return name === 'b';
+    });
+
+    await expect(held).rejects.toMatchObject({ code: 'ERR_TRUST_STORE' });
+
+    expect(await namesIn(storeOf(place))).toEqual(['b']);
+    expect(readdirSync(place.stateDir).filter((name) => name.includes('draft'))).toEqual([]);
+  });
+});
+
+test('a link without a target in place of the file approves nothing, is reported, and is kept', async () => {
+  const place = makePlace();
+  symlinkSync(join(place.root, 'elsewhere'), place.storePath);
+  const store = storeOf(place);
+
+  expect(await store.list()).toEqual([]);
+  await store.approve(approval('a'));
+
+  expect(place.logger.lines).toEqual([expect.stringContaining('link without a target')]);
+  expect(existsSync(join(place.root, 'elsewhere'))).toBe(false);
+  expect(await namesIn(store)).toEqual(['a']);
+  expect(readdirSync(place.stateDir).filter((name) => name.endsWith('.backup'))).toHaveLength(1);
+});
+
 test('the file is not parsed again after a write of this process', async () => {
   const store = storeOf(makePlace());
   const parse = vi.spyOn(JSON, 'parse');
@@ -169,6 +224,21 @@ test.skipIf(process.geteuid?.() !== 0)('a file of another user is ignored', asyn
   chownSync(place.storePath, 12_345, 0);
 
   expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
+});
+
+test('a file counts only if it belongs to the user or to root', async () => {
+  const place = makePlace();
+  const store = storeOf(place);
+  await store.approve(approval('a'));
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) chownSync(place.storePath, 12_345, 0);
+  const user = vi.spyOn(process as { geteuid: () => number }, 'geteuid');
+  onTestFinished(() => user.mockRestore());
+
+  user.mockReturnValue(statSync(place.storePath).uid + 1);
+  expect(await namesIn(storeOf(place))).toEqual([]);
+  user.mockReturnValue(statSync(place.storePath).uid);
+  expect(await namesIn(storeOf(place))).toEqual(['a']);
 });
 
 test.each<[string, (path: string) => void]>([

@@ -9,6 +9,7 @@ import { ModelError } from '../../../model/run-error.js';
 import { addUsage } from '../../../model/usage.js';
 import type { Run } from '../run.js';
 import type { ResponseHandlers, Timeouts } from '../run-config.js';
+import type { ModelStep } from './model-step.js';
 
 /** The innermost step of `wrapModelCall`. Calls the model within its time limits and checks the response. */
 export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
@@ -16,32 +17,41 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
   if (run.end.over) return Promise.reject(run.end.abortError ?? new RunEndedError('next'));
   run.attempt += 1;
   const { modelMs, firstPartMs } = run.config.timeouts;
-  const isWatched = run.end.stop !== undefined || request.signal !== undefined || request.onPart !== undefined;
+  const { step } = run;
+  const isSignalled = step === undefined ? request.signal !== undefined : step.hasForeignSignal(request);
+  const isWatched = run.end.stop !== undefined || isSignalled || request.onPart !== undefined;
+  if (step !== undefined) step.busy += 1;
   return isWatched || modelMs !== undefined || firstPartMs !== undefined
     ? callWatched(run, request)
     : callUnwatched(run, request);
 }
 
-/** All calls of a run share two handlers. An async function would allocate 300 bytes more per call. */
+/** Calls without a step share two handlers. An async function would allocate 300 bytes more per call. */
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const { model } = request;
   try {
     run.end.throwIfAborted();
-    run.handlers ??= handlersOf(run, run.config.model.id);
-    const { accept, refuse } = model === run.config.model ? run.handlers : handlersOf(run, model.id);
+    const isShared = run.step === undefined && model === run.config.model;
+    if (isShared) run.handlers ??= handlersOf(run, model.id);
+    const { accept, refuse } = (isShared ? run.handlers : undefined) ?? handlersOf(run, model.id);
     return Promise.resolve(model.generate(request)).then(accept, refuse);
   } catch (error) {
+    endCall(run.step);
     return Promise.reject(modelFailure(run, model.id, error));
   }
 }
 
 function handlersOf(run: Run, model: string): ResponseHandlers {
+  const { step, attempt } = run;
   const refuse = (error: unknown): never => {
+    endCall(step);
     throw modelFailure(run, model, error);
   };
   const accept = (response: ModelResponse) => {
     try {
-      return acceptResponse(run, response);
+      const accepted = acceptResponse(run, response);
+      endCall(step, attempt, accepted);
+      return accepted;
     } catch (error) {
       return refuse(error);
     }
@@ -50,16 +60,26 @@ function handlersOf(run: Run, model: string): ResponseHandlers {
 }
 
 async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
-  const gate = { attempt: run.attempt, turn: run.turn, open: true };
+  const { step, attempt } = run;
+  const gate = { attempt, turn: run.turn, open: true };
+  let response: ModelResponse | undefined;
   try {
     run.end.throwIfAborted();
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
-    return acceptResponse(run, await generate(run, gated));
+    response = acceptResponse(run, await generate(run, gated));
+    return response;
   } catch (error) {
     throw modelFailure(run, request.model.id, error);
   } finally {
     gate.open = false;
+    endCall(step, attempt, response);
   }
+}
+
+function endCall(step: ModelStep | undefined, attempt = 0, response?: ModelResponse): void {
+  if (step === undefined) return;
+  step.busy -= 1;
+  if (response !== undefined) step.responses[attempt] = response;
 }
 
 /** True if the model can be called directly: no hook, no listener, no signal and no time limit. */
@@ -112,14 +132,16 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelCa
 function generate(run: Run, request: ModelCallRequest): Awaitable<ModelResponse> {
   const { modelMs, firstPartMs } = run.config.timeouts;
   // A hook may have set its own signal in the request; then both signals apply.
-  const isLimited = modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.end.stop?.signal;
+  const shared = run.step === undefined ? run.end.stop : run.step.stop;
+  const isLimited = modelMs !== undefined || firstPartMs !== undefined || request.signal !== shared?.signal;
   return isLimited ? generateInTime(run, request) : run.end.race(request.model.generate(request));
 }
 
 async function generateInTime(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const stop = new Stop();
   stop.follow(request.signal);
-  if (run.end.stop !== undefined) stop.followStop(run.end.stop);
+  const shared = run.step?.stop ?? run.end.stop;
+  if (shared !== undefined) stop.followStop(shared);
   const gotPart = startTimers(run, stop);
   const onPart = (part: ModelPart) => {
     gotPart();

@@ -53,7 +53,8 @@ export function beginTool(call: ToolCall): unknown {
 
 // A separate function, as `finaliseLater`: a closure in `beginTool` would allocate a context for every call.
 function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardResult<unknown>>): PromiseLike<unknown> {
-  return checked.then((later) => execute(call, tool, later));
+  // A foreign thenable may call back twice, and the tool must run once.
+  return Promise.resolve(checked).then((later) => execute(call, tool, later));
 }
 
 /** Runs the tool with the checked arguments. */
@@ -63,6 +64,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }
   const { additions } = call.input;
+  call.calls.ran?.add(call.callId);
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
 
@@ -139,6 +141,10 @@ export class ToolCall implements ToolContext {
 
   get callId(): string {
     return this.input.id;
+  }
+
+  get idempotencyKey(): string {
+    return `${this.run.idempotencyKey}:${this.callId}`;
   }
 
   get toolName(): string {

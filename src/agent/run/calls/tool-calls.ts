@@ -103,9 +103,10 @@ function startWrapped(
   wrapToolCall: Step<ToolCallRequest, ToolResult>,
 ): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
+  const part = calls.parts[index] as ToolCallPart;
   calls.latest = undefined;
   try {
-    const output = wrapToolCall(requestOf(run, calls.parts[index] as ToolCallPart, prior?.approved), run);
+    const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), run);
     if (isPromise(output)) return output;
     settleCall(calls, index, output);
   } catch (error) {

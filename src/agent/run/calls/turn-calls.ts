@@ -1,6 +1,6 @@
 import { describeError } from '../../../errors.js';
 import { Stop } from '../../../internal/stop.js';
-import type { CallsInFlight } from '../../../lifecycle/hook-run.js';
+import type { ApprovableCall, CallsInFlight } from '../../../lifecycle/hook-run.js';
 import type { Message, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult } from '../../../tools/tool-result.js';
@@ -12,8 +12,8 @@ import type { ToolCall } from './tool-call.js';
 export interface PriorResults {
   /** By call id: results of an earlier run, denied calls, and calls whose response was cut off. */
   readonly results: ReadonlyMap<string, ToolResult>;
-  /** True if `resume` approved the calls that have no result. */
-  readonly approved: boolean;
+  /** By call id: the name and arguments of each call that `resume` approved, as JSON. */
+  readonly approved?: ReadonlyMap<string, string>;
 }
 
 /** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
@@ -34,6 +34,7 @@ export class TurnCalls implements CallsInFlight {
   latest: ToolCall | undefined = undefined;
   /** Ends the loop's wait. */
   release: (() => void) | undefined = undefined;
+  ran: Set<string> | undefined = undefined;
   private stopper: Stop | undefined = undefined;
   readonly run: Run;
 
@@ -69,6 +70,11 @@ export class TurnCalls implements CallsInFlight {
     return false;
   }
 
+  isApproved({ id, name, input }: ApprovableCall): boolean {
+    const text = textOf(name, input);
+    return text !== '' && this.prior?.approved?.get(id) === text;
+  }
+
   halt(): void {
     if (this.halted) return;
     this.halted = true;
@@ -91,10 +97,13 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
   const { calls, results, open, decisions, later } = resumed;
   run.conversation.enqueueFirst(message === undefined ? later : [...later, message]);
   const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
-  for (const { id, name } of open) {
+  const approved = new Map<string, string>();
+  for (const { id, name, input, invalidInput } of open) {
     const decision = decisions[id] as ResumeDecision;
     const record = { by: 'resume', point: 'resume', call: { id, name } } as const;
     if (decision === 'approve') {
+      // Kept as a string, because hooks may change the arguments in place.
+      approved.set(id, textOf(name, invalidInput === undefined ? input : undefined));
       run.record({ ...record, type: 'approve' });
       continue;
     }
@@ -102,5 +111,14 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
     run.record({ ...record, type: 'block', reason });
     known.set(id, errorResult(reason === undefined ? 'The call was denied.' : `The call was denied: ${reason}`));
   }
-  return new TurnCalls(run, calls, { results: known, approved: true });
+  return new TurnCalls(run, calls, { results: known, approved });
+}
+
+/** Returns the name and the arguments as JSON, or an empty string if the arguments are not JSON. */
+function textOf(name: string, input: unknown): string {
+  try {
+    return JSON.stringify([name, input]);
+  } catch {
+    return '';
+  }
 }

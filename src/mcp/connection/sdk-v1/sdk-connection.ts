@@ -63,7 +63,7 @@ export class SdkConnection implements Connection {
     const { limits } = this.options.settings;
     const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
     return readPages({
-      ...{ method, field: what, maxEntries: limits.tools, maxPages: limits.pages },
+      ...{ method, field: what, maxEntries: limits.tools, maxPages: limits.pages, maxSize: limits.messageBytes },
       request: (params) => this.request(method, params, options),
       warn: (problem) => this.options.log.write('warn', problem),
     });

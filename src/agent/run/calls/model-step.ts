@@ -1,0 +1,48 @@
+import { Stop } from '../../../internal/stop.js';
+import type { CallScope, HookRun } from '../../../lifecycle/hook-run.js';
+import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import type { ModelResponse } from '../../../model/model.js';
+
+/**
+ * The model calls of one turn, from the start of the outermost `wrapModelCall` hook until it settles. Then the step is
+ * closed: `next` rejects in hooks that are still running, and their model calls are aborted.
+ */
+export class ModelStep implements CallScope {
+  open = true;
+  busy = 0;
+  /** The request that the outermost hook gets. Reading its `signal` creates the signal. */
+  readonly request: ModelCallRequest;
+  /** The responses of the model calls, by attempt. */
+  readonly responses: ModelResponse[] = [];
+  private readonly run: HookRun;
+  private stopper: Stop | undefined = undefined;
+
+  constructor(run: HookRun, request: (step: ModelStep) => ModelCallRequest) {
+    this.run = run;
+    this.request = request(this);
+  }
+
+  get stop(): Stop {
+    if (this.stopper === undefined) {
+      this.stopper = new Stop();
+      if (this.open) this.stopper.followStop(this.run.end.stopper());
+      else this.abandon();
+    }
+    return this.stopper;
+  }
+
+  /** True if a hook replaced the signal of the request, or removed it. */
+  hasForeignSignal(request: ModelCallRequest): boolean {
+    return request !== this.request && request.signal !== this.stop.signal;
+  }
+
+  close(): void {
+    if (!this.open) return;
+    this.open = false;
+    if (this.busy > 0) this.abandon();
+  }
+
+  private abandon(): void {
+    this.stopper?.stop('the hooks around the model call have settled');
+  }
+}

@@ -1,0 +1,133 @@
+import { copyData, isSameBytes, isSameData, sliceBytes } from '../../internal/plain-data.js';
+import type { Message } from '../../model/message.js';
+
+/** Maps each object inside a view to the object that it was copied from. */
+const originals = new WeakMap<object, object>();
+/** Messages are long-lived, so each keeps its view for later callbacks, extensions and runs. */
+const kept = new WeakMap<Message, MessageView>();
+
+/** A deeply frozen copy of a message. */
+interface MessageView {
+  readonly view: Message;
+  /** Bytes cannot be frozen, so this view must not be shared. */
+  readonly hasBytes: boolean;
+}
+
+/** A conversation, and its view that all callbacks can share. */
+export interface ConversationView {
+  readonly messages: readonly Message[];
+  readonly views: readonly MessageView[];
+  /** Absent if a message has bytes. */
+  readonly shared: readonly Message[] | undefined;
+}
+
+/** The messages that one callback receives. */
+export interface InputView {
+  readonly messages: readonly Message[];
+  /** Returns true if the callback wrote into its messages. */
+  isWritten(): boolean;
+}
+
+/** Makes the view of a conversation. A message keeps its view until its data changes. */
+export function viewConversation(messages: readonly Message[]): ConversationView {
+  const views = messages.map(viewOf);
+  const canShare = views.every(({ hasBytes }) => !hasBytes);
+  return { messages, views, shared: canShare ? Object.freeze(views.map(({ view }) => view)) : undefined };
+}
+
+/** Returns the messages for one callback. Bytes are copied when the callback reads them. */
+export function viewForCallback({ messages, views, shared }: ConversationView): InputView {
+  if (shared !== undefined) return { messages: shared, isWritten: isNever };
+  const read: BytesRead[] = [];
+  const own = views.map(({ view, hasBytes }, index) =>
+    hasBytes ? makeView(messages[index] as Message, (part) => hideBytes(part, read)) : view,
+  );
+  return {
+    messages: Object.freeze(own),
+    isWritten: () => read.some(({ bytes, copy }) => !isSameBytes(bytes, copy)),
+  };
+}
+
+/** Returns copies that the callback can write to without an effect on others, so that a write can be reported. */
+export function writableView({ messages }: ConversationView): InputView {
+  const copies = messages.map((message) => makeView(message, undefined));
+  const given = [...copies];
+  return {
+    messages: given,
+    isWritten: () => !isSameData(messages, given) || given.some((it, at) => it !== copies[at]),
+  };
+}
+
+/** Returns true if a value is a view of the original, or has equal data. */
+export function isUnchanged(original: Message, value: Message): boolean {
+  return isTwin(original, value) || isSameData(original, value, isTwin);
+}
+
+/** Returns the message that a view was made of. */
+export function originalOf(view: Message): Message | undefined {
+  return originals.get(view) as Message | undefined;
+}
+
+/** Returns a deep copy of a message. The parts that come from a view are replaced by their originals. */
+export function copyReturned(message: Message): Message {
+  return copyData(message, { replace: (value) => originals.get(value) });
+}
+
+function isNever(): boolean {
+  return false;
+}
+
+function isTwin(original: object, value: object): boolean {
+  return originals.get(value) === original;
+}
+
+function viewOf(message: Message): MessageView {
+  const known = kept.get(message);
+  if (known !== undefined && isCurrent(message, known)) return known;
+  let hasBytes = false;
+  const view = makeView(message, (part) => {
+    hasBytes ||= Object.values(part).some((value) => value instanceof Uint8Array);
+    Object.freeze(part);
+  });
+  const made = { view, hasBytes };
+  kept.set(message, made);
+  return made;
+}
+
+/** False if the host has changed the message in place since the last run. */
+function isCurrent(message: Message, { view, hasBytes }: MessageView): boolean {
+  if (typeof message.content === 'string') return message.content === view.content && message.role === view.role;
+  return hasBytes || isSameData(message, view);
+}
+
+/** Copies a message without its bytes. `finish` is called for each copied object. */
+function makeView(message: Message, finish: ((part: object) => void) | undefined): Message {
+  const copies = new Map<object, object>();
+  const view = copyData(message, { copies, ...(finish && { copyBytes: (bytes) => bytes }) });
+  for (const [from, to] of copies) {
+    originals.set(to, from);
+    finish?.(to);
+  }
+  return view;
+}
+
+interface BytesRead {
+  readonly bytes: Uint8Array;
+  readonly copy: Uint8Array;
+}
+
+/** Replaces bytes by getters that copy them on the first access, and freezes the object. */
+function hideBytes(part: object, read: BytesRead[]): void {
+  for (const [key, bytes] of Object.entries(part)) {
+    if (!(bytes instanceof Uint8Array)) continue;
+    let copy: Uint8Array | undefined;
+    const get = () => {
+      if (copy !== undefined) return copy;
+      copy = sliceBytes(bytes);
+      read.push({ bytes, copy });
+      return copy;
+    };
+    Object.defineProperty(part, key, { get, enumerable: true });
+  }
+  Object.freeze(part);
+}

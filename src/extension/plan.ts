@@ -1,0 +1,49 @@
+import type { TagHandler } from './definition.js';
+import { actsIn, type Registration } from './registration.js';
+
+/** A handler of tags with its extension. */
+export interface HandlerSite {
+  readonly registration: Registration;
+  readonly handler: TagHandler;
+}
+
+/** The extensions that act in a run, by what they do. Each list is sorted by priority, then by registration. */
+export interface CallbackPlan {
+  readonly registrations: readonly Registration[];
+  readonly input: readonly Registration[];
+  readonly output: readonly Registration[];
+  readonly plain: readonly Registration[];
+  readonly handlers: readonly HandlerSite[];
+  /** Sorted by id. */
+  readonly additions: readonly Registration[];
+  /** Sorted by priority, then by id, so that the order of registration does not change the request. */
+  readonly guidance: readonly Registration[];
+}
+
+/** Sorts registrations into a plan. They must be in the order of their callbacks. */
+export function createPlan(registrations: readonly Registration[]): CallbackPlan {
+  const having = (member: 'onInputMessages' | 'onLlmOutput' | 'onPlainText' | 'toolConfig') =>
+    registrations.filter(({ extension }) => extension[member] !== undefined);
+  return {
+    registrations,
+    input: having('onInputMessages'),
+    output: having('onLlmOutput'),
+    plain: having('onPlainText'),
+    handlers: registrations.flatMap((registration) =>
+      registration.handlers.map((handler): HandlerSite => ({ registration, handler })),
+    ),
+    additions: registrations.filter(({ extension }) => extension.promptAdditions.length > 0).sort(byId),
+    guidance: having('toolConfig').sort((a, b) => b.extension.priority - a.extension.priority || byId(a, b)),
+  };
+}
+
+/** Returns the plan of a session. Most registries have no extension of a single session, so all runs share one plan. */
+export function planFor(plan: CallbackPlan, session: string | undefined): CallbackPlan {
+  const { registrations } = plan;
+  if (registrations.every((registration) => actsIn(registration, session))) return plan;
+  return createPlan(registrations.filter((registration) => actsIn(registration, session)));
+}
+
+function byId(a: Registration, b: Registration): number {
+  return a.extension.id < b.extension.id ? -1 : 1;
+}

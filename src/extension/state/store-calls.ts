@@ -1,0 +1,119 @@
+import { describeError, OptionInvalidError, TimeoutExceededError } from '../../errors.js';
+import { type Clock, withinTime } from '../../internal/clock.js';
+import type { Logger } from '../../internal/logger.js';
+import { type Awaitable, createDeferred, isPromise } from '../../internal/promise.js';
+import { StateKeyError } from '../../state/state-key.js';
+import type { StateScope } from '../../state/state-store.js';
+import { StateStoreError } from '../error.js';
+
+/** The clock and logger of a run, or of the registry. */
+export interface StateSite {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A call of the state store. An empty extension stands for all extensions, an empty session for all sessions. */
+export interface StoreCall<T> {
+  readonly scope: StateScope;
+  readonly operation: string;
+  readonly act: () => Awaitable<T>;
+}
+
+/** The time limits of store calls. */
+export interface StoreTimes {
+  readonly timeoutMs: number;
+  /** The time for which a store that does not answer is not called. Default: the time that the failed call took. */
+  readonly pauseMs: number | undefined;
+}
+
+interface Pending {
+  readonly scope: StateScope;
+  readonly answer: Promise<unknown>;
+}
+
+/**
+ * Calls the state store within a time limit. If a call times out and the store has answered no call in the meantime, all
+ * waiting calls fail with it, and later calls fail at once for a while.
+ */
+export class StoreCalls {
+  private readonly pending = new Set<Pending>();
+  private answeredAt = Number.NEGATIVE_INFINITY;
+  private pausedUntil = Number.NEGATIVE_INFINITY;
+  private failure: unknown = undefined;
+  private outage = createDeferred<never>();
+
+  constructor(private readonly times: StoreTimes) {
+    this.outage.promise.catch(() => {});
+  }
+
+  /** Resolves when the unfinished calls that match are finished. */
+  async settled(matches: (scope: StateScope) => boolean): Promise<void> {
+    const calls = [...this.pending].filter(({ scope }) => matches(scope));
+    await Promise.allSettled(calls.map(({ answer }) => answer));
+  }
+
+  /** Calls the store. Rejects with StateKeyError, OptionInvalidError or StateStoreError. */
+  async run<T>({ scope, operation, act }: StoreCall<T>, site: StateSite): Promise<T> {
+    try {
+      if (site.clock.now() < this.pausedUntil) throw this.failure;
+      const result = act();
+      return isPromise(result) ? await this.tracked(scope, this.bounded(operation, result, site)) : result;
+    } catch (error) {
+      if (error instanceof StateKeyError || error instanceof OptionInvalidError) throw error;
+      throw new StateStoreError(operation, error);
+    }
+  }
+
+  /** Counts a promise as an unfinished call until it settles. */
+  async tracked<T>(scope: StateScope, answer: Promise<T>): Promise<T> {
+    const entry = { scope, answer };
+    this.pending.add(entry);
+    try {
+      return await answer;
+    } finally {
+      this.pending.delete(entry);
+    }
+  }
+
+  private async bounded<T>(operation: string, result: PromiseLike<T>, site: StateSite): Promise<T> {
+    const { clock } = site;
+    const startedAt = clock.now();
+    const late = new TimeoutExceededError(`state store's \`${operation}\``, this.times.timeoutMs);
+    const timed = withinTime(result, late, clock);
+    try {
+      const answer = await Promise.race([timed, this.outage.promise]);
+      this.answeredAt = clock.now();
+      return answer;
+    } catch (error) {
+      timed.clear();
+      timed.catch(() => {});
+      if (isTimeout(error) && this.answeredAt <= startedAt) this.pause(error, clock.now() - startedAt, site);
+      throw error;
+    }
+  }
+
+  private pause(error: unknown, tookMs: number, { clock, logger }: StateSite): void {
+    if (clock.now() < this.pausedUntil) return;
+    const { pauseMs = tookMs } = this.times;
+    this.pausedUntil = clock.now() + pauseMs;
+    this.failure = error;
+    const { reject } = this.outage;
+    this.outage = createDeferred<never>();
+    this.outage.promise.catch(() => {});
+    reject(error as never);
+    logger.warn(
+      `The state store does not answer, so calls of extensions fail at once for ${pauseMs} ms: ${describeError(error)}`,
+      error,
+    );
+  }
+}
+
+/** Stores have time limits of their own, and report them as the cause of their error. */
+function isTimeout(error: unknown): boolean {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    if (current instanceof TimeoutExceededError) return true;
+    current = current.cause;
+  }
+  return false;
+}

@@ -1,0 +1,195 @@
+import { OptionInvalidError } from '../errors.js';
+import { type Clock, systemClock } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
+import { callable, clock, fullText, numberRule, required } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import type { Awaitable } from '../internal/promise.js';
+import type { Message, ToolCallPart } from '../model/message.js';
+import { messageFromJson, messageToJson } from '../state/message-json.js';
+import { SealInvalidError } from './seal-error.js';
+
+/** A key of WebCrypto. */
+type WebKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/** A secret of at least 32 bytes, or an HMAC key with SHA-256 of WebCrypto. */
+export type SealKey = string | Uint8Array | WebKey;
+
+/** The members of a suspended result that `sealRun` reads. */
+export interface SealableRun {
+  readonly status: string;
+  readonly history: readonly Message[];
+  readonly pending: readonly SealedCall[];
+}
+
+/** A tool call that waits for a decision. */
+export type SealedCall = ToolCallPart & { readonly reason: string; readonly by: string };
+
+/** Options of `sealRun`. */
+export interface SealOptions {
+  /** Name of the agent that continues the run. */
+  readonly agent: string;
+  /** Time after which `openRun` refuses the text, in milliseconds. */
+  readonly expiresInMs: number;
+  /** Default: the system clock. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Options of `openRun`. */
+export interface OpenOptions {
+  /** Name of the agent that continues the run. Required if agents share a key. Default: any agent. */
+  readonly agent?: string | undefined;
+  /**
+   * Records the id of the sealed run, and returns false if the id was recorded before. Without this option, a text can
+   * be opened any number of times until it expires. An id can be forgotten after `expiresAt`.
+   */
+  readonly useOnce?: ((id: string, expiresAt: number) => Awaitable<boolean>) | undefined;
+  /** Default: the system clock. */
+  readonly clock?: Clock | undefined;
+}
+
+/** A suspended run that was restored from its text. */
+export interface OpenedRun {
+  /** Unique for each call of `sealRun`. */
+  readonly id: string;
+  readonly agent: string;
+  /** Time of expiry in milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** The history of the suspended run. Pass it to the next run as `messages`. */
+  readonly messages: readonly Message[];
+  /** The open tool calls. Decide on each one in `resume`. */
+  readonly pending: readonly SealedCall[];
+}
+
+const VERSION = 'keelson-run.1';
+const LEAST_BYTES = 32;
+const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const;
+const LATEST = 8.64e15;
+
+/**
+ * Writes a suspended run as a text that a client can keep but cannot change. The text is signed, not encrypted: whoever
+ * has it can read the messages. Throws an `OptionInvalidError` if the run is not suspended or the key is too short.
+ *
+ * @example
+ * const text = await sealRun(result, key, { agent: agent.name, expiresInMs: 15 * 60_000 });
+ */
+export async function sealRun(result: SealableRun, key: SealKey, options: SealOptions): Promise<string> {
+  validateOptions(options, sealRules);
+  if (!isObject(result) || result.status !== 'suspended') {
+    const status = isObject(result) ? JSON.stringify(result.status) : typeof result;
+    throw new OptionInvalidError('result', `\`result\` must be a suspended run, got the status ${status}`);
+  }
+  const { agent, expiresInMs, clock: time = systemClock } = options;
+  const secret = await keyOf(key);
+  const document = {
+    ...{ id: crypto.randomUUID(), agent, expiresAt: Math.min(time.now() + expiresInMs, LATEST) },
+    messages: result.history.map(messageToJson),
+    pending: result.pending,
+  };
+  const payload = toBase64(new TextEncoder().encode(JSON.stringify(document)));
+  const signature = await crypto.subtle.sign(ALGORITHM, secret, signed(payload));
+  return `${VERSION}.${payload}.${toBase64(new Uint8Array(signature))}`;
+}
+
+/**
+ * Checks the text of a sealed run and restores the run. Rejects with a `SealInvalidError` if the text was changed, was
+ * signed with another key, has expired, belongs to another agent or was used before.
+ *
+ * @example
+ * const { messages, pending } = await openRun(text, key, { agent: agent.name, useOnce: (id) => ids.addIfNew(id) });
+ * const resume = Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
+ * await agent.run('', { messages, resume });
+ */
+export async function openRun(text: string, key: SealKey, options: OpenOptions = {}): Promise<OpenedRun> {
+  validateOptions(options, openRules);
+  const { agent, useOnce, clock: time = systemClock } = options;
+  const secret = await keyOf(key);
+  const run = restored(await verifiedPayload(text, secret));
+  if (time.now() >= run.expiresAt) {
+    throw new SealInvalidError('expired', 'it has expired; ask for the decision again with a new run');
+  }
+  if (agent !== undefined && agent !== run.agent) {
+    throw new SealInvalidError(
+      'agent',
+      `it must belong to the agent ${JSON.stringify(agent)}, but names another agent`,
+    );
+  }
+  if (useOnce !== undefined && (await useOnce(run.id, run.expiresAt)) !== true) {
+    throw new SealInvalidError('used', 'its id was used before; a run can be resumed only once');
+  }
+  return run;
+}
+
+async function verifiedPayload(text: string, secret: WebKey): Promise<string> {
+  const [name, version, payload, signature, ...rest] = typeof text === 'string' ? text.split('.') : [];
+  const isSealed = payload !== undefined && signature !== undefined && rest.length === 0;
+  if (`${name}` !== VERSION.split('.')[0] || !isSealed) {
+    throw new SealInvalidError('malformed', 'it must be a text that `sealRun` returned');
+  }
+  if (`${name}.${version}` !== VERSION) {
+    throw new SealInvalidError('version', `it must have the version ${VERSION}; ask for the decision again`);
+  }
+  const mac = fromBase64(signature);
+  const isGenuine = mac !== undefined && (await crypto.subtle.verify(ALGORITHM, secret, mac, signed(payload)));
+  if (!isGenuine) throw new SealInvalidError('forged', 'it was changed, or another key signed it');
+  return payload;
+}
+
+/** Restores a run from a payload whose signature is valid. */
+function restored(payload: string): OpenedRun {
+  try {
+    const { id, agent, expiresAt, messages, pending } = JSON.parse(new TextDecoder().decode(fromBase64(payload)));
+    return { id, agent, expiresAt, messages: messages.map(messageFromJson), pending };
+  } catch (cause) {
+    throw new SealInvalidError('malformed', 'its content must be that of `sealRun`', { cause });
+  }
+}
+
+/** The version is part of the signature, so that no other format can reuse the signature. */
+function signed(payload: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${VERSION}.${payload}`);
+}
+
+async function keyOf(key: SealKey): Promise<WebKey> {
+  if (isWebKey(key)) {
+    const { name, hash } = key.algorithm as { readonly name: string; readonly hash?: { readonly name: string } };
+    if (name === 'HMAC' && hash?.name === 'SHA-256') return key;
+    throw new OptionInvalidError('key', '`key` must be an HMAC key with SHA-256; create one with `generateKey`');
+  }
+  const bytes = typeof key === 'string' ? new TextEncoder().encode(key) : key;
+  if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {
+    const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : typeof key;
+    const message = `\`key\` must be a secret of at least ${LEAST_BYTES} bytes, got ${got}: use random bytes`;
+    throw new OptionInvalidError('key', message);
+  }
+  return crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, false, ['sign', 'verify']);
+}
+
+function isWebKey(key: unknown): key is WebKey {
+  return isObject(key) && 'algorithm' in key;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Returns undefined if the text is not base64 for URLs. */
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    // Each signature must have exactly one spelling.
+    return toBase64(bytes) === text ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const sealRules = {
+  agent: required(fullText),
+  expiresInMs: required(numberRule('a positive number of milliseconds', Number.MIN_VALUE, LATEST)),
+  clock,
+} satisfies OptionTable<SealOptions>;
+
+const openRules = { agent: fullText, useOnce: callable, clock } satisfies OptionTable<OpenOptions>;

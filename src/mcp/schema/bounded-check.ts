@@ -1,0 +1,56 @@
+import type { JsonSchema } from '../../internal/json.js';
+import { jsonSchemaChecker } from '../../tools/json-schema.js';
+import { draftOf, faultOfValue, issuesOf } from '../../tools/json-schema-check.js';
+import type { StandardResult } from '../../tools/standard-schema.js';
+import { isCheapCheck, isSmallSchema } from './check-cost.js';
+import { type CheckOutcome, CheckWorker } from './check-worker.js';
+import { NotJsonError } from './json-pieces.js';
+
+/** Checks a value against a schema. Rejects with the reason of the abort signal. */
+export type BoundedCheck = (
+  input: unknown,
+  signal?: AbortSignal,
+) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
+
+/** One worker for the checks of all servers. */
+const shared = new CheckWorker();
+
+/**
+ * Returns a check for a schema of a server. A check on the main thread takes less than 100 ms. Every other check runs in
+ * a worker thread with limits of time and memory; exceeding a limit is an issue.
+ */
+export function boundedCheck(schema: JsonSchema, worker: CheckWorker = shared): BoundedCheck {
+  const checkHere = jsonSchemaChecker(schema);
+  let isSmall: boolean | undefined;
+  return (input, signal) => {
+    isSmall ??= isSmallSchema(schema);
+    if (isSmall && isCheapCheck(schema, input)) return checkHere(input);
+    return checkThere(schema, input, { worker, signal });
+  };
+}
+
+interface Way {
+  readonly worker: CheckWorker;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function checkThere(
+  schema: JsonSchema,
+  value: unknown,
+  { worker, signal }: Way,
+): Promise<StandardResult<unknown>> {
+  const job = { schema: JSON.stringify(schema), draft: draftOf(schema.$schema), value, signal };
+  const outcome = await worker.check(job).catch((error: unknown): CheckOutcome => {
+    if (error instanceof NotJsonError) return { problem: error.message };
+    throw error;
+  });
+  if ('problem' in outcome) return { issues: [{ message: outcome.problem, path: [] }] };
+  if ('fault' in outcome) return { issues: [{ message: faultOfValue(errorOf(outcome.fault)), path: [] }] };
+  return outcome.errors.length === 0 ? { value } : { issues: issuesOf(outcome.errors) };
+}
+
+/** Restores an error of the worker, whose class says whether the value or the schema caused it. */
+function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
+  if (name === 'RangeError') return new RangeError(message);
+  return name === 'URIError' ? new URIError(message) : new TypeError(message);
+}

@@ -1,0 +1,175 @@
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { SchemaDraft } from '@cfworker/json-schema';
+import { createDeferred } from '../../internal/promise.js';
+import type { ValidatorError } from '../../tools/json-schema-check.js';
+import { untilAborted } from '../connection/request-time.js';
+import { jsonPieces } from './json-pieces.js';
+
+/** A check for the worker. */
+export interface CheckJob {
+  /** The schema as JSON. */
+  readonly schema: string;
+  readonly draft: SchemaDraft;
+  readonly value: unknown;
+  /** Ends the check, and the worker if the check is running. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The errors of the validator, or the reason why the check has no outcome. */
+export type CheckOutcome =
+  | { readonly errors: readonly ValidatorError[] }
+  | { readonly fault: { readonly name: string; readonly message: string } }
+  | Problem;
+
+interface Problem {
+  readonly problem: string;
+}
+
+/** Limits of the worker, and its file. */
+export interface CheckWorkerOptions {
+  /** Time limit of one check in milliseconds. Waiting for other checks does not count. Default 2,000. */
+  readonly checkMs?: number;
+  /** Milliseconds after the last check until the worker ends. Default 5,000. */
+  readonly idleMs?: number;
+  /** Returns the file of the worker. Called at the first check, since it throws in a program that was bundled. */
+  readonly fileOf?: () => URL;
+}
+
+/** Milliseconds of writing a value until other work gets the thread. */
+const WRITE_MS = 5;
+/** Milliseconds until a new worker must have loaded. */
+const START_MS = 20_000;
+const MAX_HEAP_MB = 256;
+
+const TOO_SLOW = { problem: 'It takes too long to be checked.' };
+const TOO_LARGE = { problem: 'It takes too much memory to be checked.' };
+
+/**
+ * Runs checks in a worker thread, one after another. Starts the worker for the first check, and ends it after a pause.
+ * A check that exceeds its time or memory limit ends the worker. The next check starts a new worker.
+ */
+export class CheckWorker {
+  private worker: Worker | undefined = undefined;
+  /** Resolves when the current worker has loaded. */
+  private ready: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+  private idle: NodeJS.Timeout | undefined = undefined;
+
+  constructor(private readonly options: CheckWorkerOptions = {}) {}
+
+  /** True while the worker thread exists. */
+  get isRunning(): boolean {
+    return this.worker !== undefined;
+  }
+
+  /** Rejects with the reason of the abort signal, or with a NotJsonError. A limit or a failure becomes a problem. */
+  check(job: CheckJob): Promise<CheckOutcome> {
+    this.waiting += 1;
+    const outcome = this.last
+      .then(() => this.run(job))
+      .finally(() => {
+        this.waiting -= 1;
+        if (this.waiting === 0) this.rest();
+      });
+    this.last = outcome.catch(() => {});
+    // A check that waits for others settles at once when it is aborted.
+    return job.signal === undefined ? outcome : untilAborted(job.signal, outcome);
+  }
+
+  private async run(job: CheckJob): Promise<CheckOutcome> {
+    const { signal, schema, draft } = job;
+    const { checkMs = 2_000 } = this.options;
+    signal?.throwIfAborted();
+    clearTimeout(this.idle);
+    const worker = this.started();
+    if ('problem' in worker) return worker;
+    const outcome = createDeferred<CheckOutcome>();
+    outcome.promise.catch(() => {});
+    const onAbort = () => outcome.reject(signal?.reason);
+    const onError = (error: unknown) => outcome.resolve(problemOf(error));
+    const late = () => outcome.resolve(TOO_SLOW);
+    let timer = setTimeout(late, START_MS);
+    worker.once('error', onError);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    let isDone = false;
+    try {
+      await Promise.race([this.ready, outcome.promise]);
+      clearTimeout(timer);
+      timer = setTimeout(late, checkMs);
+      worker.once('message', outcome.resolve);
+      await Promise.race([this.send(worker, job), outcome.promise]);
+      worker.postMessage({ schema, draft });
+      const settled = await outcome.promise;
+      isDone = !('problem' in settled);
+      return settled;
+    } finally {
+      clearTimeout(timer);
+      worker.off('message', outcome.resolve).off('error', onError);
+      signal?.removeEventListener('abort', onAbort);
+      if (!isDone) this.end();
+    }
+  }
+
+  /** Sends the value in pieces, so that a large value does not block the thread. */
+  private async send(worker: Worker, { value, signal }: CheckJob): Promise<void> {
+    let since = performance.now();
+    for (const piece of jsonPieces(value)) {
+      worker.postMessage(piece);
+      if (performance.now() - since < WRITE_MS) continue;
+      await setImmediate();
+      signal?.throwIfAborted();
+      if (worker !== this.worker) return;
+      since = performance.now();
+    }
+  }
+
+  private started(): Worker | Problem {
+    try {
+      this.worker ??= this.start();
+    } catch (error) {
+      return problemOf(error);
+    }
+    this.worker.ref();
+    return this.worker;
+  }
+
+  private start(): Worker {
+    const { fileOf = workerFile } = this.options;
+    const worker = new Worker(fileOf(), {
+      name: 'keelson-schema-check',
+      // The worker needs no secrets, and no loaders of the application.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    });
+    this.ready = new Promise((resolve) => worker.once('message', resolve));
+    return worker.on('error', () => {});
+  }
+
+  /** Lets the process end although the worker still runs, and ends the worker after a pause. */
+  private rest(): void {
+    this.worker?.unref();
+    const { idleMs = 5_000 } = this.options;
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => this.end(), idleMs).unref();
+  }
+
+  private end(): void {
+    void this.worker?.terminate();
+    this.worker = undefined;
+  }
+}
+
+/** Returns the file beside this one. `import.meta.url` is undefined in CommonJS. */
+function workerFile(): URL {
+  return new URL('./schema-worker.mjs', import.meta.url ?? pathToFileURL(__filename));
+}
+
+function problemOf(error: unknown): Problem {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE;
+  return { problem: `It cannot be checked, because the worker of the check failed: ${message}` };
+}

@@ -1,0 +1,152 @@
+import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
+import type { ProcessResult } from '../../process/run-process.js';
+import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
+import type { EventFields, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import type { ShellHook } from '../hook/definition.js';
+import { denialOf, type HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
+import { type HookProblem, neverStarted } from '../hook/problem.js';
+import { hookEnvironment } from './environment.js';
+import type { EventProgress } from './event-progress.js';
+import { hookInput } from './input.js';
+import { isMatched } from './matching.js';
+import { jsonText } from './plain-json.js';
+import { type HookMachine, startHook } from './process.js';
+import { ProcessQueue } from './process-queue.js';
+import type { HookReports } from './reports.js';
+
+/** Options of a `HookExecutor`. */
+export interface HookExecutorOptions {
+  readonly workspaceDir: string;
+  readonly appName: string;
+  /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
+  readonly timeoutMs: () => number;
+  readonly inheritEnv: boolean | InheritedVariables;
+  readonly sensitive: readonly string[];
+  readonly toolNames: ToolNames;
+  /** Number of hook processes that may run at once. */
+  readonly maxProcesses: number;
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+/** The result of a hook's program, or the reason why the program did not start. */
+export type Execution = (ProcessResult | Refused) & {
+  /** Time that the hook spent in the queue. Absent if the hook did not wait. */
+  readonly waitedMs?: number | undefined;
+};
+
+/** The reason why the program of a hook did not start. */
+export interface Refused {
+  readonly status: 'failed' | 'skipped';
+  readonly problem: HookProblem;
+  readonly durationMs: number;
+}
+
+const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start because the operation was aborted' };
+
+/** Objects that a `HookExecutor` shares with its runner. */
+export interface ExecutorParts {
+  readonly permits: HookApprovals;
+  readonly reports: HookReports;
+  readonly machine: HookMachine;
+}
+
+/** Runs the programs of hooks: approval, queue, start. */
+export class HookExecutor {
+  private readonly permits: HookApprovals;
+  private readonly reports: HookReports;
+  private readonly machine: HookMachine;
+  private readonly queue: ProcessQueue;
+  private readonly prefix: string;
+
+  constructor(
+    private readonly options: HookExecutorOptions,
+    { permits, reports, machine }: ExecutorParts,
+  ) {
+    this.permits = permits;
+    this.reports = reports;
+    this.machine = machine;
+    this.queue = new ProcessQueue(options.maxProcesses, machine.clock);
+    this.prefix = variablePrefix(options.appName);
+  }
+
+  /** Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. */
+  async run<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Execution | undefined> {
+    const { options, permits } = this;
+    const isTried = permits.mayMatch(hook);
+    // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
+    const decision = await permits.decide(hook);
+    if (!decision.allowed) return this.denied(hook, progress.context, { decision, isTried });
+    const timeoutMs = hook.timeout ?? options.timeoutMs();
+    const { signal } = progress.context;
+    const { type, waitedMs } = await this.queue.enter({ timeoutMs, signal });
+    if (type !== 'entered') {
+      const problem = type === 'late' ? neverStarted(timeoutMs, options.maxProcesses) : ABORTED;
+      return { status: 'failed', problem, durationMs: waitedMs };
+    }
+    try {
+      const result = await this.start(hook, progress, { isTried, timeoutMs: Math.max(1, timeoutMs - waitedMs) });
+      return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
+    } finally {
+      this.queue.leave();
+    }
+  }
+
+  private async start<Value>(
+    hook: ShellHook,
+    progress: EventProgress<Value>,
+    { isTried, timeoutMs }: { readonly isTried: boolean; readonly timeoutMs: number },
+  ): Promise<Execution | undefined> {
+    const { options, prefix } = this;
+    const { workspaceDir, inheritEnv, redact } = options;
+    const { sessionId, signal } = progress.context;
+    const fields = progress.context.describe(progress.value);
+    // Little code runs between verification and start, so that files have no time to change.
+    const verified = await this.permits.permit(hook);
+    if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isTried });
+    if (!isTried && this.isForOthers(hook, progress.context, verified)) return undefined;
+    let stdin: string | undefined;
+    const start = {
+      ...{ hook, verified, signal, timeoutMs },
+      env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
+      // The input is built while the program starts, to save time.
+      stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
+    };
+    const result = await startHook(start, this.machine);
+    return redacted(result, [hook.redact, redact]);
+  }
+
+  /** Returns the outcome of a denied hook; undefined if the approved matcher does not match. */
+  private denied(
+    hook: ShellHook,
+    subject: HookMatchInput,
+    { decision, isTried }: { readonly decision: DeniedDecision; readonly isTried: boolean },
+  ): Execution | undefined {
+    const isUnknown = !isTried && isForUnknownCalls(hook, decision);
+    if (isUnknown) this.reports.matcherChanged(hook);
+    else if (!isTried && this.isForOthers(hook, subject, decision)) return undefined;
+    return { ...denialOf(decision, isUnknown), durationMs: 0 };
+  }
+
+  /**
+   * Returns true if the approved matcher does not match. Before its approval, a regular expression counts as matching.
+   */
+  private isForOthers(hook: ShellHook, subject: HookMatchInput, decision: VerifiedItem | DeniedDecision): boolean {
+    const isApproved = decision.allowed || decision.approvedBefore;
+    return isApproved && !isMatched(hook, subject, this.options.toolNames);
+  }
+
+  private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>, fields: EventFields): string {
+    const input = hookInput(hook, progress, { ...this.options, fields, now: () => this.machine.clock.now() });
+    this.reports.start(hook, input);
+    return jsonText(input);
+  }
+}
+
+/** Removes secrets from the output of a hook with each function of the list. */
+function redacted(
+  result: ProcessResult,
+  redactors: readonly (((text: string) => string) | undefined)[],
+): ProcessResult {
+  const redact = (text: string) => redactors.reduce((shown, next) => next?.(shown) ?? shown, text);
+  return { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) };
+}

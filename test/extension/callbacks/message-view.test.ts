@@ -1,0 +1,180 @@
+import type { Message } from 'keelson';
+import type { ExtensionInput } from 'keelson/extension';
+import { describe, expect, test } from 'vitest';
+import { lab } from '../../support/extension/lab.js';
+
+const say = (content: string): Message => ({ role: 'user', content });
+const picture = (bytes: number): Message => ({
+  role: 'user',
+  content: [{ type: 'image', image: new Uint8Array(bytes).fill(1), mediaType: 'image/png' }],
+});
+const bytesOf = ([first]: readonly Message[]) =>
+  ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image;
+const redact: ExtensionInput = {
+  id: 'redact',
+  onInputMessages: (messages) =>
+    messages.map((message) =>
+      message.role === 'user' && typeof message.content === 'string'
+        ? { ...message, content: message.content.replaceAll('secret', '***') }
+        : message,
+    ),
+};
+
+/** Runs with one extension, and returns the messages of the model request. */
+async function requestOf(extension: ExtensionInput, messages: readonly Message[], checkWrites = false) {
+  const { agent, model, logger } = lab([extension], { registry: { checkWrites } });
+  const { decisions } = await agent.run('go', { messages });
+  const errors = logger.records.filter(({ level }) => level === 'error').map(({ message }) => message);
+  return { sent: model.requests[0]?.messages.slice(0, -1), errors, decisions };
+}
+
+test('messages are deeply frozen, and a write throws in strict code', async () => {
+  let first: unknown;
+  const { errors, sent } = await requestOf(
+    {
+      id: 'x',
+      onInputMessages(messages) {
+        first = messages[0];
+        (messages[0] as { content: string }).content = 'changed';
+        return messages;
+      },
+    },
+    [say('a')],
+  );
+
+  expect(Object.isFrozen(first)).toBe(true);
+  expect(errors).toEqual([expect.stringContaining('Extension "x": onInputMessages failed')]);
+  expect(sent).toEqual([say('a')]);
+});
+
+test('two extensions and two runs receive the same copy of a message', async () => {
+  const seen: unknown[] = [];
+  const watch = (id: string): ExtensionInput => ({ id, onInputMessages: ([first]) => void seen.push(first) });
+  const { agent } = lab([watch('a'), watch('b')]);
+  const messages = [say('kept')];
+  await agent.run('one', { messages });
+  await agent.run('two', { messages });
+
+  expect(seen).toHaveLength(4);
+  expect(new Set(seen).size).toBe(1);
+});
+
+test('a message that the host changes between two runs has a new copy', async () => {
+  const seen: unknown[] = [];
+  const { agent } = lab([{ id: 'x', onInputMessages: ([first]) => void seen.push((first as Message).content) }]);
+  const parts = [{ type: 'text' as const, text: 'before' }];
+  const messages = [{ role: 'user' as const, content: parts }];
+  await agent.run('one', { messages });
+  parts[0] = { type: 'text', text: 'after' };
+  await agent.run('two', { messages });
+
+  expect(seen).toEqual([[{ type: 'text', text: 'before' }], [{ type: 'text', text: 'after' }]]);
+});
+
+describe('unchanged messages keep their identity', () => {
+  const given = [say('one'), say('two'), say('three'), picture(4)];
+
+  test.each<[string, (messages: readonly Message[]) => readonly Message[]]>([
+    ['returned as they are', (messages) => messages],
+    ['in a new array', (messages) => [...messages]],
+    ['as shallow copies', (messages) => messages.map((message) => ({ ...message }))],
+    ['as deep copies', (messages) => structuredClone(messages) as Message[]],
+  ])('%s', async (_title, onInputMessages) => {
+    const { decisions, errors } = await requestOf({ id: 'x', onInputMessages }, given);
+
+    expect({ decisions, errors }).toEqual({ decisions: [], errors: [] });
+  });
+
+  test.each<[string, (messages: readonly Message[]) => readonly Message[], number]>([
+    ['after a removed message', (messages) => structuredClone(messages.slice(1)) as Message[], 2],
+    ['after an added message', (messages) => [say('new'), ...(structuredClone(messages) as Message[])], 3],
+    ['around a changed message', (messages) => messages.map((it, at) => (at === 1 ? say('x') : { ...it })), 2],
+  ])('%s', async (_title, onInputMessages, kept) => {
+    const messages = [say('one'), say('two'), say('three')];
+    const { agent } = lab([{ id: 'x', onInputMessages }]);
+    const { history } = await agent.run('go', { messages });
+
+    expect(history.filter((message) => messages.includes(message))).toHaveLength(kept);
+  });
+});
+
+test('a redactor without a match stores no message of 10,000 again', async () => {
+  const { agent } = lab([redact]);
+  const stored = Array.from({ length: 10_000 }, (_, index) => say(`message ${index}`));
+  const saved: [keep: number, added: number][] = [];
+  const store = {
+    load: () => ({ messages: stored, revision: 1 }),
+    save: (_id: string, { keep, append }: { keep: number; append: readonly Message[] }) => {
+      saved.push([keep, append.length]);
+      return 2;
+    },
+    delete: () => {},
+  };
+  const session = await agent.session({ id: 's', store: store as never });
+  await session.run('go');
+
+  expect(saved).toEqual([[10_000, 2]]);
+});
+
+describe('bytes', () => {
+  test('a picture of 10 MB takes less than three seconds with ten extensions', async () => {
+    const pass = (id: number): ExtensionInput => ({
+      id: `x${id}`,
+      onInputMessages: (messages) => messages.map((it) => ({ ...it })),
+    });
+    const { agent } = lab(Array.from({ length: 10 }, (_, id) => pass(id)));
+    const begun = performance.now();
+    const { decisions } = await agent.run('go', { messages: [picture(10_000_000)] });
+
+    expect(decisions).toEqual([]);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+  });
+
+  test('a callback that returns a picture after writing to its bytes changes the picture for later extensions', async () => {
+    const original = picture(4);
+    const { sent } = await requestOf(
+      {
+        id: 'x',
+        onInputMessages(messages) {
+          bytesOf(messages).fill(9);
+          return messages;
+        },
+      },
+      [original],
+    );
+
+    expect(bytesOf(sent ?? [])).toEqual(new Uint8Array(4).fill(9));
+    expect(original).toEqual(picture(4));
+  });
+});
+
+describe('with `checkWrites`', () => {
+  const sloppy = (body: string): ExtensionInput => ({
+    id: 'sloppy',
+    onInputMessages: new Function('m', body) as never,
+  });
+
+  test.each([
+    ['changes a member', "m[0].content = 'x'; return m;"],
+    ['adds a member', 'm[0].seen = true; return m;'],
+    ['deletes a member', 'delete m[0].content; return m;'],
+    ['replaces a message', "m[0] = { role: 'user', content: 'x' }; return m;"],
+  ])('reports an extension that %s and returns its input', async (_title, body) => {
+    const { errors, sent } = await requestOf(sloppy(body), [say('a')], true);
+
+    expect(errors).toEqual([expect.stringContaining('must not write to the messages that it receives')]);
+    expect(sent).toEqual([say('a')]);
+  });
+
+  test('reports nothing for an extension that only reads', async () => {
+    const { errors, decisions } = await requestOf(sloppy('return m.map((it) => it);'), [say('a'), picture(4)], true);
+
+    expect({ errors, decisions }).toEqual({ errors: [], decisions: [] });
+  });
+
+  test('a write in sloppy code is ignored without it', async () => {
+    const { errors, sent } = await requestOf(sloppy("m[0].content = 'x'; return m;"), [say('a')]);
+
+    expect({ errors, sent }).toEqual({ errors: [], sent: [say('a')] });
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { Agent, type AgentLifecycle, MemorySessionStore, type Message, type RunError } from '../../src/index.js';
+import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { pause, rejectionOf, until } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+import { transcript } from '../support/agent/transcript.js';
+
+const tools = [toolOf('work', () => 'worked')];
+const whole = ['user: Hello', 'assistant: call call_1 work', 'tool: call_1=worked'];
+
+/** Removes the tool results, which leaves a tool call without a result. */
+function dropResults(messages: readonly Message[]): void {
+  const at = messages.findIndex(({ role }) => role === 'tool');
+  if (at >= 0) (messages as Message[]).splice(at, 1);
+}
+
+describe('a beforeModel hook that damages the array in place', () => {
+  const hooks: Readonly<Record<string, AgentLifecycle['beforeModel']>> = {
+    synchronously: (messages) => dropResults(messages),
+    asynchronously: async (messages) => {
+      await pause();
+      dropResults(messages);
+    },
+    'and throws': (messages) => {
+      dropResults(messages);
+      if (messages.length > 1) throw new TypeError('broken');
+    },
+  };
+
+  it.each(Object.entries(hooks))('%s fails, and the damage is undone and not saved', async (_, beforeModel) => {
+    const store = new MemorySessionStore();
+    const lifecycle = [{ name: 'vandal', beforeModel }];
+    const agent = new Agent({ model: scriptedModel([calls('work'), 'done']), store, tools, lifecycle });
+    const session = await agent.session({ id: 's' });
+
+    const error = (await rejectionOf(session.run('Hello'))) as RunError;
+
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'vandal', point: 'beforeModel' });
+    expect(transcript(error.history)).toEqual(whole);
+    expect(transcript((await store.load('s'))?.messages ?? [])).toEqual(whole);
+  });
+
+  it.each(Object.entries(hooks))('%s is skipped with `onFailure: continue`', async (_, beforeModel) => {
+    const lifecycle = [{ beforeModel, onFailure: 'continue' as const }];
+    const model = scriptedModel([calls('work'), 'done']);
+    const agent = new Agent({ model, tools, lifecycle, logger: keepingLogger() });
+
+    expect(transcript((await agent.run('Hello')).history)).toEqual([...whole, 'assistant: done']);
+  });
+});
+
+describe('an afterModel hook that damages the response', () => {
+  const damage = (response: object) => void Object.assign(response, { content: undefined });
+  const hooks: Readonly<Record<string, AgentLifecycle['afterModel']>> = {
+    synchronously: (response) => damage(response),
+    asynchronously: async (response) => damage(response),
+  };
+
+  it.each(Object.entries(hooks))('%s fails', async (_, afterModel) => {
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{ name: 'vandal', afterModel }] });
+
+    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({
+      ...{ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'vandal', point: 'afterModel' },
+      cause: { code: 'ERR_RESPONSE_INVALID' },
+    });
+  });
+
+  it.each(Object.entries(hooks))('%s is skipped with `onFailure: continue`', async (_, afterModel) => {
+    const lifecycle = [{ afterModel, onFailure: 'continue' as const }];
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
+
+    expect((await agent.run('Hello')).text).toBe('done');
+  });
+});
+
+it('runs a tool once if the check of its arguments is a thenable that calls back twice', async () => {
+  let executed = 0;
+  const twice = {
+    // biome-ignore lint/suspicious/noThenProperty: a foreign thenable is the subject of this test.
+    then(resolve: (value: { value: unknown }) => void) {
+      resolve({ value: {} });
+      resolve({ value: {} });
+    },
+  };
+  const tool = { ...toolOf('work', () => String(++executed)), check: () => twice as never };
+  const agent = new Agent({ model: scriptedModel([calls('work'), 'done']), tools: [tool] });
+
+  await agent.run('Hello');
+
+  expect(executed).toBe(1);
+});
+
+describe('an asynchronous beforeAgent hook that is pending when its run ends', () => {
+  function opener(timeoutMs?: number) {
+    const log: string[] = [];
+    let open = () => {};
+    const lifecycle: AgentLifecycle = {
+      ...{ name: 'opener', timeoutMs },
+      beforeAgent: async () => {
+        await new Promise<void>((resolve) => (open = resolve));
+        log.push('open');
+      },
+      afterAgent: () => void log.push('close'),
+      onError: (error) => void log.push(`close: ${(error as RunError).code}`),
+    };
+    return { log, lifecycle, open: () => open() };
+  }
+
+  it('gets onError once it has returned, if the run was aborted', async () => {
+    const { log, lifecycle, open } = opener();
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] });
+    const stop = new AbortController();
+    const failed = rejectionOf(agent.run('Hello', { signal: stop.signal }));
+    stop.abort();
+
+    expect(await failed).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(log).toEqual([]);
+    open();
+    await until(() => log.length === 2);
+    expect(log).toEqual(['open', 'close: ERR_RUN_ABORTED']);
+  });
+
+  it('gets onError once it has returned, if the hook timed out', async () => {
+    const { log, lifecycle, open } = opener(10);
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] });
+
+    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
+    open();
+    await until(() => log.length === 2);
+    expect(log).toEqual(['open', 'close: ERR_LIFECYCLE_FAILED']);
+  });
+
+  it('gets no onError if the hook itself fails', async () => {
+    const log: string[] = [];
+    const lifecycle = { beforeAgent: () => Promise.reject(new TypeError('x')), onError: () => void log.push('error') };
+    await rejectionOf(new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] }).run('Hello'));
+    await pause();
+
+    expect(log).toEqual([]);
+  });
+});
+
+describe('beforeAgent of a run without an input', () => {
+  const polite: AgentLifecycle = { name: 'polite', beforeAgent: (input) => `${input} Please keep it short.` };
+
+  it('adds no message to a resumed run, and records no decision', async () => {
+    const suspend: AgentLifecycle = {
+      wrapToolCall: (call, next) => (call.approved ? next() : { type: 'suspend', reason: 'ask' }),
+    };
+    const agent = new Agent({ model: scriptedModel([calls('work'), 'done']), tools, lifecycle: [polite, suspend] });
+    const { history, pending } = await agent.run('Hello.');
+
+    const resume = Object.fromEntries(pending.map(({ id }) => [id, 'approve' as const]));
+    const resumed = await agent.run('', { messages: history, resume });
+
+    expect(transcript(resumed.history)).toEqual([
+      'user: Hello. Please keep it short.',
+      ...whole.slice(1),
+      'assistant: done',
+    ]);
+    expect(resumed.decisions.filter(({ by }) => by === 'polite')).toEqual([]);
+  });
+
+  it('may still end the run', async () => {
+    const closed: AgentLifecycle = { beforeAgent: () => ({ type: 'respond', text: 'closed' }) };
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [polite, closed] });
+
+    expect((await agent.run('', { messages: [{ role: 'user', content: 'Hello' }] })).text).toBe('closed');
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { defaultLimits } from '../../../src/mcp/config/settings.js';
+import { boundedCheck } from '../../../src/mcp/schema/bounded-check.js';
+import { CheckWorker } from '../../../src/mcp/schema/check-worker.js';
+import { compileJsonSchema } from '../../../src/tools/json-schema-check.js';
+import { longestHold } from '../../support/mcp/longest-hold.js';
+
+const many = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`);
+const record = (count: number, value: unknown) => Object.fromEntries(many(count).map((key) => [key, value]));
+const slow = { pattern: '^(a|a)*$' };
+const word = `${'a'.repeat(40)}!`;
+const words = many(20_000);
+const objects = many(5_000).map((text) => ({ text }));
+/** The limit for the schema of a tool, in characters. */
+const { schemaLength } = defaultLimits;
+
+function doubling(levels: number): Record<string, unknown> {
+  const defs = Object.fromEntries(
+    Array.from({ length: levels }, (_, at) => {
+      const next = { $ref: `#/$defs/d${at + 1}` };
+      return [`d${at}`, at === levels - 1 ? { type: 'string' } : { allOf: [next, next] }];
+    }),
+  );
+  return { $defs: defs, $ref: '#/$defs/d0' };
+}
+
+/** A costly schema and a value to match, for each keyword of draft 2020-12 that evaluates a value. */
+const costly: Readonly<Record<string, readonly [schema: Record<string, unknown>, value: unknown]>> = {
+  $ref: [doubling(30), 1],
+  $dynamicRef: [{ $dynamicRef: '#', items: slow }, [word]],
+  type: [{ items: { type: [...many(5_000), 'string'] } }, many(5_000)],
+  const: [{ items: { const: objects } }, Array.from({ length: 300 }, () => objects)],
+  enum: [{ items: { enum: objects } }, objects],
+  multipleOf: [{ items: { multipleOf: 5e-324 } }, Array.from({ length: 20_000 }, () => 1.7e308)],
+  maximum: [{ items: { anyOf: Array.from({ length: 2_000 }, () => ({ maximum: 0 })) } }, words.map((_, at) => at)],
+  minimum: [{ items: { anyOf: Array.from({ length: 2_000 }, () => ({ minimum: 9e9 })) } }, words.map((_, at) => at)],
+  exclusiveMaximum: [
+    { items: { allOf: Array.from({ length: 2_000 }, () => ({ exclusiveMaximum: 9e9 })) } },
+    [...words.keys()],
+  ],
+  exclusiveMinimum: [
+    { items: { allOf: Array.from({ length: 2_000 }, () => ({ exclusiveMinimum: -1 })) } },
+    [...words.keys()],
+  ],
+  maxLength: [{ allOf: Array.from({ length: 2_000 }, () => ({ maxLength: 9e9 })) }, 'x'.repeat(1_000_000)],
+  minLength: [{ allOf: Array.from({ length: 2_000 }, () => ({ minLength: 1 })) }, 'x'.repeat(1_000_000)],
+  pattern: [slow, word],
+  format: [{ format: 'url' }, `http://${'a'.repeat(60)}!`],
+  prefixItems: [{ prefixItems: many(5_000).map(() => slow) }, words.map(() => word)],
+  items: [{ items: slow }, words.map(() => word)],
+  contains: [{ contains: { enum: objects } }, objects.map(({ text }) => ({ text: `${text}!` }))],
+  maxContains: [{ contains: slow, maxContains: 1 }, words.map(() => word)],
+  minContains: [{ contains: slow, minContains: 1 }, words.map(() => word)],
+  unevaluatedItems: [{ unevaluatedItems: slow }, words.map(() => word)],
+  uniqueItems: [{ uniqueItems: true }, objects],
+  maxItems: [{ allOf: Array.from({ length: 10_000 }, () => ({ maxItems: 0 })) }, words],
+  minItems: [{ allOf: Array.from({ length: 5_000 }, () => ({ minItems: 9e9 })) }, words],
+  properties: [{ items: { properties: record(5_000, { type: 'string' }) } }, words.map(() => record(10, ''))],
+  patternProperties: [{ patternProperties: { '^(a|a)*$': {} } }, { [word]: 1 }],
+  additionalProperties: [{ additionalProperties: slow }, record(1_000, word)],
+  unevaluatedProperties: [{ unevaluatedProperties: slow }, record(1_000, word)],
+  propertyNames: [{ propertyNames: slow }, { [word]: 1 }],
+  required: [{ items: { required: many(20_000) } }, words.map(() => ({}))],
+  dependentRequired: [{ items: { dependentRequired: { a: many(20_000) } } }, words.map(() => ({ a: 1 }))],
+  dependentSchemas: [{ dependentSchemas: { a: { propertyNames: slow } } }, { a: 1, [word]: 1 }],
+  maxProperties: [{ allOf: Array.from({ length: 2_000 }, () => ({ maxProperties: 0 })) }, record(20_000, 1)],
+  minProperties: [{ allOf: Array.from({ length: 2_000 }, () => ({ minProperties: 9e9 })) }, record(20_000, 1)],
+  allOf: [{ allOf: many(100).map(() => ({ enum: many(200) })) }, word],
+  anyOf: [{ anyOf: many(100).map(() => ({ enum: many(200) })) }, word],
+  oneOf: [{ oneOf: many(100).map(() => ({ enum: many(200) })) }, word],
+  not: [{ not: slow }, word],
+  if: [{ if: slow }, word],
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: [{ if: true, then: slow }, word],
+  else: [{ if: false, else: slow }, word],
+};
+
+function workerOf(options: ConstructorParameters<typeof CheckWorker>[0] = {}): CheckWorker {
+  return new CheckWorker({ checkMs: 50, idleMs: 50, ...options });
+}
+
+describe('a costly check', () => {
+  test.each(Object.entries(costly))('does not hold the thread with `%s`', async (_keyword, [schema, value]) => {
+    expect(JSON.stringify(schema).length).toBeLessThan(schemaLength);
+    const check = boundedCheck(schema, workerOf());
+
+    expect(await longestHold(() => check(value))).toBeLessThan(100);
+  });
+
+  test('does not hold the thread with two keywords together', async () => {
+    const entries = Object.entries(costly).filter(([, [schema]]) => !('$ref' in schema));
+    const worker = workerOf({ checkMs: 10 });
+    for (let at = 0; at < entries.length; at += 3) {
+      const [, [first, value]] = entries[at] as (typeof entries)[number];
+      const [, [second]] = entries[(at * 7 + 5) % entries.length] as (typeof entries)[number];
+      const both = { ...second, ...first };
+      if (JSON.stringify(both).length > schemaLength) continue;
+      const check = boundedCheck(both, worker);
+
+      expect(await longestHold(() => check(value))).toBeLessThan(100);
+    }
+  }, 20_000);
+
+  test('ends with its abort signal, and the next check runs', async () => {
+    const worker = workerOf({ checkMs: 60_000 });
+    const controller = new AbortController();
+    const reason = new RangeError('no longer needed');
+    const running = boundedCheck(slow, worker)(word, controller.signal);
+    const waiting = boundedCheck(slow, worker)(word, controller.signal);
+    setTimeout(() => controller.abort(reason), 20);
+
+    await expect(running).rejects.toBe(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await vi.waitFor(() => expect(worker.isRunning).toBe(false));
+    expect(await boundedCheck({ uniqueItems: true }, worker)(words.slice(0, 1_000))).toEqual({
+      value: words.slice(0, 1_000),
+    });
+  });
+});
+
+describe('the worker', () => {
+  test('starts for the first costly check only, and ends after a pause', async () => {
+    const worker = workerOf({ checkMs: 5_000, idleMs: 20 });
+    const check = boundedCheck({ type: 'array', uniqueItems: true }, worker);
+    expect(await check(['a', 'b'])).toEqual({ value: ['a', 'b'] });
+    expect(worker.isRunning).toBe(false);
+    await check(many(500));
+    expect(worker.isRunning).toBe(true);
+    await vi.waitFor(() => expect(worker.isRunning).toBe(false));
+  });
+
+  test('has the same outcome as a check on the main thread', async () => {
+    const worker = workerOf({ checkMs: 5_000 });
+    onTestFinished(() => vi.waitFor(() => expect(worker.isRunning).toBe(false)));
+    const pad = { $comment: 'x', allOf: Array.from({ length: 300 }, () => ({ enum: [...many(200), 1, 'ab', null] })) };
+    for (const value of [1, 'ab', null, 'no', {}, []]) {
+      const there = await boundedCheck(pad, worker)(value);
+      const here = compileJsonSchema(pad)(value);
+      expect(there.issues === undefined).toBe(here.issues === undefined);
+    }
+    expect(worker.isRunning).toBe(true);
+  });
+
+  test('reports a value that JSON cannot hold', async () => {
+    const check = boundedCheck({ items: slow }, workerOf());
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic);
+
+    expect((await check([word, 1n])).issues?.[0]?.message).toBe('It holds a value that JSON cannot hold.');
+    expect((await check([word, cyclic])).issues?.[0]?.message).toBe('It is nested too deeply to be checked.');
+  });
+
+  test('reports that its file is missing', async () => {
+    const check = boundedCheck(
+      slow,
+      workerOf({ checkMs: 5_000, fileOf: () => new URL('./none.mjs', import.meta.url) }),
+    );
+
+    expect((await check(word)).issues?.[0]?.message).toContain('because the worker of the check failed');
+  });
+});

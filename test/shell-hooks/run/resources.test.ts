@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import type { Spawn } from '../../../src/process/process-group.js';
+import { createTrustGate } from '../../../src/trust/trust.js';
+import type { CrowdedOrder } from '../../support/shell-hooks/crowded-host.js';
+import { answers, hooksIn, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import { hookOfWorkspace } from '../../support/shell-hooks/workspace-hook.js';
+
+const lab = useHookLab();
+const host = fileURLToPath(new URL('../../support/shell-hooks/crowded-host.ts', import.meta.url));
+const refusal = { command: 'sh', args: ['-c', 'echo no >&2; exit 2'], exitCodes: true };
+
+/** Runs an agent in a process with 256 file descriptors. */
+async function crowded(order: Omit<CrowdedOrder, 'workspaceDir'>) {
+  const text = JSON.stringify({ workspaceDir: lab.workspace, ...order });
+  const command = [process.execPath, '--import', 'tsx', host, text];
+  const { stdout } = await promisify(execFile)('bash', ['-c', 'ulimit -n 256; exec "$0" "$@"', ...command]);
+  return JSON.parse(stdout) as { ran: number; results: number; reasons: readonly string[] };
+}
+
+const failing = (code: string): Spawn => {
+  return () => {
+    throw Object.assign(new TypeError(`spawn ${code}`), { code });
+  };
+};
+
+test.each(['continue', 'block'] as const)(
+  '1,000 calls run no guarded tool if no descriptor is free for the guard (onFailure: %s)',
+  async (onFailure) => {
+    const { ran, results, reasons } = await crowded({ calls: 1_000, free: 3, hook: { ...refusal, onFailure } });
+
+    expect({ ran, results }).toEqual({ ran: 0, results: 1_000 });
+    expect(reasons.join()).toContain('EMFILE');
+  },
+  60_000,
+);
+
+test('16 hook processes fit into 256 descriptors, so that each of 150 calls gets the answer of its guard', async () => {
+  const { ran, results, reasons } = await crowded({ calls: 150, hook: refusal });
+
+  expect({ ran, results }).toEqual({ ran: 0, results: 150 });
+  expect(reasons).toEqual(['The call was blocked by hook "guard": no']);
+}, 60_000);
+
+test.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('a guard whose start fails with %s blocks', async (code) => {
+  for (const event of ['before_tool', 'before_agent'] as const) {
+    for (const onFailure of [undefined, 'continue', 'block'] as const) {
+      const machine = { spawn: failing(code), logger: lab.logger };
+      const result = await runOnce(lab, [sh(event, 'true', { onFailure })], { machine });
+
+      expect(result).toMatchObject({ cancelled: true, cancelledBy: `${event}-hook` });
+      expect(result.reason).toContain(code);
+    }
+  }
+});
+
+test('a guard that is missing or not executable follows onFailure', async () => {
+  lab.write('plain.sh', 'exit 0');
+  for (const command of ['./missing.sh', './plain.sh']) {
+    for (const onFailure of ['continue', 'block'] as const) {
+      const hook = { event: 'before_tool', name: 'guard', command, onFailure } as const;
+
+      expect((await runOnce(lab, [hook])).cancelled).toBe(onFailure === 'block');
+    }
+  }
+});
+
+test('at other events, a hook without resources follows onFailure', async () => {
+  const machine = { spawn: failing('EMFILE'), logger: lab.logger };
+  for (const onFailure of ['continue', 'block'] as const) {
+    const result = await runOnce(lab, [sh('after_model', 'true', { onFailure })], { machine });
+
+    expect(result.cancelled).toBe(onFailure === 'block');
+  }
+});
+
+test('a guard whose time limit ends in the queue blocks', async () => {
+  const hooks = [answers('before_tool', { continue: true }), sh('before_tool', 'sleep 2', { name: 'slow' })];
+  const { runner } = hooksIn(lab, { hooks: [{ ...hooks[1], timeout: 400 } as never], maxProcesses: 1 });
+  const run = () => runner.run('before_tool', { tool_name: 'pay' });
+  const [first, second, third] = await Promise.all([run(), run(), run()]);
+
+  // The first guard had its whole time limit, so `onFailure` decides.
+  expect(first).toMatchObject({ cancelled: false, outcomes: [{ problem: { kind: 'timed-out' } }] });
+  for (const late of [second, third]) {
+    expect(late).toMatchObject({ cancelled: true, outcomes: [{ problem: { code: 'no-resources' } }] });
+  }
+});
+
+test('at most `maxProcesses` hooks run at once, in order of their calls', async () => {
+  const script = 'n=$(ls | grep -c "^run-"); touch "run-$$"; echo "$n" >> seen; sleep 0.05; rm "run-$$"';
+  const { runner } = hooksIn(lab, { hooks: [sh('before_tool', script)], maxProcesses: 2 });
+  await Promise.all(Array.from({ length: 8 }, () => runner.run('before_tool', { tool_name: 'pay' })));
+  const seen = lab.read('seen').trim().split('\n').map(Number);
+
+  expect(seen).toHaveLength(8);
+  expect(Math.max(...seen)).toBeLessThan(2);
+});
+
+test('a call that is aborted in the queue starts no program', async () => {
+  const { runner } = hooksIn(lab, { hooks: [sh('before_tool', 'echo x >> ran; sleep 0.2')], maxProcesses: 1 });
+  const controller = new AbortController();
+  const first = runner.run('before_tool', { tool_name: 'pay' });
+  const second = runner.run('before_tool', { tool_name: 'pay' }, { signal: controller.signal });
+  controller.abort();
+  const aborted = await second;
+  await first;
+
+  expect(aborted.outcomes).toMatchObject([{ problem: { kind: 'aborted' } }]);
+  expect(lab.read('ran')).toBe('x\n');
+});
+
+test('refuses an invalid `maxProcesses`', () => {
+  for (const maxProcesses of [0, -1, 1.5, Number.NaN, '16' as never]) {
+    expect(() => hooksIn(lab, { maxProcesses })).toThrow(/maxProcesses/);
+  }
+});
+
+test('an approved workspace guard blocks if its approval cannot be verified for lack of descriptors', async () => {
+  lab.write('guard.sh', '#!/bin/sh\nexit 0\n');
+  const { start } = hookOfWorkspace(lab);
+  const hooks = start();
+  await hooks.runner.run('before_tool', { tool_name: 'pay' });
+  const gate = createTrustGate({ workspaceDir: lab.workspace, logger: lab.logger });
+  const noFile = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+  Object.assign(gate.store, { list: () => Promise.reject(noFile) });
+  const crowdedHooks = hooksIn(lab, { registry: hooks.registry, gate });
+  const result = await crowdedHooks.runner.run('before_tool', { tool_name: 'pay' });
+
+  expect(result).toMatchObject({ cancelled: true, outcomes: [{ problem: { code: 'no-resources' } }] });
+});

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { matchesPattern } from '../../../src/trust/fingerprint/path-pattern.js';
+import { write } from '../../support/process/scratch.js';
+import { makePlace } from '../../support/trust/place.js';
+
+const FILES = [
+  'a.sh',
+  'b.sh',
+  'a.sh.bak',
+  'sh',
+  '.sh',
+  'lib/a.sh',
+  'lib/b.txt',
+  'lib/deep/a.sh',
+  'libs/a.sh',
+  'x/lib/a.sh',
+];
+
+test.each<[string, readonly string[]]>([
+  ['*.sh', ['.sh', 'a.sh', 'b.sh']],
+  ['?.sh', ['a.sh', 'b.sh']],
+  ['lib/*.sh', ['lib/a.sh']],
+  ['lib/*', ['lib/a.sh', 'lib/b.txt']],
+  ['*/*.sh', ['hooks/lint.sh', 'lib/a.sh', 'libs/a.sh']],
+  ['**/a.sh', ['a.sh', 'lib/a.sh', 'lib/deep/a.sh', 'libs/a.sh', 'x/lib/a.sh']],
+  ['lib/**', ['lib/a.sh', 'lib/b.txt', 'lib/deep/a.sh']],
+  ['**/lib/*.sh', ['lib/a.sh', 'x/lib/a.sh']],
+  ['./lib/a.sh', ['lib/a.sh']],
+  ['*.py', []],
+])('the pattern %s covers exactly its matches', async (pattern, expected) => {
+  const place = makePlace();
+  for (const path of FILES) write(join(place.workspaceDir, path), 'x');
+  const gate = place.gate();
+
+  await gate.authorize(place.hook({ command: '/bin/sh', files: [pattern] }));
+
+  const covered = place.asked[0]?.files.filter(({ type }) => type === 'file').map(({ path }) => path);
+  expect(covered).toEqual(expected);
+});
+
+test('the files in a fingerprint are sorted by directory and path, in code-unit order', async () => {
+  const place = makePlace();
+  for (const path of ['z', 'B', 'a', 'é', 'a-b', 'a/c'.replace('a/', 'd/')])
+    write(join(place.workspaceDir, 'data', path), 'x');
+  const gate = place.gate();
+
+  await gate.authorize(place.hook({ command: '/bin/sh', files: ['data/z', 'data/*', 'data/d/c'] }));
+
+  const paths = place.asked[0]?.files.filter(({ type }) => type === 'file').map(({ path }) => path);
+  expect(paths).toEqual(['data/B', 'data/a', 'data/a-b', 'data/d/c', 'data/z', 'data/é']);
+});
+
+test('a pattern matches as its translation to a regular expression', () => {
+  const step = fc.constantFrom('*', '**', '?', 'a', 'ab', '*a', 'a*b', 'b?');
+  const name = fc.constantFrom('a', 'b', 'ab', 'aab', 'ba');
+  const paths = fc.array(name, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 4 }), paths, (pattern, path) => {
+      const source = pattern.map((one) =>
+        one === '**' ? '(?:[^/]+/)*' : `${one.replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}/`,
+      );
+      expect(matchesPattern(path.join('/'), pattern)).toBe(
+        new RegExp(`^${source.join('')}$`).test(`${path.join('/')}/`),
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+});
