@@ -49,7 +49,12 @@ export type AgUIEvent =
   | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }
   | { readonly type: 'REASONING_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
   | { readonly type: 'REASONING_MESSAGE_END'; readonly messageId: string }
-  | { readonly type: 'TOOL_CALL_START'; readonly toolCallId: string; readonly toolCallName: string }
+  | {
+      readonly type: 'TOOL_CALL_START';
+      readonly toolCallId: string;
+      readonly toolCallName: string;
+      readonly parentMessageId: string;
+    }
   | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
   | { readonly type: 'TOOL_CALL_END'; readonly toolCallId: string }
   | {

@@ -35,8 +35,7 @@ export class AgUITurn {
     this.begin(attempt);
     this.end();
     if (!this.calls.has(callId)) {
-      this.calls.set(callId, 'open');
-      this.push({ type: 'TOOL_CALL_START', toolCallId: callId, toolCallName: name });
+      this.startCall(callId, name);
     }
     this.push({ type: 'TOOL_CALL_ARGS', toolCallId: callId, delta: text });
   }
@@ -45,9 +44,8 @@ export class AgUITurn {
   call({ id, name, text }: { readonly id: string; readonly name: string; readonly text: string }): void {
     this.end();
     if (!this.calls.has(id)) {
-      this.push({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: name });
+      this.startCall(id, name);
       this.push({ type: 'TOOL_CALL_ARGS', toolCallId: id, delta: text });
-      this.calls.set(id, 'open');
     }
     this.endCall(id);
   }
@@ -114,6 +112,11 @@ export class AgUITurn {
     if (kind === 'text') return this.push({ type: 'TEXT_MESSAGE_END', messageId });
     this.push({ type: 'REASONING_MESSAGE_END', messageId });
     this.push({ type: 'REASONING_END', messageId });
+  }
+
+  private startCall(toolCallId: string, toolCallName: string): void {
+    this.calls.set(toolCallId, 'open');
+    this.push({ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId: `${this.id}.calls` });
   }
 
   private endCall(id: string): void {

@@ -1,14 +1,34 @@
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
+import { assistantMessageId } from '../message-id.js';
 import { toolOutput } from '../shown-content.js';
 import type { AgUIMessage } from './ag-ui-event.js';
 
-/** Converts the messages of a session to AG-UI messages. System messages, reasoning and files are left out. */
-export function toAgUIMessages(history: readonly Message[]): AgUIMessage[] {
-  return history.flatMap((message, index) => convert(message, `m${index + 1}`));
+/** Options of `toAgUIMessages`. */
+export interface ToAgUIMessagesOptions {
+  /** The id of the chat, part of the message ids. Default: an empty string. */
+  readonly chatId?: string | undefined;
+}
+
+/**
+ * Converts the messages of a session to AG-UI messages. System messages, reasoning and files are left out. The text of
+ * failed tool calls is replaced by `The tool failed.`
+ */
+export function toAgUIMessages(
+  history: readonly Message[],
+  { chatId = '' }: ToAgUIMessagesOptions = {},
+): AgUIMessage[] {
+  let count = 0;
+  let answer = assistantMessageId(0, chatId, '');
+  return history.flatMap((message, index) => {
+    if (message.role !== 'user') return convert(message, `${answer}.m${index + 1}`);
+    count += 1;
+    const content = textOf(message);
+    answer = assistantMessageId(count, chatId, content);
+    return [{ id: `u${count}`, role: 'user' as const, content }];
+  });
 }
 
 function convert(message: Message, id: string): AgUIMessage[] {
-  if (message.role === 'user') return [{ id, role: 'user', content: textOf(message) }];
   if (message.role === 'assistant') {
     const content = textOf(message);
     const toolCalls = toolCallsOf(message).map(({ id: callId, name, input, invalidInput }) => ({

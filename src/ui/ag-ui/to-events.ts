@@ -13,6 +13,8 @@ export interface AgUIConverterOptions extends StreamTexts {
   readonly threadId: string;
   /** Default: the id of the run. */
   readonly runId?: string | undefined;
+  /** The start of every message id. Default: the id of the run. */
+  readonly messageId?: string | undefined;
 }
 
 /**
@@ -90,7 +92,7 @@ export class AgUIConverter {
   }
 
   private pushResult(toolCallId: string, content: string): void {
-    this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.runId}.${toolCallId}`, toolCallId, content });
+    this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.prefix}.${toolCallId}`, toolCallId, content });
   }
 
   private announce({
@@ -114,7 +116,11 @@ export class AgUIConverter {
 
   private finish(result: RunResult<unknown>): void {
     this.closeTurn();
-    if (this.replaced) this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(result.history) });
+    if (this.replaced)
+      this.push({
+        type: 'MESSAGES_SNAPSHOT',
+        messages: toAgUIMessages(result.history, { chatId: this.options.threadId }),
+      });
     const interrupts = (result.pending as readonly PendingCall[]).map(interruptOf);
     const outcome =
       result.status === 'suspended' && interrupts.length > 0
@@ -127,9 +133,15 @@ export class AgUIConverter {
     return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.runId, outcome } as const;
   }
 
+  /** A resumed run answers the same user message as the suspended run, so the run id keeps the message ids unique. */
+  private get prefix(): string {
+    const { messageId } = this.options;
+    return messageId === undefined ? this.runId : `${messageId}.${this.runId}`;
+  }
+
   private openTurn(turn: number): void {
     this.closeTurn();
-    this.turn = new AgUITurn(`${this.runId}.${turn}`, (event) => this.push(event));
+    this.turn = new AgUITurn(`${this.prefix}.${turn}`, (event) => this.push(event));
   }
 
   private closeTurn(): void {

@@ -5,8 +5,8 @@ import {
   textOf,
   type UserMessage,
 } from '../../model/message.js';
+import { assistantMessageId } from '../message-id.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
-import { assistantMessageId } from './message-id.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
@@ -45,14 +45,6 @@ export function toUIMessages(history: readonly Message[], { chatId = '' }: ToUIM
     }
   }
   return messages;
-}
-
-/** Returns the id of the assistant message that the next run of a session answers `input` with. */
-export function nextMessageId(history: readonly Message[], chatId: string, input: UserMessage | undefined): string {
-  const users = history.filter((message) => message.role === 'user');
-  const answered = input ?? users.at(-1);
-  const count = users.length + (input === undefined ? 0 : 1);
-  return assistantMessageId(count, chatId, answered === undefined ? '' : textOf(answered));
 }
 
 function resultsOf(history: readonly Message[]): ReadonlyMap<string, ToolResultPart> {
