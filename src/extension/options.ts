@@ -36,7 +36,7 @@ export interface ExtensionRegistryOptions {
    */
   readonly statePauseMs?: number | undefined;
   /**
-   * What happens if a callback fails because the state store failed. `continue` (default) logs the failure; `throw` ends
+   * Applies to a callback that fails because the state store failed. `continue` (default) logs the failure; `throw` ends
    * the run with the StateStoreError.
    */
   readonly onStateFailure?: 'continue' | 'throw' | undefined;

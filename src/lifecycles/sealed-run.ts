@@ -8,11 +8,10 @@ import type { Message, ToolCallPart } from '../model/message.js';
 import { messageFromJson, messageToJson } from '../state/message-json.js';
 import { SealInvalidError } from './seal-error.js';
 
-/** A key of WebCrypto. */
-type WebKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+/** A secret of at least 32 bytes, or a key of the Web Crypto API for HMAC with SHA-256. */
+export type SealKey = string | Uint8Array | Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A secret of at least 32 bytes, or an HMAC key with SHA-256 of WebCrypto. */
-export type SealKey = string | Uint8Array | WebKey;
+type WebKey = Exclude<SealKey, string | Uint8Array>;
 
 /** The members of a suspended result that `sealRun` reads. */
 export interface SealableRun {

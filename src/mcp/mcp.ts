@@ -78,9 +78,9 @@ export interface McpServers extends LifecycleLoader {
   status(): readonly McpServerStatus[];
   /**
    * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application.
-   * Rejects with an OptionInvalidError if another server has the name, and that server has precedence: servers of the
-   * host application go before servers of the user, and these before servers of the workspace. A server that loses its
-   * name ends, with an error in the log.
+   * Servers of the host application have precedence over servers of the user, then over servers of the workspace.
+   * Rejects with an OptionInvalidError if a server with precedence has the name. A server that loses its name ends, with
+   * an error in the log.
    */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
   /**

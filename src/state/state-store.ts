@@ -10,7 +10,7 @@ export interface StateScope {
 export interface StateEntry {
   readonly key: string;
   readonly value: string;
-  /** Stores the value only if the current value is equal to `ifValue`, or if there is none and `ifValue` is null. */
+  /** Stores the value only if the current value is equal to `ifValue`. Null means that the key must be absent. */
   readonly ifValue?: string | null | undefined;
 }
 

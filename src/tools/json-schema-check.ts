@@ -71,6 +71,8 @@ function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
   return steps;
 }
 
+export type { SchemaDraft };
+
 /** Returns the draft of a schema by its `$schema`. Default: 2020-12. */
 export function draftOf(uri: unknown): SchemaDraft {
   const known = /draft-0([467])|2019-09/.exec(String(uri));
@@ -96,11 +98,11 @@ function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
 
 /** Describes a value that the validator failed on. Throws if the schema caused the failure, such as a broken `$ref`. */
 export function faultOfValue(error: unknown): string {
+  const { name, message = '' } = error as { readonly name?: string; readonly message?: string };
   if (error instanceof StepsExceededError) return 'It takes too long to be checked.';
-  if (error instanceof RangeError) return 'It is nested too deeply to be checked.';
-  if (error instanceof URIError) return 'It has a property name that is not valid Unicode.';
-  if (error instanceof Error && error.message.startsWith('Instances of'))
-    return 'It holds a value that JSON cannot hold.';
+  if (name === 'RangeError') return 'It is nested too deeply to be checked.';
+  if (name === 'URIError') return 'It has a property name that is not valid Unicode.';
+  if (message.startsWith('Instances of')) return 'It holds a value that JSON cannot hold.';
   throw unusable(error);
 }
 

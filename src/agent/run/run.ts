@@ -37,7 +37,7 @@ export interface Attached {
 }
 
 /** The attempt of a run on the open calls of a session. */
-export interface Resumption {
+interface Resumption {
   readonly attempt: number;
   readonly idempotencyKey: string;
 }

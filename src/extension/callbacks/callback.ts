@@ -57,7 +57,7 @@ async function finish<Result>(
 }
 
 /** A running callback, with its time limit, its abort signal and its state scope. */
-export class Callback {
+class Callback {
   private readonly startedAt: number;
   private stop: Stop | undefined = undefined;
   private isSettled = false;

@@ -1,5 +1,6 @@
 /** A store whose sessions can be deleted, such as a SessionStore. */
 export interface DeletingStore {
+  /** Deletes a session. */
   delete(id: string): unknown;
 }
 

@@ -45,12 +45,6 @@ async function checkThere(
     throw error;
   });
   if ('problem' in outcome) return { issues: [{ message: outcome.problem, path: [] }] };
-  if ('fault' in outcome) return { issues: [{ message: faultOfValue(errorOf(outcome.fault)), path: [] }] };
+  if ('fault' in outcome) return { issues: [{ message: faultOfValue(outcome.fault), path: [] }] };
   return outcome.errors.length === 0 ? { value } : { issues: issuesOf(outcome.errors) };
-}
-
-/** Restores an error of the worker, whose class says whether the value or the schema caused it. */
-function errorOf({ name, message }: { readonly name: string; readonly message: string }): Error {
-  if (name === 'RangeError') return new RangeError(message);
-  return name === 'URIError' ? new URIError(message) : new TypeError(message);
 }

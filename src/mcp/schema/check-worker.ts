@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { SchemaDraft } from '@cfworker/json-schema';
 import { createDeferred } from '../../internal/promise.js';
-import type { ValidatorError } from '../../tools/json-schema-check.js';
+import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
 import { untilAborted } from '../connection/request-time.js';
 import { jsonPieces } from './json-pieces.js';
 

@@ -5,7 +5,7 @@ import { hasCode } from './error-code.js';
 /** Suffix of a file that is being written. */
 export const DRAFT = '.draft';
 
-/** Where the draft of a file is written, and a last check before the draft replaces the file. */
+/** The path of the draft of a file, and a last check before the draft replaces the file. */
 interface DraftPlace {
   readonly draft: string;
   readonly check?: () => Promise<void>;

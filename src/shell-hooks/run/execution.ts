@@ -35,7 +35,7 @@ export type Execution = (ProcessResult | Refused) & {
 };
 
 /** The reason why the program of a hook did not start. */
-export interface Refused {
+interface Refused {
   readonly status: 'failed' | 'skipped';
   readonly problem: HookProblem;
   readonly durationMs: number;

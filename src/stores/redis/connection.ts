@@ -75,6 +75,6 @@ export function textsOf(reply: unknown): string[] {
 }
 
 /** Converts a reply to a string. */
-export function textOf(reply: unknown): string {
+function textOf(reply: unknown): string {
   return reply instanceof Uint8Array ? decoder.decode(reply) : String(reply);
 }

@@ -164,8 +164,9 @@ return { 'value', value }
 
 /**
  * Further ARGV: member, value, maximum bytes of the extension, maximum bytes of the session, maximum keys, bytes of the
- * key, and a condition: an empty string, `absent`, or `equal` and the expected value. Replies 1 if the value was stored, 0
- * if it does not fit, or `conflict`, then the bytes before and after, and the evicted keys with their bytes.
+ * key, and a condition. The condition is an empty string, `absent`, or `equal` and the expected value. Replies 1 if the
+ * value was stored, 0 if it does not fit, or `conflict`, then the bytes before and after, and the evicted keys with their
+ * bytes.
  */
 export const setScript = new RedisScript(`${sliding}
 local member, value, size = ARGV[5], ARGV[6], #ARGV[6] + tonumber(ARGV[10])

@@ -39,7 +39,7 @@ export type BoundFile = {
 /** Receives the content of each file exactly as it was hashed. */
 export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
-/** Where the content goes, and known hashes that replace reading. A sink gets every file, so it rules out `hashes`. */
+/** The receiver of the content, and known hashes that replace reading. A sink gets every file, so it rules out `hashes`. */
 export interface FileReading {
   readonly sink?: FileSink | undefined;
   readonly hashes?: FileHashes | undefined;

@@ -48,7 +48,7 @@ test('a HOME in a worktree, where `.git` is a file, is not the home directory of
   expect(homeFolder()).toBe(own);
 });
 
-test('a HOME outside of repositories is the home directory, which is no workspace', () => {
+test('a HOME outside of repositories is the home directory and not a workspace', () => {
   const home = setHome(scratchFolder());
 
   expect(homeFolder()).toBe(home);
@@ -56,7 +56,7 @@ test('a HOME outside of repositories is the home directory, which is no workspac
   expect(workspaceRoots(join(home, 'work'))).toEqual([join(home, 'work')]);
 });
 
-test('a relative HOME is no home directory', () => {
+test('a relative HOME does not count as a home directory', () => {
   setHome('home');
 
   expect(homeFolder()).toBe(undefined);
