@@ -86,10 +86,8 @@ function decisionsOf({ parts, at }: ReadMessage): Record<string, UIDecision> {
         );
       }
       const { approved, reason } = approval;
-      return [
-        toolCallId,
-        approved ? 'approve' : typeof reason === 'string' && reason !== '' ? { deny: reason } : 'deny',
-      ];
+      const denial = typeof reason === 'string' && reason !== '' ? { deny: reason } : 'deny';
+      return [toolCallId, approved ? 'approve' : denial];
     }),
   );
 }
