@@ -15,6 +15,15 @@ export function fileUrl(part: FilePart | ImagePart): string {
   return /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mediaType};base64,${data}`;
 }
 
+/** Returns the value if JSON can represent it, and a placeholder otherwise. */
+export function shownData(value: unknown): unknown {
+  try {
+    return JSON.stringify(value) === undefined ? null : value;
+  } catch {
+    return 'The data cannot be shown as JSON.';
+  }
+}
+
 /** Returns a content part that can be sent as JSON. */
 function jsonPart(part: ContentPart): unknown {
   if (part.type === 'text') return { type: 'text', text: part.text };

@@ -26,12 +26,22 @@ export interface StreamTexts {
 /** The rules of the options for error texts. */
 export const errorTextRules = { errorText: callable, toolErrorText: callable } satisfies OptionTable<ErrorTextOptions>;
 
-/** Fills in the default texts. */
+/** Fills in the default texts. A function that throws counts as a function that returns the default text. */
 export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions): StreamTexts {
   return {
-    errorText: errorText ?? codeOnly,
-    toolErrorText: toolErrorText ?? (() => 'The tool failed.'),
+    errorText: (error) => attempt(() => errorText?.(error)) ?? codeOnly(error),
+    toolErrorText: (call) => attempt(() => toolErrorText?.(call)) ?? 'The tool failed.',
   };
+}
+
+/** An error here would hide the failure that the text describes. */
+function attempt(callback: () => unknown): string | undefined {
+  try {
+    const text = callback();
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The message of an error may contain data of the server, such as paths. Its code does not. */

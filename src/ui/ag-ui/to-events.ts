@@ -2,7 +2,7 @@ import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { ToolCallPart } from '../../model/message.js';
-import { toolOutput } from '../shown-content.js';
+import { shownData, toolOutput } from '../shown-content.js';
 import type { StreamTexts } from '../stream-texts.js';
 import type { AgUIEvent, AgUIInterrupt } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
@@ -75,8 +75,8 @@ export class AgUIConverter {
       // The calls of turn 0 were announced by the run that was suspended.
       if (event.turn > 0) this.announce({ id: event.callId, name: event.name, input: event.input });
     } else if (event.type === 'tool-delta') {
-      const { callId, name, data } = event;
-      this.push({ type: 'CUSTOM', name: 'keelson.progress', value: { toolCallId: callId, toolCallName: name, data } });
+      const value = { toolCallId: event.callId, toolCallName: event.name, data: shownData(event.data) };
+      this.push({ type: 'CUSTOM', name: 'keelson.progress', value });
     } else if (event.type === 'tool-end' && event.result !== undefined) {
       const { callId, name, result } = event;
       this.pushResult(
@@ -103,7 +103,7 @@ export class AgUIConverter {
   }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
     if (this.announced.has(id)) return;
     this.announced.add(id);
-    this.turn?.call({ id, name, text: invalidInput ?? JSON.stringify(input ?? {}) });
+    this.turn?.call({ id, name, text: invalidInput ?? JSON.stringify(shownData(input) ?? {}) });
   }
 
   private readError(error: unknown): void {
@@ -116,11 +116,10 @@ export class AgUIConverter {
 
   private finish(result: RunResult<unknown>): void {
     this.closeTurn();
-    if (this.replaced)
-      this.push({
-        type: 'MESSAGES_SNAPSHOT',
-        messages: toAgUIMessages(result.history, { chatId: this.options.threadId }),
-      });
+    if (this.replaced) {
+      const messages = toAgUIMessages(result.history, { chatId: this.options.threadId });
+      this.push({ type: 'MESSAGES_SNAPSHOT', messages });
+    }
     const interrupts = (result.pending as readonly PendingCall[]).map(interruptOf);
     const outcome =
       result.status === 'suspended' && interrupts.length > 0

@@ -1,10 +1,10 @@
 import { isObject } from '../../internal/json.js';
-import type { FilePart, ImagePart, TextPart, UserMessage } from '../../model/message.js';
 import { textOf } from '../../model/message.js';
 import { UICallUnknownError, UIHistoryUnknownError } from '../error.js';
 import { invalidBody, showValue } from '../invalid-body.js';
 import { isAnswer } from '../message-id.js';
 import type { UIDecision, UIRequest } from '../request.js';
+import { userMessageOf } from '../user-content.js';
 
 /**
  * Reads the body that `useChat` sends. Uses only the last user message, or the decisions on tool calls of the last
@@ -32,10 +32,10 @@ export function fromUIMessages(body: unknown): UIRequest {
     return { type: 'decisions', chatId, decisions: decisionsOf(last) };
   }
   if (trigger === 'regenerate-message') {
-    return { type: 'regenerate', chatId, userMessage: users, text: textOf(userMessage(last)) };
+    return { type: 'regenerate', chatId, userMessage: users, text: textOf(userMessageOf(last.parts, last.at)) };
   }
   const replaces = messageId === last.id ? { replaces: users } : {};
-  return { type: 'message', chatId, message: userMessage(last), ...replaces };
+  return { type: 'message', chatId, message: userMessageOf(last.parts, last.at), ...replaces };
 }
 
 interface ReadMessage {
@@ -64,7 +64,8 @@ function checkAnswered(messages: readonly ReadMessage[], chatId: string): void {
   for (const message of messages) {
     if (message.role === 'user') asked = message;
     else if (message.parts.some(({ type }) => type !== 'step-start')) {
-      if (isAnswer(message.id, chatId, asked === undefined ? '' : textOf(userMessage(asked)))) continue;
+      if (isAnswer(message.id, chatId, asked === undefined ? '' : textOf(userMessageOf(asked.parts, asked.at))))
+        continue;
       throw new UIHistoryUnknownError(
         `${message.at} must be an assistant message that this chat sent, got the id ${showValue(message.id)}. Load the history again.`,
       );
@@ -90,25 +91,4 @@ function decisionsOf({ parts, at }: ReadMessage): Record<string, UIDecision> {
       return [toolCallId, approved ? 'approve' : denial];
     }),
   );
-}
-
-function userMessage({ parts, at }: ReadMessage): UserMessage {
-  const content = parts.map((part, index) => userPart(part, `part ${index} of ${at}`));
-  if (content.length === 0) throw invalidBody(`the parts of ${at}`, 'at least one part', content);
-  const [only] = content;
-  return { role: 'user', content: content.length === 1 && only?.type === 'text' ? only.text : content };
-}
-
-function userPart(part: Readonly<Record<string, unknown>>, at: string): TextPart | ImagePart | FilePart {
-  const { type, text, url, mediaType, filename } = part;
-  if (type === 'text') {
-    if (typeof text !== 'string') throw invalidBody(`the text of ${at}`, 'a string', text);
-    return { type: 'text', text };
-  }
-  if (type !== 'file') throw invalidBody(at, 'a text or a file', type);
-  // A URL would make the server, or the provider, load an address that the page chose.
-  if (typeof url !== 'string' || !/^data:/i.test(url)) throw invalidBody(`the url of ${at}`, 'a `data:` URL', url);
-  if (typeof mediaType !== 'string') throw invalidBody(`the mediaType of ${at}`, 'a string', mediaType);
-  if (mediaType.startsWith('image/')) return { type: 'image', image: url, mediaType };
-  return { type: 'file', data: url, mediaType, ...(typeof filename === 'string' && { filename }) };
 }

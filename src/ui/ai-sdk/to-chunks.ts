@@ -2,7 +2,7 @@ import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
-import { fileUrl, toolOutput } from '../shown-content.js';
+import { fileUrl, shownData, toolOutput } from '../shown-content.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import type { UIMessageChunk } from './ui-chunk.js';
@@ -63,7 +63,12 @@ export class ChunkConverter {
   private readTool(event: AgentEvent): void {
     if (event.type === 'tool-start') this.announce({ id: event.callId, name: event.name, input: event.input });
     else if (event.type === 'tool-delta') {
-      this.push({ type: 'tool-output-available', toolCallId: event.callId, output: event.data, preliminary: true });
+      this.push({
+        type: 'tool-output-available',
+        toolCallId: event.callId,
+        output: shownData(event.data),
+        preliminary: true,
+      });
     } else if (event.type === 'tool-end') this.readToolEnd(event);
   }
 
@@ -100,7 +105,7 @@ export class ChunkConverter {
       type: 'tool-input-available',
       toolCallId: call.id,
       toolName: call.name,
-      input,
+      input: shownData(input),
       ...(call.providerExecuted && { providerExecuted: true }),
     });
   }

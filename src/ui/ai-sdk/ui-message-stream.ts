@@ -1,7 +1,7 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { dataEvent, encodeStream, SSE_HEADERS } from '../sse/encode.js';
+import { dataEvent, encodeStream, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
@@ -46,11 +46,8 @@ export function toUIMessageStream(
  */
 export function uiMessageResponse(stream: RunStream<unknown>, options: UIMessageResponseOptions = {}): Response {
   validateOptions(options, responseRules);
-  const headers = new Headers({ ...SSE_HEADERS, 'x-vercel-ai-ui-message-stream': 'v1' });
-  for (const [name, value] of new Headers(options.headers)) headers.set(name, value);
-  return new Response(encodeStream(itemStream(stream, conversion(options)), dataEvent, 'data: [DONE]\n\n'), {
-    headers,
-  });
+  const body = encodeStream(itemStream(stream, conversion(options)), dataEvent, 'data: [DONE]\n\n');
+  return eventStreamResponse(body, { 'x-vercel-ai-ui-message-stream': 'v1', ...options.headers });
 }
 
 /**
@@ -73,8 +70,11 @@ function conversion({ messageId, ...texts }: UIMessageStreamOptions): Conversion
   return { convert: (event) => converter.convert(event), join };
 }
 
-/** Joins neighbouring deltas of one text, one reasoning or one tool call. */
+/** Joins neighbouring deltas of one part or one tool call, and keeps only the latest progress of a tool call. */
 function join(last: UIMessageChunk, next: UIMessageChunk): UIMessageChunk | undefined {
+  if (last.type === 'tool-output-available' && last.preliminary && next.type === last.type) {
+    return last.toolCallId === next.toolCallId ? next : undefined;
+  }
   if (last.type === 'tool-input-delta' && next.type === 'tool-input-delta') {
     if (last.toolCallId !== next.toolCallId) return undefined;
     return { ...next, inputTextDelta: last.inputTextDelta + next.inputTextDelta };

@@ -1,10 +1,19 @@
-/** Headers of every response with server-sent events. */
-export const SSE_HEADERS = {
+const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   // Proxies such as nginx would otherwise collect the events.
   'x-accel-buffering': 'no',
 } as const;
+
+/** Returns a response with server-sent events. `headers` are added to the headers of such a response. */
+export function eventStreamResponse(
+  body: ReadableStream<Uint8Array>,
+  headers: Readonly<Record<string, string>> | undefined,
+): Response {
+  const all = new Headers(SSE_HEADERS);
+  for (const [name, value] of new Headers(headers)) all.set(name, value);
+  return new Response(body, { headers: all });
+}
 
 /** Returns a server-sent event with JSON data. JSON contains no line breaks, so one `data:` line is enough. */
 export function dataEvent(data: unknown): string {
