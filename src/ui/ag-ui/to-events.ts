@@ -26,6 +26,8 @@ export class AgUIConverter {
   private events: AgUIEvent[] = [];
   private runId = '';
   private replaced = false;
+  /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
+  private withheld = false;
   private readonly announced = new Set<string>();
 
   constructor(private readonly options: AgUIConverterOptions) {}
@@ -46,11 +48,14 @@ export class AgUIConverter {
         return this.openTurn(event.turn);
       case 'text-delta':
       case 'reasoning-delta':
+        this.takeBack();
         return this.turn?.delta(event);
       case 'tool-input-delta':
+        this.takeBack();
         return this.turn?.inputDelta(event);
       case 'model-error':
-        return this.turn?.replace();
+        this.withheld = true;
+        return this.takeBack();
       case 'model-end':
         return this.readResponse(event);
       case 'decision':
@@ -65,7 +70,8 @@ export class AgUIConverter {
   }
 
   private readResponse({ response }: AgentEventOf<'model-end'>): void {
-    if (response === undefined) return this.turn?.replace();
+    this.withheld = response === undefined;
+    if (response === undefined) return;
     this.turn?.settle(response.content);
     for (const part of response.content) if (part.type === 'tool-call') this.announce(part);
   }
@@ -107,6 +113,8 @@ export class AgUIConverter {
   }
 
   private readError(error: unknown): void {
+    // A person who stops an answer keeps what was shown.
+    if (error instanceof RunAbortedError) this.withheld = false;
     this.closeTurn();
     if (error instanceof RunAbortedError) return this.push(this.finished({ type: 'cancelled' }));
     const code = (error as { readonly code?: unknown } | null | undefined)?.code;
@@ -144,9 +152,15 @@ export class AgUIConverter {
   }
 
   private closeTurn(): void {
+    this.takeBack();
     this.turn?.close();
     this.replaced ||= this.turn?.replaced ?? false;
     this.turn = undefined;
+  }
+
+  private takeBack(): void {
+    if (this.withheld) this.turn?.replace();
+    this.withheld = false;
   }
 
   private push(event: AgUIEvent): void {

@@ -26,16 +26,17 @@ export function fromUIMessages(body: unknown): UIRequest {
   const read = messages.map(readMessage);
   checkAnswered(read, chatId);
   const last = read.at(-1) as ReadMessage;
-  const users = read.filter(({ role }) => role === 'user').length;
+  const users = read.filter(({ role }) => role === 'user');
   if (last.role === 'assistant') {
     if (trigger === 'regenerate-message') throw invalidBody('the last message', 'a user message', last.role);
     return { type: 'decisions', chatId, decisions: decisionsOf(last) };
   }
-  if (trigger === 'regenerate-message') {
-    return { type: 'regenerate', chatId, userMessage: users, text: textOf(userMessageOf(last.parts, last.at)) };
-  }
-  const replaces = messageId === last.id ? { replaces: users } : {};
-  return { type: 'message', chatId, message: userMessageOf(last.parts, last.at), ...replaces };
+  const message = userMessageOf(last.parts, last.at);
+  if (trigger === 'regenerate-message') return { type: 'regenerate', chatId, userMessage: users.length, message };
+  if (messageId !== last.id) return { type: 'message', chatId, message };
+  const previous = users.at(-2);
+  const previousText = previous && textOf(userMessageOf(previous.parts, previous.at));
+  return { type: 'message', chatId, message, replaces: users.length, previousText };
 }
 
 interface ReadMessage {

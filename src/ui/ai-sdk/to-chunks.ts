@@ -22,6 +22,8 @@ export class ChunkConverter {
   private chunks: UIMessageChunk[] = [];
   private readonly announced = new Map<string, unknown>();
   private failed = false;
+  /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
+  private withheld = false;
 
   constructor(private readonly options: ChunkOptions) {}
 
@@ -46,7 +48,8 @@ export class ChunkConverter {
       case 'tool-input-delta':
         return this.openedStep().inputDelta(event);
       case 'model-error':
-        return this.step?.reset();
+        this.withheld = true;
+        return this.takeBack();
       case 'model-end':
         return this.readResponse(event);
       case 'decision':
@@ -81,7 +84,8 @@ export class ChunkConverter {
   }
 
   private readResponse({ response }: AgentEventOf<'model-end'>): void {
-    if (response === undefined) return this.step?.reset();
+    this.withheld = response === undefined;
+    if (response === undefined) return;
     const step = this.openedStep();
     step.settle(response.content);
     for (const part of response.content) this.readPart(part);
@@ -117,6 +121,8 @@ export class ChunkConverter {
 
   private readError(error: unknown): void {
     this.failed = true;
+    // A person who stops an answer keeps what was shown.
+    if (error instanceof RunAbortedError) this.withheld = false;
     this.closeStep();
     if (error instanceof RunAbortedError) this.push({ type: 'abort' });
     else this.push({ type: 'error', errorText: this.options.errorText(error) });
@@ -134,6 +140,7 @@ export class ChunkConverter {
   }
 
   private openedStep(): StepChunks {
+    this.takeBack();
     return this.step ?? this.openStep(0);
   }
 
@@ -146,10 +153,16 @@ export class ChunkConverter {
 
   /** A step stays open after its turn, since a lifecycle may still replace the text of the turn. */
   private closeStep(): void {
+    this.takeBack();
     if (this.step === undefined) return;
     this.step.end();
     this.push({ type: 'finish-step' });
     this.step = undefined;
+  }
+
+  private takeBack(): void {
+    if (this.withheld) this.step?.reset();
+    this.withheld = false;
   }
 
   private push(chunk: UIMessageChunk): void {
