@@ -9,17 +9,18 @@ export type UIRequest =
       readonly type: 'message';
       readonly chatId: string;
       readonly message: UserMessage;
-      /** The number of the user message (from 1) that the new message replaces. Absent if the message is added. */
-      readonly replaces?: number | undefined;
-      /** The text of the user message before, as the page shows it. Absent if the message is the first. */
-      readonly previousText?: string | undefined;
+      /**
+       * Present if the message replaces an earlier message and everything after it: the texts of the user messages
+       * before it, as the page shows them.
+       */
+      readonly editedAfter?: readonly string[] | undefined;
     }
   | { readonly type: 'decisions'; readonly chatId: string; readonly decisions: Readonly<Record<string, UIDecision>> }
   | {
       readonly type: 'regenerate';
       readonly chatId: string;
-      /** The number of the user message (from 1) to answer anew. */
-      readonly userMessage: number;
-      /** The user message as the page shows it. */
+      /** The user message to answer anew, as the page shows it. */
       readonly message: UserMessage;
+      /** The texts of the user messages before it. */
+      readonly after: readonly string[];
     };

@@ -34,12 +34,29 @@ export {
   UIBodyInvalidError,
   UIBodyTooLargeError,
   UICallUnknownError,
+  UIChatUnknownError,
+  UIContentTypeInvalidError,
+  UIDecisionMissingError,
   UIHistoryUnknownError,
   UIMessageUnknownError,
+  UIMethodInvalidError,
+  UIOriginRefusedError,
   UIRequestError,
+  UISessionBusyError,
+  UIUnauthorizedError,
 } from './error.js';
+export { type AgentHandler, createAgentHandler } from './handler/create-agent-handler.js';
+export type {
+  AgentHandlerOptions,
+  Authorize,
+  ChatSession,
+  ContextOf,
+  HandlerOptions,
+} from './handler/handler-options.js';
+export type { ProtocolName } from './handler/protocol.js';
 export { nextMessageId } from './message-id.js';
 export type { UIDecision, UIRequest } from './request.js';
+export { type ListenerResponse, type ServerRequestLike, toNodeListener } from './sse/node-listener.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
 export type { SSEEvent, SSEPendingCall, SSEResult } from './sse/sse-event.js';
 export { type SSEResponseOptions, sseResponse } from './sse/sse-response.js';

@@ -1,5 +1,5 @@
 import { isObject } from '../../internal/json.js';
-import { textOf } from '../../model/message.js';
+import { textOf, type UserMessage } from '../../model/message.js';
 import { UICallUnknownError, UIHistoryUnknownError } from '../error.js';
 import { invalidBody, showValue } from '../invalid-body.js';
 import { isAnswer } from '../message-id.js';
@@ -26,17 +26,17 @@ export function fromUIMessages(body: unknown): UIRequest {
   const read = messages.map(readMessage);
   checkAnswered(read, chatId);
   const last = read.at(-1) as ReadMessage;
-  const users = read.filter(({ role }) => role === 'user');
   if (last.role === 'assistant') {
     if (trigger === 'regenerate-message') throw invalidBody('the last message', 'a user message', last.role);
     return { type: 'decisions', chatId, decisions: decisionsOf(last) };
   }
-  const message = userMessageOf(last.parts, last.at);
-  if (trigger === 'regenerate-message') return { type: 'regenerate', chatId, userMessage: users.length, message };
-  if (messageId !== last.id) return { type: 'message', chatId, message };
-  const previous = users.at(-2);
-  const previousText = previous && textOf(userMessageOf(previous.parts, previous.at));
-  return { type: 'message', chatId, message, replaces: users.length, previousText };
+  const [message, ...earlier] = read
+    .filter(({ role }) => role === 'user')
+    .map(({ parts, at }) => userMessageOf(parts, at))
+    .reverse() as [UserMessage, ...UserMessage[]];
+  const after = earlier.reverse().map(textOf);
+  if (trigger === 'regenerate-message') return { type: 'regenerate', chatId, message, after };
+  return { type: 'message', chatId, message, ...(messageId === last.id && { editedAfter: after }) };
 }
 
 interface ReadMessage {

@@ -1,6 +1,6 @@
 /** The members of `http.ServerResponse` that `pipeBody` uses. Express responses have them too. */
 export interface ServerResponseLike {
-  writeHead(status: number, headers: Record<string, string>): unknown;
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
   write(chunk: Uint8Array): boolean;
   end(): unknown;
   once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
@@ -14,7 +14,7 @@ export interface ServerResponseLike {
  * the run, if the client disconnects. Resolves when everything is written or the client has gone.
  */
 export async function pipeResponse(response: Response, target: ServerResponseLike): Promise<void> {
-  target.writeHead(response.status, Object.fromEntries(response.headers));
+  target.writeHead(response.status, headersOf(response));
   const reader = response.body?.getReader();
   if (reader === undefined) return void target.end();
   const cancel = () => void reader.cancel('the client disconnected').catch(() => {});
@@ -30,6 +30,11 @@ export async function pipeResponse(response: Response, target: ServerResponseLik
     target.off('close', cancel);
     target.off('error', cancel);
   }
+}
+
+function headersOf({ headers }: Response): Record<string, string | string[]> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
 }
 
 function drained(target: ServerResponseLike): Promise<void> {

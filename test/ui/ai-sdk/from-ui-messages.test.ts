@@ -41,10 +41,14 @@ test('reads files of the user message', () => {
   });
 });
 
-test('reads an edited message with the number of the message that it replaces', () => {
-  expect(fromUIMessages(body([user('Hi, Bo', 'x1')], { messageId: 'x1' }))).toMatchObject({
+test('reads an edited message with the user messages before it', () => {
+  const messages = [user('Hi'), answerTo('Hi', { type: 'text', text: 'Hello.' }), user('Bye, Bo', 'x2')];
+
+  expect(fromUIMessages(body(messages, { messageId: 'x2' }))).toEqual({
     type: 'message',
-    replaces: 1,
+    chatId: 'chat',
+    message: { role: 'user', content: 'Bye, Bo' },
+    editedAfter: ['Hi'],
   });
 });
 
@@ -52,8 +56,8 @@ test('reads a request to answer the last user message anew', () => {
   expect(fromUIMessages(body([user('Hi')], { trigger: 'regenerate-message' }))).toEqual({
     type: 'regenerate',
     chatId: 'chat',
-    userMessage: 1,
     message: { role: 'user', content: 'Hi' },
+    after: [],
   });
 });
 
