@@ -55,7 +55,7 @@ export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOp
 
 function conversion({ threadId, runId, messageId, ...texts }: AgUIStreamOptions): Conversion<AgUIEvent> {
   const converter = new AgUIConverter({ threadId, runId, messageId, ...resolveErrorTexts(texts) });
-  return { convert: (event) => converter.convert(event), join };
+  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
 }
 
 /** Joins neighbouring deltas of one message or one tool call, and keeps only the latest progress of a tool call. */

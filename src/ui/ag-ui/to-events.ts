@@ -39,11 +39,18 @@ export class AgUIConverter {
     return this.events;
   }
 
+  /** Returns the events for a run that failed before its first event. */
+  fail(error: unknown): readonly AgUIEvent[] {
+    this.events = [];
+    this.start('not-started');
+    this.readError(error);
+    return this.events;
+  }
+
   private read(event: AgentEvent): void {
     switch (event.type) {
       case 'run-start':
-        this.runId = this.options.runId ?? event.runId;
-        return this.push({ type: 'RUN_STARTED', threadId: this.options.threadId, runId: this.runId });
+        return this.start(event.runId);
       case 'turn-start':
         return this.openTurn(event.turn);
       case 'text-delta':
@@ -67,6 +74,12 @@ export class AgUIConverter {
       default:
         return this.readTool(event);
     }
+  }
+
+  private start(runId: string): void {
+    const { threadId } = this.options;
+    this.runId = this.options.runId ?? runId;
+    this.push({ type: 'RUN_STARTED', threadId, runId: this.runId });
   }
 
   private readResponse({ response }: AgentEventOf<'model-end'>): void {

@@ -34,10 +34,18 @@ export class ChunkConverter {
     return this.chunks;
   }
 
+  /** Returns the chunks for a run that failed before its first event. */
+  fail(error: unknown): readonly UIMessageChunk[] {
+    this.chunks = [];
+    this.start();
+    this.readError(error);
+    return this.chunks;
+  }
+
   private read(event: AgentEvent): void {
     switch (event.type) {
       case 'run-start':
-        return this.push({ type: 'start', ...(this.options.messageId && { messageId: this.options.messageId }) });
+        return this.start();
       case 'turn-start':
         // Turn 0 continues the tool calls of the message that the page already shows.
         if (event.turn > 0) this.openStep(event.turn);
@@ -61,6 +69,11 @@ export class ChunkConverter {
       default:
         return this.readTool(event);
     }
+  }
+
+  private start(): void {
+    const { messageId } = this.options;
+    this.push({ type: 'start', ...(messageId && { messageId }) });
   }
 
   private readTool(event: AgentEvent): void {

@@ -67,7 +67,7 @@ export function pipeUIMessages(
 
 function conversion({ messageId, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
   const converter = new ChunkConverter({ messageId, ...resolveErrorTexts(texts) });
-  return { convert: (event) => converter.convert(event), join };
+  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
 }
 
 /** Joins neighbouring deltas of one part or one tool call, and keeps only the latest progress of a tool call. */

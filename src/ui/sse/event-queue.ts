@@ -4,6 +4,8 @@ import type { RunStream } from '../../agent/run-stream.js';
 /** Converts one event of a run to the items that a client gets. */
 export interface Converter<Item> {
   convert(event: AgentEvent): readonly Item[];
+  /** Returns the items for a run that failed before its first event. */
+  fail(error: unknown): readonly Item[];
 }
 
 /** Joins two neighbouring items into one. Returns undefined if they must stay apart. */
@@ -23,15 +25,21 @@ export function itemStream<Item>(stream: RunStream<unknown>, conversion: Convers
   const queue: Item[] = [];
   const events = stream[Symbol.asyncIterator]();
   let wake: (() => void) | undefined;
+  let started = false;
   let ended = false;
+  const add = (items: readonly Item[]) => {
+    for (const item of items) enqueue(queue, item, conversion.join);
+  };
   const drain = async () => {
     try {
       for (let next = await events.next(); !next.done; next = await events.next()) {
-        for (const item of conversion.convert(next.value)) enqueue(queue, item, conversion.join);
+        started = true;
+        add(conversion.convert(next.value));
         wake?.();
       }
-    } catch {
-      // The failure of the run is the last item.
+    } catch (error) {
+      // The events of a run include its failure.
+      if (!started) add(conversion.fail(error));
     } finally {
       ended = true;
       wake?.();

@@ -5,7 +5,7 @@ import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../str
 import { encodeStream, eventStreamResponse } from './encode.js';
 import { itemStream } from './event-queue.js';
 import type { SSEEvent } from './sse-event.js';
-import { toSSEEvents } from './to-sse-events.js';
+import { runErrorEvent, toSSEEvents } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends ErrorTextOptions {
@@ -29,7 +29,11 @@ const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSE
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
   const texts = resolveErrorTexts(options);
-  const events = itemStream(stream, { convert: (event) => toSSEEvents(event, texts), join });
+  const events = itemStream(stream, {
+    convert: (event) => toSSEEvents(event, texts),
+    fail: (error) => [runErrorEvent(error, texts)],
+    join,
+  });
   let id = 0;
   const encode = (event: SSEEvent) => {
     id += 1;

@@ -31,7 +31,7 @@ function convert(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
     case 'model-end':
       return modelEnd(event);
     case 'run-error':
-      return { type: 'run-error', ...runError(event.error, texts) };
+      return runErrorEvent(event.error, texts);
     case 'run-end':
       return { type: 'run-end', ...(event.result && { result: resultOf(event.result) }) };
     default:
@@ -66,9 +66,10 @@ function modelEnd({ turn, response }: AgentEventOf<'model-end'>): SSEEvent {
   return { type: 'model-end', turn, text: textOf({ role: 'assistant', content: response.content }) };
 }
 
-function runError(error: unknown, { errorText }: StreamTexts) {
+/** Returns the event for a failed or aborted run. */
+export function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
   const aborted = error instanceof RunAbortedError;
-  return { errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
+  return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
 }
 
 function resultOf({ status, text, pending, usage }: RunResult<unknown>): SSEResult {

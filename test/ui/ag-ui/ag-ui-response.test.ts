@@ -120,6 +120,16 @@ test('hides the message of a failed run, and shows its code', async () => {
   });
 });
 
+test('shows the failure of a run that could not start', async () => {
+  const agent = agentOf(['Hello.']);
+  await agent.close();
+
+  expect(await readAgUIEvents(agUIResponse(agent.stream('Hi'), options))).toEqual([
+    { type: 'RUN_STARTED', threadId: 't1', runId: 'r1' },
+    { type: 'RUN_ERROR', message: 'The run failed (ERR_AGENT_CLOSED).', code: 'ERR_AGENT_CLOSED' },
+  ]);
+});
+
 test('joins the deltas that wait for a slow reader', async () => {
   const stream = agentOf([streams(Array.from({ length: 1000 }, () => 'ab'))]).stream('Hi');
   const response = agUIResponse(stream, options);

@@ -185,6 +185,16 @@ test('ends with an abort chunk if the run is aborted', async () => {
   expect(shownText(await readMessage(chunks))).toBe('Hel');
 });
 
+test('shows the failure of a run that could not start', async () => {
+  const agent = agentOf(['Hello.']);
+  await agent.close();
+
+  expect(await readChunks(uiMessageResponse(agent.stream('Hi')))).toEqual([
+    { type: 'start' },
+    { type: 'error', errorText: 'The run failed (ERR_AGENT_CLOSED).' },
+  ]);
+});
+
 test('aborts the run if the reader cancels the stream', async () => {
   const stream = agentOf([streams(['Hel'], hangs())]).stream('Hi');
   const reader = toUIMessageStream(stream).getReader();

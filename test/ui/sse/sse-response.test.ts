@@ -90,6 +90,17 @@ test('reports an abort without an error of the server', async () => {
   expect(events.at(-2)?.data).toEqual({ type: 'run-error', errorText: 'The run was stopped.', aborted: true });
 });
 
+test('shows the failure of a run that could not start', async () => {
+  const agent = agentOf(['Hello.']);
+  await agent.close();
+
+  const events = await readSSE(sseResponse(agent.stream('Hi')));
+
+  expect(events.map(({ data }) => data)).toEqual([
+    { type: 'run-error', errorText: 'The run failed (ERR_AGENT_CLOSED).', aborted: false },
+  ]);
+});
+
 test('joins the deltas that wait for a slow reader', async () => {
   const stream = agentOf([streams(Array.from({ length: 1000 }, () => 'ab'))]).stream('Hi');
   const response = sseResponse(stream, { headers: { 'x-own': '1' } });
