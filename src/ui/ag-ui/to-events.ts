@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import type { ToolCallPart } from '../../model/message.js';
+import type { Message, ToolCallPart } from '../../model/message.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import type { StreamTexts } from '../stream-texts.js';
 import type { AgUIEvent, AgUIInterrupt } from './ag-ui-event.js';
@@ -129,7 +129,10 @@ export class AgUIConverter {
     // A person who stops an answer keeps what was shown.
     if (error instanceof RunAbortedError) this.withheld = false;
     this.closeTurn();
-    if (error instanceof RunAbortedError) return this.push(this.finished({ type: 'cancelled' }));
+    if (error instanceof RunAbortedError) {
+      this.sendSnapshot(error.history);
+      return this.push(this.finished({ type: 'cancelled' }));
+    }
     const code = (error as { readonly code?: unknown } | null | undefined)?.code;
     const message = this.options.errorText(error);
     this.push({ type: 'RUN_ERROR', message, ...(typeof code === 'string' && { code }) });
@@ -137,16 +140,19 @@ export class AgUIConverter {
 
   private finish(result: RunResult<unknown>): void {
     this.closeTurn();
-    if (this.replaced) {
-      const messages = toAgUIMessages(result.history, { chatId: this.options.threadId });
-      this.push({ type: 'MESSAGES_SNAPSHOT', messages });
-    }
+    this.sendSnapshot(result.history);
     const interrupts = (result.pending as readonly PendingCall[]).map(interruptOf);
     const outcome =
       result.status === 'suspended' && interrupts.length > 0
         ? ({ type: 'interrupt', interrupts } as const)
         : ({ type: 'success' } as const);
     this.push({ ...this.finished(outcome), usage: [result.usage] });
+  }
+
+  /** Sends all messages of the chat, if the run replaced text that AG-UI cannot take back. */
+  private sendSnapshot(history: readonly Message[]): void {
+    if (!this.replaced) return;
+    this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(history, { chatId: this.options.threadId }) });
   }
 
   private finished(outcome: Extract<AgUIEvent, { type: 'RUN_FINISHED' }>['outcome']) {

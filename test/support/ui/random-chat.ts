@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { UIMessage } from 'ai';
-import { createAgentHandler } from 'keelson/ui';
+import { type AgentHandler, createAgentHandler } from 'keelson/ui';
 import { expect } from 'vitest';
 import { type Random, seeded } from '../soak/random-agent.js';
 import { ChatClient, loadHistory } from './chat-client.js';
@@ -12,8 +12,8 @@ export async function playRandomChat(seed: number): Promise<void> {
   const random = seeded(seed);
   const { client, handler, kept } = chatOf(random);
   for (let step = 0; step < 5; step += 1) {
-    await act(client, { random, step });
-    await compare(client, handler);
+    const wasStopped = await act(client, { random, step });
+    await compare(client, { handler, wasStopped });
   }
   expect(kept.length).toBeGreaterThan(0);
   for (const response of kept) await readChunks(response);
@@ -33,7 +33,11 @@ function chatOf(random: Random) {
   return { client, handler, kept };
 }
 
-async function act(client: ChatClient, { random, step }: { readonly random: Random; readonly step: number }) {
+/** Sends a message, decisions, an edit or a request for a new answer. Returns true if the answer was stopped. */
+async function act(
+  client: ChatClient,
+  { random, step }: { readonly random: Random; readonly step: number },
+): Promise<boolean> {
   const open = openCalls(client.lastMessage);
   const kind = random();
   const users = client.messages.filter(({ role }) => role === 'user');
@@ -46,24 +50,29 @@ async function act(client: ChatClient, { random, step }: { readonly random: Rand
     sent = client.sendMessage({ text: `Edited ${step}`, messageId: users[0]?.id ?? '' });
   } else sent = client.sendMessage({ text: `Message ${step}` });
   // Ends calls of the model that never end, too.
-  const stop = new AbortController();
+  const done = new AbortController();
   const stopAfter = random() < 0.2 ? random() * 10 : 400;
-  void setTimeout(stopAfter, undefined, { signal: stop.signal }).then(
-    () => client.stop(),
-    () => {},
+  const stopped = setTimeout(stopAfter, undefined, { signal: done.signal }).then(
+    () => client.stop().then(() => true),
+    () => false,
   );
   await sent;
   await idle(client);
-  stop.abort();
+  done.abort();
+  return stopped;
+}
+
+interface Compared {
+  readonly handler: AgentHandler;
+  readonly wasStopped: boolean;
 }
 
 /** Compares the last answer with the stored history, unless its run failed or was stopped. */
-async function compare(client: ChatClient, handler: Parameters<typeof loadHistory>[0]): Promise<void> {
+async function compare(client: ChatClient, { handler, wasStopped }: Compared): Promise<void> {
   for (const error of client.errors.splice(0)) expect(error.message).toMatch(/^The run failed \(ERR_MODEL_FAILED\)\.$/);
   const { messages } = await loadHistory(handler);
   const last = client.lastMessage;
-  if (client.status !== 'ready' || last?.role !== 'assistant') return;
-  if (last.metadata === undefined) return;
+  if (wasStopped || client.status !== 'ready' || last?.role !== 'assistant') return;
   const stored = messages.at(-1);
   expect(stored?.id).toBe(last.id);
   expect(stored && shownParts(stored)).toEqual(shownParts(last));
@@ -77,11 +86,13 @@ function shownParts({ parts }: UIMessage): unknown[] {
     const { type, toolCallId, state, output, input } = part;
     return [{ type, toolCallId, input, output, state: state === 'output-denied' ? 'output-error' : state }];
   });
-  return shown.reduce<unknown[]>((joined, part) => {
+  const joined: unknown[] = [];
+  for (const part of shown) {
     const last = joined.at(-1);
-    if (typeof part !== 'string' || typeof last !== 'string') return [...joined, part];
-    return [...joined.slice(0, -1), last + part];
-  }, []);
+    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part;
+    else joined.push(part);
+  }
+  return joined;
 }
 
 function openCalls(message: UIMessage | undefined): string[] {
