@@ -16,7 +16,15 @@ export function isAnswer(id: string, chat: string, userText: string): boolean {
   return count !== undefined && answer === assistantMessageId(Number(count), chat, userText);
 }
 
-/** Returns the id of the assistant message that the next run of a session answers `input` with. */
+/**
+ * Returns the id of the assistant message that the next run of a session answers `input` with. Without `input`, the run
+ * answers the last user message.
+ *
+ * @example
+ * const session = await agent.session({ id: 'ada' });
+ * const messageId = nextMessageId(session.messages, 'ada', { role: 'user', content: 'Hello' });
+ * const response = uiMessageResponse(session.stream('Hello'), { messageId });
+ */
 export function nextMessageId(history: readonly Message[], chatId: string, input: UserMessage | undefined): string {
   const users = history.filter((message) => message.role === 'user');
   const answered = input ?? users.at(-1);

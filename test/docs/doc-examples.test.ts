@@ -80,6 +80,8 @@ const notWrittenFirst = [
   'McpCallOptions',
   'McpRemoveOptions',
   'HookMachineOptions',
+  'HandlerOptions',
+  'ErrorTextOptions',
 ];
 
 function hasExample(symbol: ts.Symbol): boolean {

@@ -31,7 +31,13 @@ const rules = {
 } satisfies OptionTable<AgUIStreamOptions>;
 const responseRules = { ...rules, headers: anything } satisfies OptionTable<AgUIResponseOptions>;
 
-/** Converts a run to a stream of AG-UI events. Cancelling the stream aborts the run. */
+/**
+ * Converts a run to a stream of AG-UI events. Cancelling the stream aborts the run.
+ *
+ * @example
+ * const reader = toAgUIStream(agent.stream('Hello'), { threadId: 'thread-1' }).getReader();
+ * const { value } = await reader.read();
+ */
 export function toAgUIStream(stream: RunStream<unknown>, options: AgUIStreamOptions): ReadableStream<AgUIEvent> {
   validateOptions(options, rules);
   return itemStream(stream, conversion(options));

@@ -13,8 +13,10 @@ export type AgUIRequest = UIRequest & { readonly runId: string };
  * Throws a UIRequestError if the body is malformed or ends in a tool result.
  *
  * @example
- * const body = fromAgUIInput(await request.json());
- * if (body.type === 'message') return agUIResponse(session.stream(body.message), { threadId: body.chatId });
+ * const post = async (request: Request) => {
+ *   const body = fromAgUIInput(await request.json());
+ *   return body.type === 'message' ? body.message : body.type;
+ * };
  */
 export function fromAgUIInput(body: unknown): AgUIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);

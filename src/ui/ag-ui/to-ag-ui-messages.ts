@@ -12,6 +12,10 @@ export interface ToAgUIMessagesOptions {
 /**
  * Converts the messages of a session to AG-UI messages. System messages, reasoning and files are left out. The text of
  * failed tool calls is replaced by `The tool failed.`
+ *
+ * @example
+ * const session = await agent.session({ id: 'ada' });
+ * const messages = toAgUIMessages(session.messages, { chatId: 'ada' });
  */
 export function toAgUIMessages(
   history: readonly Message[],

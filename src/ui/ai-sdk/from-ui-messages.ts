@@ -8,12 +8,14 @@ import { userMessageOf } from '../user-content.js';
 
 /**
  * Reads the body that `useChat` sends. Uses only the last user message, or the decisions on tool calls of the last
- * assistant message. Throws a UIRequestError if the body is malformed, if an earlier message of the assistant does not
- * come from this chat, or if the page adds the result of a tool call. Messages that were not answered are ignored.
+ * assistant message. Messages that were not answered are ignored. Throws a UIRequestError if the body is malformed, or if
+ * an earlier answer does not come from this chat.
  *
  * @example
- * const body = fromUIMessages(await request.json());
- * if (body.type === 'message') return uiMessageResponse(session.stream(body.message));
+ * const post = async (request: Request) => {
+ *   const body = fromUIMessages(await request.json());
+ *   return uiMessageResponse(agent.stream(body.type === 'decisions' ? '' : body.message));
+ * };
  */
 export function fromUIMessages(body: unknown): UIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);

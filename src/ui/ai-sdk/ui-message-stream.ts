@@ -26,6 +26,10 @@ const responseRules = { ...rules, headers: anything } satisfies OptionTable<UIMe
 /**
  * Converts a run to a stream of UI message chunks, for `useChat` of the AI SDK (protocol version 1) and for front ends
  * that read the same protocol. Cancelling the stream aborts the run.
+ *
+ * @example
+ * const reader = toUIMessageStream(agent.stream('Hello')).getReader();
+ * const { value } = await reader.read();
  */
 export function toUIMessageStream(
   stream: RunStream<unknown>,
@@ -39,10 +43,7 @@ export function toUIMessageStream(
  * Returns a web response with the UI message stream of a run, as server-sent events.
  *
  * @example
- * const post = async (request: Request) => {
- *   const { text } = await request.json();
- *   return uiMessageResponse(agent.stream(text));
- * };
+ * const post = async (request: Request) => uiMessageResponse(agent.stream(await request.text()));
  */
 export function uiMessageResponse(stream: RunStream<unknown>, options: UIMessageResponseOptions = {}): Response {
   validateOptions(options, responseRules);
@@ -55,7 +56,9 @@ export function uiMessageResponse(stream: RunStream<unknown>, options: UIMessage
  * the client has disconnected. A disconnected client aborts the run.
  *
  * @example
- * createServer((_request, response) => pipeUIMessages(agent.stream('Hello'), response)).listen(3000);
+ * import { createServer } from 'node:http';
+ *
+ * createServer((_request, response) => void pipeUIMessages(agent.stream('Hello'), response)).listen(3000);
  */
 export function pipeUIMessages(
   stream: RunStream<unknown>,

@@ -27,11 +27,12 @@ export type AgentHandler = (request: Request) => Promise<Response>;
  * disconnects aborts the run. Throws an OptionInvalidError without `authorize`.
  *
  * @example
+ * const users = new Map([['Bearer key-of-ada', 'ada']]);
  * const handler = createAgentHandler(agent, {
- *   authorize: (request) => users.find(request.headers.get('cookie')),
- *   session: (chatId, user) => `${user.id}/${chatId}`,
+ *   authorize: (request) => users.get(request.headers.get('authorization') ?? ''),
+ *   session: (chatId, user) => `${user}/${chatId}`,
  * });
- * // Bun: Bun.serve({ fetch: handler }). Node: createServer(toNodeListener(handler)).listen(3000).
+ * const response = await handler(new Request('http://localhost/chat/history?id=harbour'));
  */
 export function createAgentHandler<Context = unknown, Identity = unknown>(
   agent: Agent<Context>,

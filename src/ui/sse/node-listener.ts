@@ -19,6 +19,8 @@ export interface ListenerResponse extends ServerResponseLike {
  * client disconnects. The body must not have been read before, so mount the listener before `express.json()`.
  *
  * @example
+ * import { createServer } from 'node:http';
+ *
  * const handler = createAgentHandler(agent, { authorize: 'none', session: (chatId) => chatId });
  * createServer(toNodeListener(handler)).listen(3000);
  */

@@ -12,6 +12,11 @@ export interface ServerResponseLike {
 /**
  * Writes a web response to a response of `node:http`. Waits while the client reads slowly. Cancels the body, and with it
  * the run, if the client disconnects. Resolves when everything is written or the client has gone.
+ *
+ * @example
+ * import { createServer } from 'node:http';
+ *
+ * createServer((_request, response) => void pipeResponse(sseResponse(agent.stream('Hello')), response)).listen(3000);
  */
 export async function pipeResponse(response: Response, target: ServerResponseLike): Promise<void> {
   target.writeHead(response.status, headersOf(response));
