@@ -1,7 +1,7 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText, required } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { dataEvent, encodeStream, eventStreamResponse } from '../sse/encode.js';
+import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
 import type { AgUIEvent } from './ag-ui-event.js';
@@ -55,7 +55,7 @@ export function toAgUIStream(stream: RunStream<unknown>, options: AgUIStreamOpti
  */
 export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOptions): Response {
   validateOptions(options, responseRules);
-  const body = encodeStream(itemStream(stream, conversion(options)), dataEvent);
+  const body = eventBytes(stream, conversion(options), { encode: dataEvent });
   return eventStreamResponse(body, options.headers);
 }
 

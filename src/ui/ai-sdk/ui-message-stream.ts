@@ -1,7 +1,7 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { dataEvent, encodeStream, eventStreamResponse } from '../sse/encode.js';
+import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
@@ -47,7 +47,7 @@ export function toUIMessageStream(
  */
 export function uiMessageResponse(stream: RunStream<unknown>, options: UIMessageResponseOptions = {}): Response {
   validateOptions(options, responseRules);
-  const body = encodeStream(itemStream(stream, conversion(options)), dataEvent, 'data: [DONE]\n\n');
+  const body = eventBytes(stream, conversion(options), { encode: dataEvent, end: 'data: [DONE]\n\n' });
   return eventStreamResponse(body, { 'x-vercel-ai-ui-message-stream': 'v1', ...options.headers });
 }
 

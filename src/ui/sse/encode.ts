@@ -1,9 +1,20 @@
+import type { RunStream } from '../../agent/run-stream.js';
+import { type Conversion, EventQueue } from './event-queue.js';
+
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   // Proxies such as nginx would otherwise collect the events.
   'x-accel-buffering': 'no',
 } as const;
+
+/** Writes items as server-sent events. */
+export interface EventWriter<Item> {
+  /** Returns the server-sent event of an item. */
+  readonly encode: (item: Item) => string;
+  /** Appended after the last item. */
+  readonly end?: string;
+}
 
 /** Returns a response with server-sent events. `headers` are added to the headers of such a response. */
 export function eventStreamResponse(
@@ -20,23 +31,24 @@ export function dataEvent(data: unknown): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Encodes each item of a stream as UTF-8, and appends `end`. */
-export function encodeStream<Item>(
-  items: ReadableStream<Item>,
-  encode: (item: Item) => string,
-  end = '',
+/** Returns the events of a run as UTF-8, all waiting events in one chunk. Cancelling the stream aborts the run. */
+export function eventBytes<Item>(
+  stream: RunStream<unknown>,
+  conversion: Conversion<Item>,
+  { encode, end = '' }: EventWriter<Item>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const reader = items.getReader();
+  const queue = new EventQueue(stream, conversion);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(encoder.encode(encode(value)));
-        if (end !== '') controller.enqueue(encoder.encode(end));
-        controller.close();
+        const items = await queue.take();
+        let text = items === undefined ? end : '';
+        for (const item of items ?? []) text += encode(item);
+        if (text !== '') controller.enqueue(encoder.encode(text));
+        if (items === undefined) controller.close();
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: () => queue.cancel(),
     },
     { highWaterMark: 0 },
   );

@@ -17,55 +17,77 @@ export interface Conversion<Item> extends Converter<Item> {
 }
 
 /**
- * Returns a stream of converted events. The run does not wait for a slow reader. Deltas that wait are joined, so that
- * the waiting items need about as much memory as the text of the run. Cancelling the stream aborts the run. A failed run
- * does not fail the stream, because the items contain the error.
+ * The converted events of a run. The run does not wait for a slow reader. Deltas that wait are joined, so that the waiting
+ * items need about as much memory as the text of the run. A failed run is shown by its items.
  */
-export function itemStream<Item>(stream: RunStream<unknown>, conversion: Conversion<Item>): ReadableStream<Item> {
-  const queue: Item[] = [];
-  const events = stream[Symbol.asyncIterator]();
-  let wake: (() => void) | undefined;
-  let started = false;
-  let ended = false;
-  const add = (items: readonly Item[]) => {
-    for (const item of items) enqueue(queue, item, conversion.join);
-  };
-  const drain = async () => {
+export class EventQueue<Item> {
+  private items: Item[] = [];
+  private wake: (() => void) | undefined = undefined;
+  private ended = false;
+  private readonly events: AsyncIterator<AgentEvent>;
+
+  constructor(
+    stream: RunStream<unknown>,
+    private readonly conversion: Conversion<Item>,
+  ) {
+    this.events = stream[Symbol.asyncIterator]();
+    void this.drain();
+  }
+
+  /** Waits for items and returns all of them. Returns undefined at the end. */
+  async take(): Promise<readonly Item[] | undefined> {
+    if (this.items.length === 0 && !this.ended) await new Promise<void>((resolve) => (this.wake = resolve));
+    const { items } = this;
+    if (items.length === 0) return undefined;
+    this.items = [];
+    return items;
+  }
+
+  /** Aborts the run, and resolves when the run has ended. */
+  async cancel(): Promise<void> {
+    await this.events.return?.();
+    this.items = [];
+  }
+
+  private async drain(): Promise<void> {
+    let started = false;
     try {
-      for (let next = await events.next(); !next.done; next = await events.next()) {
+      for (let next = await this.events.next(); !next.done; next = await this.events.next()) {
         started = true;
-        add(conversion.convert(next.value));
-        wake?.();
+        this.add(this.conversion.convert(next.value));
       }
     } catch (error) {
       // The events of a run include its failure.
-      if (!started) add(conversion.fail(error));
+      if (!started) this.add(this.conversion.fail(error));
     } finally {
-      ended = true;
-      wake?.();
+      this.ended = true;
+      this.wake?.();
     }
-  };
+  }
+
+  private add(items: readonly Item[]): void {
+    for (const item of items) {
+      const last = this.items.at(-1);
+      const joined = last === undefined ? undefined : this.conversion.join(last, item);
+      if (joined === undefined) this.items.push(item);
+      else this.items[this.items.length - 1] = joined;
+    }
+    if (this.items.length > 0) this.wake?.();
+  }
+}
+
+/** Returns the converted events as a stream of items. Cancelling the stream aborts the run. */
+export function itemStream<Item>(stream: RunStream<unknown>, conversion: Conversion<Item>): ReadableStream<Item> {
+  const queue = new EventQueue(stream, conversion);
   return new ReadableStream<Item>(
     {
-      start: () => void drain(),
       async pull(controller) {
-        while (queue.length === 0 && !ended) await new Promise<void>((resolve) => (wake = resolve));
-        const item = queue.shift();
-        if (item === undefined) controller.close();
-        else controller.enqueue(item);
+        const items = await queue.take();
+        if (items === undefined) return controller.close();
+        for (const item of items) controller.enqueue(item);
       },
-      cancel: async () => {
-        queue.length = 0;
-        await events.return?.();
-      },
+      cancel: () => queue.cancel(),
     },
     { highWaterMark: 0 },
   );
-}
-
-function enqueue<Item>(queue: Item[], item: Item, join: Join<Item>): void {
-  const last = queue.at(-1);
-  const joined = last === undefined ? undefined : join(last, item);
-  if (joined === undefined) queue.push(item);
-  else queue[queue.length - 1] = joined;
 }

@@ -1,9 +1,9 @@
+import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
-import { encodeStream, eventStreamResponse } from './encode.js';
-import { itemStream } from './event-queue.js';
+import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
 import type { SSEEvent } from './sse-event.js';
 import { runErrorEvent, toSSEEvents } from './to-sse-events.js';
 
@@ -29,17 +29,17 @@ const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSE
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
   const texts = resolveErrorTexts(options);
-  const events = itemStream(stream, {
-    convert: (event) => toSSEEvents(event, texts),
-    fail: (error) => [runErrorEvent(error, texts)],
+  const conversion = {
+    convert: (event: AgentEvent) => toSSEEvents(event, texts),
+    fail: (error: unknown) => [runErrorEvent(error, texts)],
     join,
-  });
+  };
   let id = 0;
   const encode = (event: SSEEvent) => {
     id += 1;
-    return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+    return `id: ${id}\nevent: ${event.type}\n${dataEvent(event)}`;
   };
-  return eventStreamResponse(encodeStream(events, encode), options.headers);
+  return eventStreamResponse(eventBytes(stream, conversion, { encode }), options.headers);
 }
 
 /** Joins neighbouring deltas of one attempt, and keeps only the latest progress of a tool call. */

@@ -26,7 +26,11 @@ const options = { threadId: 't1', runId: 'r1' };
 const overloaded = () => fails(Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 1 }));
 
 test('streams a text answer in the events of AG-UI', async () => {
-  const events = await readAgUIEvents(agUIResponse(agentOf([streams(['Hel', 'lo.'])]).stream('Hi'), options));
+  const stream = agentOf([streams(['Hel', 'lo.'])]).stream('Hi');
+  const response = agUIResponse(stream, options);
+  await stream.result;
+
+  const events = await readAgUIEvents(response);
 
   expect(events).toEqual([
     { type: 'RUN_STARTED', threadId: 't1', runId: 'r1' },

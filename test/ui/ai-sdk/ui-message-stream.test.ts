@@ -35,7 +35,9 @@ function agentOf(script: readonly ScriptEntry[], options: Partial<ConstructorPar
 const overloaded = () => fails(Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 1 }));
 
 test('streams a text answer in the chunks of the protocol', async () => {
-  const response = uiMessageResponse(agentOf([streams(['Hel', 'lo.'])]).stream('Hi'), { messageId: 'm1' });
+  const stream = agentOf([streams(['Hel', 'lo.'])]).stream('Hi');
+  const response = uiMessageResponse(stream, { messageId: 'm1' });
+  await stream.result;
 
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');

@@ -24,7 +24,11 @@ function agentOf(script: readonly ScriptEntry[], options: Partial<ConstructorPar
 }
 
 test('sends the events of a run with numbers as ids', async () => {
-  const events = await readSSE(sseResponse(agentOf([streams(['Hel', 'lo.'])]).stream('Hi')));
+  const stream = agentOf([streams(['Hel', 'lo.'])]).stream('Hi');
+  const response = sseResponse(stream);
+  await stream.result;
+
+  const events = await readSSE(response);
 
   expect(events.map(({ id, event }) => `${id} ${event}`)).toEqual([
     '1 run-start',
