@@ -99,7 +99,9 @@ export class Run implements HookRun {
 
   record(decision: Omit<Decision, 'turn'>): void {
     if (this.end.over) return;
-    const entry: Decision = { ...decision, turn: this.turn };
+    // Each caller passes a new object, and a copy takes as long as the rest of the hook.
+    const entry = decision as Mutable<Decision>;
+    entry.turn = this.turn;
     if (this.decisions === NO_DECISIONS) this.decisions = [entry];
     else (this.decisions as Decision[]).push(entry);
     if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
@@ -111,6 +113,8 @@ export class Run implements HookRun {
     return true;
   }
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The run, as hooks and tools see it. The id, the signal and copies are created on first access. */
 export class RunView implements RunContext {
