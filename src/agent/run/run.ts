@@ -2,6 +2,7 @@ import { RunEndedError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
+import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOfEarlyEnd } from '../../lifecycle/hook-action.js';
 import type { RunReport } from '../../lifecycle/hook-run.js';
@@ -27,6 +28,8 @@ export interface Attached {
   readonly sink?: ((event: AgentEvent) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
   readonly left?: AbortSignal | undefined;
+  /** The limit of `timeouts.runMs`, if the caller waited before the run began. */
+  readonly limit?: Stop | undefined;
   /** Saves the session. Called after each completed turn. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
   /** Claims the open calls of the session. Called before any of them runs. */
