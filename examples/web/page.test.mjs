@@ -72,6 +72,11 @@ function click(page, label) {
   return page.locator(`::-p-xpath(//button[normalize-space()="${label}"])`).click();
 }
 
+/** Returns the text of the element with the focus. */
+function focused(page) {
+  return page.evaluate(() => document.activeElement?.textContent ?? '');
+}
+
 /** Waits until the answer has ended. */
 function ready(page) {
   return sees(page, 'Send');
@@ -214,8 +219,9 @@ test('can be used with the keyboard alone, and names its parts', async () => {
   const page = await open();
   const { children } = await page.accessibility.snapshot({ interestingOnly: false });
   const names = JSON.stringify(children);
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
+  for (let tabs = 0; tabs < 12 && !(await focused(page)).startsWith('What is the weather'); tabs += 1) {
+    await page.keyboard.press('Tab');
+  }
   await page.keyboard.press('Enter');
   await sees(page, 'The tool says');
 

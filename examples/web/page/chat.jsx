@@ -19,10 +19,10 @@ export function Chat({ loaded, isRunning }) {
   const { messages, status, error } = chat;
   const isElsewhere = useOtherTab(chat, isRunning);
   const isBusy = status === 'submitted' || status === 'streaming' || isElsewhere;
-  const end = useRef(null);
+  const log = useRef(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the messages change.
   useEffect(() => {
-    end.current?.scrollIntoView({ block: 'end' });
+    log.current.scrollTop = log.current.scrollHeight;
   }, [messages]);
 
   const stop = async () => {
@@ -39,7 +39,7 @@ export function Chat({ loaded, isRunning }) {
           New chat
         </a>
       </header>
-      <section className="messages" role="log" aria-live="polite" aria-label="Conversation">
+      <section ref={log} className="messages" role="log" aria-live="polite" aria-label="Conversation">
         {messages.length === 0 && <Hints send={(text) => chat.sendMessage({ text })} />}
         {messages.map((message) => (
           <Message key={message.id} message={message} decide={decide} />
@@ -58,13 +58,14 @@ export function Chat({ loaded, isRunning }) {
             </button>
           </p>
         )}
-        <div ref={end} />
       </section>
       <Composer
         isBusy={isBusy}
         send={chat.sendMessage}
         stop={stop}
-        regenerate={messages.at(-1)?.role === 'assistant' && !isBusy ? () => chat.regenerate() : undefined}
+        regenerate={
+          messages.at(-1)?.role === 'assistant' && !isBusy && !waits(messages) ? () => chat.regenerate() : undefined
+        }
       />
     </main>
   );
@@ -92,6 +93,11 @@ function useOtherTab({ status, setMessages }, isRunning) {
     };
   }, [status, setMessages, isElsewhere]);
   return isElsewhere;
+}
+
+/** True if a tool call waits for a decision. */
+function waits(messages) {
+  return messages.at(-1).parts.some(({ state }) => state === 'approval-requested');
 }
 
 function Hints({ send }) {
