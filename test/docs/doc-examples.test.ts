@@ -80,6 +80,7 @@ const notWrittenFirst = [
   'McpCallOptions',
   'McpRemoveOptions',
   'HookMachineOptions',
+  'SetAsideOptions',
   'HandlerOptions',
   'ErrorTextOptions',
 ];

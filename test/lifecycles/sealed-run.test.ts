@@ -22,7 +22,7 @@ async function suspended() {
   return { agent, paid, result, text: await sealRun(result, key, options) };
 }
 
-const approve = (pending: readonly SealedCall[]) => Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
+const approve = (pending: readonly { readonly id: string }[]) => Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
 const at = (ms: number) => ({ now: () => ms, setTimeout: () => 0, clearTimeout: () => {} });
 
 test('a sealed run is restored and resumes with the arguments that were sealed', async () => {
