@@ -16,7 +16,8 @@ export function coerceArguments(schema: JsonSchema, input: unknown): unknown {
   try {
     return new Coercion(schema).value(schema, input);
   } catch (error) {
-    if (error instanceof StepsExceededError) return input;
+    // Also a schema that is nested too deeply for the stack.
+    if (error instanceof RangeError) return input;
     throw error;
   }
 }
