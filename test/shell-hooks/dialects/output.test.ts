@@ -169,10 +169,9 @@ test('B19: no hook message contains a tag of Keelson, an escape sequence, or mor
   fc.assert(
     fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
       const text = modelText(parts.join(''));
+      expect(text).not.toMatch(/<\s*\/?\s*(?:hook-message|system[\s>])/);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the message must not contain control characters
-      expect(text).not.toMatch(
-        /<\s*\/?\s*(?:hook-message|system[\s>])|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/,
-      );
+      expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/);
     }),
   );
   expect(modelText('x'.repeat(50_000)).length).toBeLessThan(10_100);
