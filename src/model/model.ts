@@ -51,15 +51,21 @@ export interface ModelRequest {
 }
 
 /**
- * Token counts of one model call, or a sum. Cached tokens are included in input tokens, and reasoning tokens in output
- * tokens.
+ * Token counts of one model call, or a sum. Tokens read from and written to a cache are included in input tokens, and
+ * reasoning tokens in output tokens.
  */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly cachedInputTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
+  /**
+   * The input and output tokens of the last request, if the provider made several requests for one response. This is the
+   * size of the conversation. Absent in sums.
+   */
+  readonly contextTokens?: number | undefined;
 }
 
 /** The reason why the model stopped. */

@@ -68,6 +68,7 @@ describe('a ModelError', () => {
         name: 'ModelError',
         message: 'Model "m" failed: {"status":429,"retryAfterMs":5,"headers":{}}',
         code: 'ERR_MODEL_FAILED',
+        kind: 'rate-limit',
         ...{ model: 'm', status: 429, retryable: true, retryAfterMs: 5 },
         ...{ usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
       },
@@ -106,6 +107,8 @@ describe('logs of an error', () => {
     TurnLimitError: () => new core.TurnLimitError(5),
     OutputInvalidError: () => new core.OutputInvalidError(said, [], 'expected a number'),
     SessionConflictError: () => new core.SessionConflictError('s', messages, messages),
+    ResumeClaimedError: () => new core.ResumeClaimedError('s'),
+    SessionBusyError: () => new core.SessionBusyError('s', 5),
     SessionStoreError: () => new core.SessionStoreError('s', 'saved', new Error('full')),
     LifecycleError: () =>
       new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),

@@ -1,6 +1,7 @@
 import { describeError, KeelsonError } from '../../errors.js';
 import { systemClock } from '../../internal/clock.js';
 import { ProviderError } from './error.js';
+import { kindOf } from './failure-kind.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
@@ -51,8 +52,10 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   }
   const error = isObject(thrown) ? thrown : {};
   const status = statusOf(error);
-  return new ProviderError(provider, messageOf(thrown, error), {
+  const message = messageOf(thrown, error);
+  return new ProviderError(provider, message, {
     status,
+    kind: isCut(error) ? 'network' : kindOf({ status, names: namesOf(error), message }),
     retryable: isRetryable(error, status),
     retryAfterMs: retryAfterOf(error),
     requestId: textOr(error.requestID) || undefined,
@@ -93,7 +96,9 @@ function statusOf(error: WireObject): number | undefined {
 function namesOf(error: unknown): readonly string[] {
   if (!isObject(error)) return [];
   // Anthropic's client does not unwrap the error of an event. Bedrock's errors use their class name.
-  return [error.code, error.type, error.name].map((name) => textOr(name).toLowerCase()).concat(namesOf(error.error));
+  // Google's errors have their name in `status`.
+  const names = [error.code, error.type, error.name, error.status].map((name) => textOr(name).toLowerCase());
+  return names.concat(namesOf(error.error));
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {
@@ -135,7 +140,12 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   // An error reported after the response began is the server's own failure, unless its name says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
-  // Incomplete JSON and incomplete Bedrock events come from a lost connection.
+  return isCut(error);
+}
+
+/** True for a lost connection. Incomplete JSON and incomplete Bedrock events come from one too. */
+function isCut(error: WireObject): boolean {
+  if (error.status !== undefined || error.error !== undefined) return false;
   return (
     isConnectionLoss(error) ||
     NO_JSON.test(textOr(error.name)) ||
