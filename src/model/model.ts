@@ -19,6 +19,8 @@ export interface ModelSettings {
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | undefined;
+  /** Marks the prompt for the cache of a provider that wants marks. The lifecycle `promptCache()` sets it. */
+  readonly promptCache?: { readonly ttl: '5m' | '1h' } | undefined;
   /** Fields passed unchanged into the provider's request, keyed by provider. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }

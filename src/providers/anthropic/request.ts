@@ -2,6 +2,7 @@ import type { JsonSchema } from '../../internal/json.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../model/model.js';
 import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
 import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } from '../shared/wire.js';
+import { withCacheMarks } from './cache-marks.js';
 import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
 import { outputSchema } from './schema.js';
@@ -11,6 +12,12 @@ import { outputSchema } from './schema.js';
  * field.
  */
 export function toWireRequest(request: ModelRequest, model: string): WireObject {
+  const body = unmarkedRequest(request, model);
+  const { promptCache } = request.settings ?? {};
+  return promptCache === undefined ? body : withCacheMarks(body, promptCache.ttl);
+}
+
+function unmarkedRequest(request: ModelRequest, model: string): WireObject {
   const { output, settings = {} } = request;
   // The API refuses blank stop sequences.
   const stops = settings.stopSequences?.filter((sequence) => sequence.trim() !== '');

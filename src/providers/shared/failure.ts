@@ -111,12 +111,16 @@ function messageOf(thrown: unknown, error: WireObject): string {
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
 }
 
-/** Returns the reason in an error body. OpenRouter adds the error of the upstream server in `metadata.raw`. */
+/**
+ * Returns the reason in an error body. OpenRouter adds the error of the upstream server in `metadata.raw`, and Groq the
+ * refused output of the model in `failed_generation`.
+ */
 function reasonOf(body: unknown): string {
   const reason = reasonIn(body);
   const raw = isObject(body) && isObject(body.metadata) ? body.metadata.raw : undefined;
   const behind = raw ? reasonIn(parseJson(textOr(raw)) ?? raw) : '';
-  return behind === '' ? reason : `${reason} (${behind})`;
+  const details = [behind, isObject(body) ? textOr(body.failed_generation) : ''].filter(Boolean);
+  return details.length === 0 ? reason : `${reason} (${details.join('; ')})`;
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { RunContext } from '../lifecycle/run-context.js';
-import type { AssistantPart, Message } from '../model/message.js';
-import type { Usage } from '../model/model.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import type { AssistantPart, Message } from '../../model/message.js';
+import type { Usage } from '../../model/model.js';
 
 const CHARS_PER_TOKEN = 4;
 const TOKENS_OF_MEDIA = 1_000;
