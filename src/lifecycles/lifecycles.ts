@@ -19,6 +19,7 @@ export {
   type OpenOptions,
   openRun,
   type SealableRun,
+  type SealedAnswer,
   type SealedCall,
   type SealKey,
   type SealOptions,

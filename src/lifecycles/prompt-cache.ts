@@ -18,7 +18,7 @@ const rules = { ttl: oneOf('5m', '1h') } satisfies OptionTable<PromptCacheOption
  * Priority 2: inside of all hooks that change the request.
  *
  * @example
- * const agent = new Agent({ model: anthropic('claude-sonnet-5'), tools, lifecycle: [promptCache()] });
+ * const agent = new Agent({ model: anthropic('claude-sonnet-5'), tools, lifecycle: [promptCache({ ttl: '1h' })] });
  */
 export function promptCache(options: PromptCacheOptions = {}): AgentLifecycle {
   validateOptions(options, rules);

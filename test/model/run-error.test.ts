@@ -107,9 +107,9 @@ describe('logs of an error', () => {
     TurnLimitError: () => new core.TurnLimitError(5),
     OutputInvalidError: () => new core.OutputInvalidError(said, [], 'expected a number'),
     SessionConflictError: () => new core.SessionConflictError('s', messages, messages),
-    ResumeClaimedError: () => new core.ResumeClaimedError('s'),
-    SessionBusyError: () => new core.SessionBusyError('s', 5),
     SessionStoreError: () => new core.SessionStoreError('s', 'saved', new Error('full')),
+    ResumeClaimedError: () => new core.ResumeClaimedError('s'),
+    SessionBusyError: () => new core.SessionBusyError('s', 10),
     LifecycleError: () =>
       new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),
     RejectedError: () => new core.RejectedError('no', 'l', 'beforeAgent'),

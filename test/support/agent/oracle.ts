@@ -76,7 +76,10 @@ class RunOracle {
           if (part.acts.beforeAgent === undefined) enters();
           else
             input = this.hooks.thread(
-              { part, point: 'beforeAgent', change: (text) => `${text}+${part.name}`, reached: enters },
+              {
+                ...{ part, point: 'beforeAgent', change: (text) => `${text}+${part.name}`, reached: enters },
+                takesNoValue: first === undefined,
+              },
               input,
             );
         }
