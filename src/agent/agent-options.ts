@@ -227,13 +227,18 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   };
 }
 
+/** Throws OptionInvalidError if an option of a run is invalid. */
+export function checkRunOptions(options: AnyRunOptions): void {
+  validateOptions(options, runRules);
+}
+
 /** Checks the options of a run and merges them over `config`. Returns `config` itself if nothing changes. */
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource<never>[],
 ): RunConfig {
-  validateOptions(options, runRules);
+  checkRunOptions(options);
   const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;

@@ -1,5 +1,7 @@
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
+import type { Message } from '../model/message.js';
+import type { Model, ModelResponse } from '../model/model.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { EndAction } from './hook-action.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
@@ -20,6 +22,8 @@ export interface HookRun {
   readonly step: CallScope | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
+  /** Calls `model` through the `wrapModelCall` hooks, outside of the turns. The usage of the run includes the call. */
+  ask(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
 }
@@ -38,6 +42,14 @@ export const RUN = Symbol.for('keelson.run');
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */
+export const ASIDE = Symbol.for('keelson.aside');
+
+/** Returns true if the model call is not part of a turn, such as the call for a summary. */
+export function isAside(request: object): boolean {
+  return ASIDE in request;
 }
 
 /** One hook of one lifecycle in one run. */
@@ -200,8 +212,24 @@ export interface ExtensionErrorReport {
   readonly pauseMs: number;
 }
 
-/** An event that a ready-made lifecycle emits. */
-export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport | ExtensionErrorReport;
+/** The run starts without the tools of some MCP servers, because they are not connected. */
+export interface ServerErrorReport {
+  readonly type: 'server-error';
+  /** The servers that are not connected. `state` is that of `status()`; `error` is the last error. */
+  readonly servers: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly error?: string | undefined;
+  }[];
+}
+
+/** An event that a ready-made lifecycle or a loader emits. */
+export type RunReport =
+  | ModelErrorReport
+  | CompactionStartReport
+  | CompactionEndReport
+  | ExtensionErrorReport
+  | ServerErrorReport;
 
 /** Emits an event of a run. If this type of event has no listener, logs `message` as a warning instead. */
 export function report(run: RunContext, news: RunReport, message?: string): void {

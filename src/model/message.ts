@@ -104,6 +104,8 @@ export interface AssistantMessage {
   readonly content: readonly AssistantPart[];
   /** True if the run was aborted during this answer. The content is the text that had been shown. */
   readonly stopped?: boolean | undefined;
+  /** True if a hook suspended this answer. At the end of a conversation, the answer waits for a decision. */
+  readonly suspended?: boolean | undefined;
 }
 
 /** The tool results of one turn, in call order. */

@@ -77,6 +77,9 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
   run.attempt = 0;
   run.streamed = 0;
+  // A call of `run.ask` that a hook has left behind ends before the next step begins.
+  run.step?.close();
+  run.step = undefined;
   if (wrapModelCall === undefined) return callModel(modelRequestOf(run), run);
   run.step = new ModelStep(run, (step) => stepRequestOf(run, step));
   return wrapModelCall(run.step.request, run);

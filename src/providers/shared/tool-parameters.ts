@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../internal/json.js';
+import { toDraft2020 } from './draft-2020.js';
 import { defined, isObject, textOr, type WireObject } from './wire.js';
 
 const MAX_DEPTH = 20;
@@ -13,12 +14,12 @@ const LOST_REFERENCE = /"\$ref":"#\/(?:allOf|anyOf|oneOf|not)\//;
 
 /**
  * Returns the schema of a tool's arguments in the form that servers accept: an object without alternatives at its root.
- * OpenAI and others refuse root alternatives. Their properties are merged, and required if every alternative requires
+ * The schema has the form of draft 2020-12. OpenAI and others refuse root alternatives. Their properties are merged, and required if every alternative requires
  * them.
  * The description quotes the removed keywords. Calls are still validated against the tool's own schema.
  */
 export function toolParameters(given: JsonSchema): WireObject {
-  const schema = withoutDialect(given);
+  const schema = withoutDialect(toDraft2020(given));
   const { $ref, allOf, anyOf, oneOf, enum: values, not, ...rest } = schema;
   const refused = defined({ $ref, allOf, anyOf, oneOf, enum: values, not });
   // OpenAI requires `properties`, even for a tool without arguments.
