@@ -15,7 +15,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Agent } from '../src/index.js';
 import { type McpTool, mcpServers } from '../src/mcp/mcp.js';
 import { toWireRequest as toAnthropic } from '../src/providers/anthropic/request.js';
-import { toWireRequest as toOpenAI } from '../src/providers/openai/request.js';
+import { toWireRequest as toOpenAI } from '../src/providers/openai/chat/request.js';
 import { calls, says, scriptedModel } from '../src/testing/testing.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-servers-'));

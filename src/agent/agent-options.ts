@@ -136,6 +136,7 @@ const settingsRules = {
   presencePenalty: anything,
   frequencyPenalty: anything,
   reasoningEffort: anything,
+  promptCache: anything,
   providerOptions: anything,
   toolChoice: anything,
 } satisfies OptionTable<AgentSettings>;

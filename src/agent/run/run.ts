@@ -86,6 +86,8 @@ export class Run implements HookRun {
   output: unknown = undefined;
   /** True after the model was asked once to correct its answer. */
   repaired = false;
+  /** True after a tool call was refused by the service, and the model was asked again. */
+  refused = false;
   /** The suspended tool calls. If set, the run ends as suspended. */
   pending: readonly (PendingCall | PendingAnswer)[] | undefined = undefined;
   suspended: Map<string, Verdict> | undefined = undefined;

@@ -6,15 +6,15 @@ import {
   MemorySessionStore,
   type Message,
   SessionConflictError,
-} from '../../src/index.js';
-import { approval, type CompactionOptions, compaction } from '../../src/lifecycles/lifecycles.js';
-import { extensionLifecycle } from '../../src/manifest/active/lifecycle.js';
-import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
-import { echo, toolOf } from '../support/agent/sample-tools.js';
-import { gate, rejectionOf, until } from '../support/agent/settle.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
-import { transcript } from '../support/agent/transcript.js';
-import { storeOver } from '../support/state/store-over.js';
+} from '../../../src/index.js';
+import { approval, type CompactionOptions, compaction } from '../../../src/lifecycles/lifecycles.js';
+import { extensionLifecycle } from '../../../src/manifest/active/lifecycle.js';
+import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from '../../../src/testing/testing.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { gate, rejectionOf, until } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const MARK = '[Summary of the conversation so far]\n';
