@@ -46,6 +46,6 @@ assert.deepEqual(
   model.requests[0]?.messages.map(({ content }) => content),
   ['You know the weather.\n\nThink inside <think> tags.', 'Do I need an umbrella?\n\nAnswer in one line.'],
 );
-assert.deepEqual(await registry.stats('bergen'), { bytes: 1, extensions: { thoughts: 1 } });
+assert.deepEqual(await registry.stats('bergen'), { bytes: 6, extensions: { thoughts: 6 } });
 await registry.unregister('thoughts');
 assert.match((await session.run('Really?')).text, /^<think>/);

@@ -39,6 +39,7 @@ export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.
 export {
   type CompletedRun,
   OutputInvalidError,
+  type PendingAnswer,
   type PendingCall,
   type RunRecord,
   type RunResult,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, type AgentLifecycle, defineTool, HookAction, type ResumeDecisions, type RunResult } from 'keelson';
+import { openRun, sealRun } from 'keelson/lifecycles';
 import { calls, says, scriptedModel } from 'keelson/testing';
 
 const erased: unknown[] = [];
@@ -41,3 +42,41 @@ while (result.status === 'suspended') {
 
 assert.equal(result.text, 'It is gone.');
 assert.deepEqual(erased, [{ path: 'a.txt' }]);
+
+const writer = scriptedModel(['A draft.', 'A better text.']);
+// #region answer
+const readFirst: AgentLifecycle = {
+  name: 'read-first',
+  afterModel: ({ content }) =>
+    content.every(({ type }) => type === 'text') ? HookAction.suspend('A person reads each answer first.') : undefined,
+};
+// #endregion
+const held = await new Agent({ model: writer, lifecycle: [readFirst] }).run('Write.');
+assert.deepEqual(
+  held.pending.map(({ type, id }) => [type, id]),
+  [['answer', 'answer']],
+);
+const released = await new Agent({ model: writer }).run('', { messages: held.history, resume: { answer: 'deny' } });
+assert.equal(released.text, 'A better text.');
+
+const key = crypto.getRandomValues(new Uint8Array(32));
+const secondModel = scriptedModel([calls('erase', { path: 'b.txt' }), says('It is gone too.')]);
+const cleaner = new Agent({ name: 'cleaner', model: secondModel, tools, lifecycle: [approval] });
+const suspended = await cleaner.run('Erase b.txt.');
+
+// #region seal
+const sealed = await sealRun(suspended, key, { agent: 'cleaner', expiresInMs: 15 * 60_000 });
+// #endregion
+
+const usedIds = new Set<string>();
+// #region open
+const { messages, pending } = await openRun(sealed, key, {
+  agent: 'cleaner',
+  useOnce: (id) => !usedIds.has(id) && usedIds.add(id).has(id),
+});
+const decisions = Object.fromEntries(pending.map(({ id }) => [id, 'approve' as const]));
+const finished = await cleaner.run('', { messages, resume: decisions });
+// #endregion
+
+assert.equal(finished.text, 'It is gone too.');
+await assert.rejects(openRun(sealed, key, { useOnce: (id) => !usedIds.has(id) }), { code: 'ERR_SEAL_INVALID' });

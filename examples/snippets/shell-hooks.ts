@@ -53,6 +53,19 @@ assert.deepEqual(
 );
 await agent.close();
 
+// #region environment
+shellHooks({ inheritEnv: { include: ['DATADOG_API_KEY'], exclude: ['NPM_TOKEN', 'INTERNAL_*'] } });
+// #endregion
+
+// #region arguments
+const renaming = shellHooks({
+  workspaceDir,
+  discover: ['claude'],
+  toolNames: { claude: { write: { name: 'Write', args: { path: 'file_path', text: 'content' } } } },
+});
+// #endregion
+assert.deepEqual(renaming.status().hooks, []);
+
 // #region discover
 const found = shellHooks({
   workspaceDir,

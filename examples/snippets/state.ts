@@ -24,5 +24,5 @@ const { stored, evicted } = await state.set(scope, { key: 'high', value: '06:12'
 const high = await state.get(scope, 'high', policy);
 const { bytes } = await state.stats('harbour');
 // #endregion
-assert.deepEqual({ stored, evicted, high, bytes }, { stored: true, evicted: [], high: '06:12', bytes: 5 });
+assert.deepEqual({ stored, evicted, high, bytes }, { stored: true, evicted: [], high: '06:12', bytes: 9 });
 await rm(folder, { recursive: true });

@@ -101,6 +101,13 @@ export class ExtensionRegistry implements LifecycleLoader {
    * Removes an extension at once, and its state in every session. Resolves to the number of removed values, or to
    * false if no extension has the id. Rejects with StateStoreError if the store cannot remove the state; the extension
    * is removed then, and another call tries to remove the state again.
+   *
+   * @example
+   * import { ExtensionRegistry } from 'keelson/extension';
+   *
+   * const registry = new ExtensionRegistry();
+   * registry.register({ id: 'shout', onPlainText: (text) => text.toUpperCase() });
+   * await registry.unregister('shout', { keepState: true });
    */
   async unregister(id: string, options: UnregisterOptions = {}): Promise<UnregisterResult | false> {
     validateOptions(options, { keepState: boolean } satisfies OptionTable<UnregisterOptions>);

@@ -115,7 +115,12 @@ function isSuspension(value: unknown): value is SuspendAction {
   return isAction(value) && value.type === 'suspend';
 }
 
-function suspend({ entry, point, run, call }: HookSite, id: string, action: SuspendAction): Error {
+/** Suspends the tool call of a hook. Returns the error to throw. */
+export function suspend(
+  { entry, point, run, call }: Omit<HookSite, 'entry'> & { readonly entry: { readonly name: string } },
+  id: string,
+  action: SuspendAction,
+): Error {
   const by = action.by ?? entry.name;
   run.suspended ??= new Map();
   run.suspended.set(id, { action, by, point });

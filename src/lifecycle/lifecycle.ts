@@ -124,6 +124,11 @@ export interface ToolCallRequest<Context = unknown> {
    * the arguments.
    */
   readonly approved?: boolean | undefined;
+  /**
+   * True if the provider executes the call after a person has approved it. `next` suspends the call, unless `approved`
+   * is true.
+   */
+  readonly needsApproval?: boolean | undefined;
   readonly run: RunContext<Context>;
   /** Aborts this call only. The signal of the run still applies. */
   readonly signal?: AbortSignal | undefined;

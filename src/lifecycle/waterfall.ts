@@ -86,6 +86,8 @@ async function finishWaterfall<T>(
       const returned = i === state.index ? state.result : point.call(entry, value, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
       run.end.throwIfAborted();
+      // The hook has returned, so an invalid result is a failure of it like any other.
+      run.end.entering = undefined;
       assertIntact(point, value, copy);
       if (result !== undefined) current = takeResult(site, point, { value, result });
     } catch (error) {

@@ -43,7 +43,8 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer the
  * call is suspended: the run ends with status `suspended` and continues with `resume`, in this process or another. An
  * approved call is not passed to `ask` again. A denied call gets an error result. The messages hold the whole state. A
- * call of an unknown tool needs no approval, because nothing runs.
+ * call of an unknown tool needs no approval, because nothing runs. A call that the provider executes after an approval
+ * always needs approval.
  *
  * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no
  * tool is logged as a warning at the first model call.
@@ -65,15 +66,15 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
     onFailure: 'block',
     ...(guarded && { onInit: guarded.onInit, beforeModel: (_messages, run) => guarded.check(run) }),
     async wrapToolCall(call, next) {
-      if (call.approved || call.tool === undefined) return next(call);
-      const need = await needOf(call, { tools, when });
+      if (call.approved || (call.tool === undefined && !call.needsApproval)) return next(call);
+      const need = call.needsApproval === true || (await needOf(call, { tools, when }));
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
       const question = () => ask?.(call, reason);
       const asking = askInParallel ? question() : inTurn(queues, call.run as RunContext, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);
-      if (answer === 'approve') return next(call);
+      if (answer === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
       return errorResult(`The call was denied${reasonOf(answer)}`);
     },
   };

@@ -17,6 +17,7 @@ export {
   type OpenOptions,
   openRun,
   type SealableRun,
+  type SealedAnswer,
   type SealedCall,
   type SealKey,
   type SealOptions,

@@ -17,11 +17,22 @@ type WebKey = Exclude<SealKey, string | Uint8Array>;
 export interface SealableRun {
   readonly status: string;
   readonly history: readonly Message[];
-  readonly pending: readonly SealedCall[];
+  readonly pending: readonly (SealedCall | SealedAnswer)[];
 }
 
 /** A tool call that waits for a decision. */
 export type SealedCall = ToolCallPart & { readonly reason: string; readonly by: string };
+
+/** An answer that waits for a decision. */
+export interface SealedAnswer {
+  readonly type: 'answer';
+  readonly id: 'answer';
+  readonly text: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly name?: undefined;
+  readonly input?: undefined;
+}
 
 /** Options of `sealRun`. */
 export interface SealOptions {
@@ -55,8 +66,8 @@ export interface OpenedRun {
   readonly expiresAt: number;
   /** The history of the suspended run. Pass it to the next run as `messages`. */
   readonly messages: readonly Message[];
-  /** The open tool calls. Decide on each one in `resume`. */
-  readonly pending: readonly SealedCall[];
+  /** The open tool calls, or the suspended answer. Decide on each one in `resume`. */
+  readonly pending: readonly (SealedCall | SealedAnswer)[];
 }
 
 const VERSION = 'keelson-run.1';
@@ -69,7 +80,15 @@ const LATEST = 8.64e15;
  * has it can read the messages. Throws an `OptionInvalidError` if the run is not suspended or the key is too short.
  *
  * @example
- * const text = await sealRun(result, key, { agent: agent.name, expiresInMs: 15 * 60_000 });
+ * import { Agent } from 'keelson';
+ * import { approval, sealRun } from 'keelson/lifecycles';
+ * import { calls, scriptedModel } from 'keelson/testing';
+ *
+ * const model = scriptedModel([calls('pay', { amount: 40 })]);
+ * const cashier = new Agent({ name: 'cashier', model, lifecycle: [approval()] });
+ * const result = await cashier.run('Pay the harbour fee.');
+ * const key = crypto.getRandomValues(new Uint8Array(32));
+ * const text = await sealRun(result, key, { agent: 'cashier', expiresInMs: 15 * 60_000 });
  */
 export async function sealRun(result: SealableRun, key: SealKey, options: SealOptions): Promise<string> {
   validateOptions(options, sealRules);
@@ -94,9 +113,16 @@ export async function sealRun(result: SealableRun, key: SealKey, options: SealOp
  * signed with another key, has expired, belongs to another agent or was used before.
  *
  * @example
- * const { messages, pending } = await openRun(text, key, { agent: agent.name, useOnce: (id) => ids.addIfNew(id) });
- * const resume = Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
- * await agent.run('', { messages, resume });
+ * import type { Agent } from 'keelson';
+ * import { openRun, type SealKey } from 'keelson/lifecycles';
+ *
+ * const usedIds = new Set<string>();
+ * async function approveAll(cashier: Agent, text: string, key: SealKey) {
+ *   const useOnce = (id: string) => !usedIds.has(id) && usedIds.add(id).has(id);
+ *   const { messages, pending } = await openRun(text, key, { agent: 'cashier', useOnce });
+ *   const resume = Object.fromEntries(pending.map(({ id }) => [id, 'approve' as const]));
+ *   return cashier.run('', { messages, resume });
+ * }
  */
 export async function openRun(text: string, key: SealKey, options: OpenOptions = {}): Promise<OpenedRun> {
   validateOptions(options, openRules);

@@ -10,6 +10,8 @@ export type ProviderMetadata = Readonly<Record<string, unknown>>;
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** True for a remark about the model's progress. {@link textOf} omits it if the message also has other text. */
+  readonly commentary?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
@@ -55,6 +57,11 @@ export interface ToolCallPart {
    * True if the provider executed this call itself. Its result, if the provider returns one, is in the same message.
    */
   readonly providerExecuted?: boolean | undefined;
+  /**
+   * True if the provider executes this call after a person has approved it. The run suspends the call, and its result is
+   * the decision: an error result denies the call.
+   */
+  readonly needsApproval?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
@@ -97,6 +104,8 @@ export interface AssistantMessage {
   readonly content: readonly AssistantPart[];
   /** True if the run was aborted during this answer. The content is the text that had been shown. */
   readonly stopped?: boolean | undefined;
+  /** True if a hook suspended this answer. At the end of a conversation, the answer waits for a decision. */
+  readonly suspended?: boolean | undefined;
 }
 
 /** The tool results of one turn, in call order. */
@@ -135,7 +144,7 @@ export function isContentPart(part: unknown): part is ContentPart {
 
 /**
  * Returns the text of a message: its text parts, joined without a separator. Includes the text of tool results, but not
- * reasoning, images and files.
+ * reasoning, images and files. Includes commentary only if the message has no other text.
  *
  * @example
  * for (const message of session.messages) console.log(message.role, textOf(message));
@@ -144,11 +153,13 @@ export function textOf(message: Message): string {
   const { content } = message;
   if (typeof content === 'string') return content;
   let text = '';
+  let remarks = '';
   for (const part of content) {
-    if (part.type === 'text') text += part.text;
+    if (part.type === 'text' && part.commentary) remarks += part.text;
+    else if (part.type === 'text') text += part.text;
     else if (part.type === 'tool-result' && message.role === 'tool') text += contentText(part.content);
   }
-  return text;
+  return text || remarks;
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   group,
   listOf,
   logger,
-  object,
+  mapOf,
   oneOf,
   texts,
   timerMs,
@@ -78,7 +78,11 @@ export interface ShellHooksOptions {
   readonly approve?: Approver | undefined;
   /** A trust gate that replaces the one created from `approve`, `appName` and `userDir`. */
   readonly gate?: TrustGate | undefined;
-  /** Names of your tools in hook files of other programs, such as `{ claude: { run_command: 'Bash' } }`. */
+  /**
+   * Names of your tools and of their arguments in hook files of other programs. `{ claude: { run: 'Bash' } }` maps a
+   * name, `{ claude: { save: { name: 'Write', args: { path: 'file_path' } } } }` also maps an argument. Hooks read and
+   * change arguments under the mapped names. `data` in the input of a hook has your names.
+   */
   readonly toolNames?: ToolNames | undefined;
   /** Names of fields that are redacted for each hook that does not declare them. Case and punctuation are ignored. */
   readonly sensitive?: readonly string[] | undefined;
@@ -110,6 +114,21 @@ export interface ShellHooksOptions {
 
 const machineRules = { clock, spawn: callable, logger } satisfies OptionTable<HookMachineOptions>;
 
+const toolMapping = {
+  expected:
+    "the name of a tool, or an object with `name` and `args` such as { name: 'Write', args: { path: 'file_path' } }",
+  accepts: isToolMapping,
+};
+
+/** Returns true for a name, or for a mapping in which no two arguments get the same name. */
+function isToolMapping(value: unknown): boolean {
+  if (!isObject(value)) return typeof value === 'string' && value !== '';
+  const { name, args = {}, ...others } = value;
+  if (typeof name !== 'string' || name === '' || !isObject(args) || Object.keys(others).length > 0) return false;
+  const shown = Object.values(args);
+  return shown.every((item) => typeof item === 'string' && item !== '') && new Set(shown).size === shown.length;
+}
+
 const rules = {
   workspaceDir: fullText,
   appName: fullText,
@@ -126,7 +145,7 @@ const rules = {
   registry: withMethods('register'),
   approve: callable,
   gate: withMethods('authorize'),
-  toolNames: object,
+  toolNames: group(Object.fromEntries(DIALECTS.map(({ id }) => [id, mapOf(toolMapping)]))),
   sensitive: texts,
   redact: callable,
   inheritEnv: inheritedVariables,

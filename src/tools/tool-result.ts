@@ -7,6 +7,8 @@ import type { ToolResult } from './tool.js';
 const MAX_RESULT_LENGTH = 10_000_000;
 const MAX_PARTS = 10_000;
 const MAX_ERROR_LENGTH = 100_000;
+/** Room for the length that `errorResult` appends, so that an error result is cut only once. */
+const CUT_MARK = 40;
 
 const WHOLE = Symbol.for('keelson.tool-result');
 
@@ -54,7 +56,8 @@ export function toToolResult(output: unknown): ToolResult {
 
 /** Copies a result for the messages. `structured` is reduced to what JSON can hold. */
 export function wholeResult({ content: whole, structured, isError }: ToolResult): ToolResult {
-  const content = isError && typeof whole === 'string' ? errorResult(whole).content : whole;
+  const isLongError = isError && typeof whole === 'string' && whole.length > MAX_ERROR_LENGTH + CUT_MARK;
+  const content = isLongError ? errorResult(whole).content : whole;
   const isText = typeof content === 'string';
   if (!isText && content.length > MAX_PARTS) return tooLong(content.length, 'parts', MAX_PARTS);
   const length = isText ? content.length : lengthOf(content);
@@ -103,7 +106,10 @@ function lengthOf(parts: readonly ContentPart[]): number {
   let length = 0;
   for (const part of parts) {
     length -= part.type.length;
-    for (const value of Object.values(part)) if (typeof value === 'string') length += value.length;
+    for (const value of Object.values(part)) {
+      if (typeof value === 'string') length += value.length;
+      else if (value instanceof Uint8Array) length += value.length;
+    }
   }
   return length;
 }

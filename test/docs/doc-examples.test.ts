@@ -80,6 +80,9 @@ const notWrittenFirst = [
   'McpCallOptions',
   'McpRemoveOptions',
   'HookMachineOptions',
+  'SetAsideOptions',
+  'HandlerOptions',
+  'ErrorTextOptions',
 ];
 
 function hasExample(symbol: ts.Symbol): boolean {

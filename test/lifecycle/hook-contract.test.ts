@@ -148,8 +148,8 @@ const chains: readonly Fault[] = [
     fault: 'the value of a hook is not passed on',
     plant: [
       'lifecycle/waterfall.ts',
-      'point.call(entry, current, run);\n      if',
-      'point.call(entry, value, run);\n      if',
+      'const value = current;\n    const copy = point',
+      'const value = arguments[1] as T;\n    const copy = point',
     ],
     breaks: 'the value of a hook goes to the next one',
   },

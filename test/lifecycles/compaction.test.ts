@@ -13,6 +13,7 @@ import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { transcript } from '../support/agent/transcript.js';
+import { storeOver } from '../support/state/store-over.js';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const MARK = '[Summary of the conversation so far]\n';
@@ -379,7 +380,9 @@ describe('compaction: sessions', () => {
     const mine = await agentOf(worker(3).model, { maxMessages: 4, keep: 2, summarize }, { store }).agent.session({
       id: 's',
     });
-    const theirs = await agentOf(worker(0).model, { maxMessages: 4 }, { store }).agent.session({ id: 's' });
+    const theirs = await agentOf(worker(0).model, { maxMessages: 4 }, { store: storeOver(store, {}) }).agent.session({
+      id: 's',
+    });
 
     const running = rejectionOf(mine.run('Count.'));
     await until(() => held.arrived === 1);

@@ -87,7 +87,7 @@ test.each(['user', 'workspace'] as const)('an invalid hook of the %s is ignored 
 
   expect(hooksOf(loader).map(({ name }) => name)).toEqual(['good']);
   const told = loader.status().diagnostics.map(({ level, message }) => `${level} ${message}`);
-  expect(told).toEqual([expect.stringMatching(/^error .*args/), expect.stringMatching(/^error .*matcher/)]);
+  expect(told).toEqual([expect.stringMatching(/^error .*hooks\[0\].*`args`.*hooks\[2\].*`matcher`/)]);
 });
 
 test('an extension that is enabled during a reload is active after it', async () => {

@@ -49,3 +49,10 @@ describe('toolCallsOf', () => {
     expect(toolCallsOf({ role: 'tool', content: [] })).toEqual([]);
   });
 });
+
+test('textOf omits commentary, unless the message has no other text', () => {
+  const remark = { type: 'text', text: 'I look it up.', commentary: true } as const;
+
+  expect(textOf({ role: 'assistant', content: [remark, { type: 'text', text: 'Noon.' }] })).toBe('Noon.');
+  expect(textOf({ role: 'assistant', content: [remark] })).toBe('I look it up.');
+});

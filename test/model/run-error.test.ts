@@ -107,6 +107,8 @@ describe('logs of an error', () => {
     OutputInvalidError: () => new core.OutputInvalidError(said, [], 'expected a number'),
     SessionConflictError: () => new core.SessionConflictError('s', messages, messages),
     SessionStoreError: () => new core.SessionStoreError('s', 'saved', new Error('full')),
+    ResumeClaimedError: () => new core.ResumeClaimedError('s'),
+    SessionBusyError: () => new core.SessionBusyError('s', 10),
     LifecycleError: () =>
       new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),
     RejectedError: () => new core.RejectedError('no', 'l', 'beforeAgent'),

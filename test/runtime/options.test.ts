@@ -148,7 +148,7 @@ test.each(['the home directory', 'a parent of the home directory'])(
       plugins: { plugins: [], failures: [] },
     });
     expect(logger.lines.filter((line) => line.includes('does not count as a workspace'))).toHaveLength(1);
-    expect((await runtime.reload()).servers).toMatchObject({ unchanged: ['ext'] });
+    expect((await runtime.reload()).servers).toMatchObject({ unchanged: ['mine-ext'] });
     await agent.close();
   },
 );

@@ -134,7 +134,8 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
       { type: 'image', image: new Uint8Array(25_000_000), mediaType: 'image/png' },
       { type: 'file', data: new Uint8Array(25_000_000), mediaType: 'text/plain' },
     ],
-    /50000000 characters/,
+    // The media types count, too.
+    /50000019 characters/,
   ],
   'a whole result of 50 MB': [() => toolResult({ content: 'x'.repeat(50_000_000) }), /50000000 characters/],
   'a whole result without content': [() => toolResult({} as never), /without content/],

@@ -7,6 +7,7 @@ import { acceptResponse, isPlainCall } from './calls/model-call.js';
 import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
 import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
 import { complete, conclude } from './conclude.js';
+import { decideAnswer } from './decide-answer.js';
 import { failRun } from './fail-run.js';
 import { weighAnswer } from './output.js';
 import { takeResponse } from './response.js';
@@ -86,10 +87,16 @@ function passInput(
   run.end.throwIfAborted();
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
-  const entered = runWaterfall(message === undefined ? { point: noInputPoint, entries } : waterfall, text, run);
+  // A resumed run without a message has no text to change.
+  const takesNone = message === undefined && isResumed(run);
+  const entered = runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
   return isPromise(entered)
     ? entered.then((later) => begin(run, withText(message, later)))
     : begin(run, withText(message, entered));
+}
+
+function isResumed({ conversation: { resuming, deciding } }: Run): boolean {
+  return resuming !== undefined || deciding !== undefined;
 }
 
 /** Replaces the text of a message. Images and files stay. */
@@ -105,6 +112,7 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls 
   end.throwIfAborted();
   if (end.verdict === undefined) end.entered = ALL;
   if (conversation.resuming !== undefined) return resume(run, message);
+  if (conversation.deciding !== undefined) return decideAnswer(run, message);
   if (message !== undefined) conversation.push(message);
   conversation.flush();
   return undefined;

@@ -15,7 +15,7 @@ import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
-import type { PendingCall } from '../run-result.js';
+import type { PendingAnswer, PendingCall } from '../run-result.js';
 import type { ModelStep } from './calls/model-step.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
@@ -83,7 +83,7 @@ export class Run implements HookRun {
   /** True after the model was asked once to correct its answer. */
   repaired = false;
   /** The suspended tool calls. If set, the run ends as suspended. */
-  pending: readonly PendingCall[] | undefined = undefined;
+  pending: readonly (PendingCall | PendingAnswer)[] | undefined = undefined;
   suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
 

@@ -11,39 +11,38 @@ const textMap = z.record(z.string(), z.string());
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const timeout = z.number().min(1).max(MAX_TIMER_MS);
 
-/** Schema of a name that may become an object key or a file name. */
-function named(max: number, pattern: RegExp, rule: string) {
-  return z
-    .string()
-    .min(1)
-    .max(max)
-    .regex(pattern, rule)
-    .refine(
-      (name) => !['__proto__', 'constructor', 'prototype'].includes(name),
-      'the name is reserved: choose another name',
-    );
+const RESERVED = ['__proto__', 'constructor', 'prototype'];
+
+function matching(max: number, pattern: RegExp, rule: string) {
+  return z.string().min(1).max(max).regex(pattern, rule);
 }
 
-/** Adds the rules for names that are file names or command arguments on some platform. */
-function portable(name: ReturnType<typeof named>) {
-  return name.superRefine((value, context) => {
+/** Schema of a name that may become an object key. */
+function named(max: number, pattern: RegExp, rule: string) {
+  return matching(max, pattern, rule).refine(
+    (name) => !RESERVED.includes(name),
+    'the name is reserved: choose another name',
+  );
+}
+
+/** Schema of a name that may also become a file name or a command argument, on any platform. */
+function portable(max: number, pattern: RegExp, rule: string) {
+  return matching(max, pattern, rule).superRefine((value, context) => {
     const message = portableNameProblem(value);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 }
 
 const extensionName = portable(
-  named(
-    64,
-    /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
-    'a name must consist of letters, digits, ".", "_" and "-", without ".."',
-  ),
+  64,
+  /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
+  'a name must consist of letters, digits, ".", "_" and "-", without ".."',
 );
 /** The only required key in a manifest of another program. */
 export const namedSchema = z.looseObject({ name: extensionName });
 
 const label = named(128, /^\P{Cc}+$/u, 'a name must not contain control characters');
-const skillLabel = portable(named(64, SKILL_NAME, 'a name must not contain control characters or ":"'));
+const skillLabel = portable(64, SKILL_NAME, 'a name must not contain control characters or ":"');
 
 const hookFields = {
   name: label,

@@ -78,7 +78,8 @@ async function toCall(request: ModelRequest, target: CallTarget & AiSdkOptions):
     provider: familyOf(model.provider),
     maxRetries,
     send: () => send(() => (request.onPart ? model.doStream(options) : model.doGenerate(options)), model),
-    read: async (answer, own) => readResult(own.onPart ? await readStream(answer.stream, model, own) : answer, model),
+    read: async (answer, own) =>
+      readResult(own.onPart ? await readStream(answer.stream, model, own) : answer, model, target.providerTools),
     requestIdOf: ({ response }) => requestIdIn(isObject(response) ? response.headers : undefined),
   };
 }

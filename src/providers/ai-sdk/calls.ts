@@ -1,4 +1,4 @@
-import { MISTRAL_MODEL } from '../openai/limits.js';
+import { MISTRAL_MODEL } from '../openai/chat/limits.js';
 import { acceptedName, CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, withTurns } from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel } from './model.js';
@@ -33,7 +33,9 @@ function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObje
     const parts = objectsIn(message.content);
     if (message.role === 'assistant') return { ...message, content: parts.map(withId) };
     if (message.role !== 'tool') return message;
-    const results = parts.map((part) => named(part, ids.ofResult(textOr(part.toolCallId))));
+    const results = parts.map((part) =>
+      part.type === 'tool-result' ? named(part, ids.ofResult(textOr(part.toolCallId))) : part,
+    );
     return { ...message, content: results };
   });
 }

@@ -11,6 +11,8 @@ interface Origin {
   readonly provider: string;
   /** The original part, if only this provider understands it. */
   readonly part?: WireObject;
+  /** The id of the provider's request to approve this call. */
+  readonly approvalId?: string;
 }
 
 /** Returns a part's metadata with its origin. `metadata` is the provider's own, keyed by provider. */

@@ -2,11 +2,12 @@ import { MessageInvalidError } from '../../errors.js';
 import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
 import { fileOf } from '../shared/file-data.js';
-import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { type WireObject, wellFormed } from '../shared/wire.js';
 import { withAcceptedCalls } from './calls.js';
 import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
-import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
+import { isCustomTool } from './provider-tools.js';
+import { type PromptCall, type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
 /**
  * Converts messages into the prompt format of the specification version that the model implements. Drops empty messages; an empty user message becomes a
@@ -17,7 +18,7 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): re
 }
 
 function wirePrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
-  const calls = new Map<string, WireObject>();
+  const calls = new Map<string, PromptCall>();
   const begin = messages.findIndex(({ role }) => role !== 'system');
   return messages.flatMap((message, at): readonly WireObject[] => {
     if (message.role === 'system') {
@@ -27,8 +28,9 @@ function wirePrompt(messages: readonly Message[], target: PromptTarget): readonl
     if (message.role === 'tool') return toolMessages(message, target, calls);
     if (message.role === 'user') return [{ role: 'user', content: userContent(message.content, target) }];
     const content = message.content.flatMap((part) => assistantPart(part, target));
-    for (const { toolCallId, providerOptions } of content) {
-      if (isObject(providerOptions) && typeof toolCallId === 'string') calls.set(toolCallId, providerOptions);
+    for (const part of message.content) {
+      const { providerOptions: options } = optionsOf(part, target.model.provider);
+      if (part.type === 'tool-call') calls.set(part.id, { part, options });
     }
     return content.length > 0 ? [{ role: 'assistant', content }] : [];
   });
@@ -78,15 +80,23 @@ function assistantPart(part: AssistantPart, target: PromptTarget): readonly Wire
     return [{ ...(origin.part ?? { type: 'reasoning', text: wellFormed(part.text) }), ...options }];
   }
   if (part.type === 'file') return [{ ...filePart(fileOf(part), specificationVersion), ...options }];
-  if (part.type === 'tool-call') return callPart(part, provider);
+  if (part.type === 'tool-call') return callPart(part, target);
   return part.type === 'tool-result' && isFromHere(part, provider) ? [providerResult(part, provider)] : [];
 }
 
-/** Drops calls that another provider executed. */
-function callPart(part: ToolCallPart, provider: string): readonly WireObject[] {
-  const { id, name, providerExecuted } = part;
+/** Drops calls that another provider executed, or would have executed after an approval. */
+function callPart(part: ToolCallPart, { model, providerTools = {} }: PromptTarget): readonly WireObject[] {
+  const { id, name, input } = part;
+  const { provider } = model;
+  const providerExecuted = part.providerExecuted || part.needsApproval;
   if (providerExecuted && !isFromHere(part, provider)) return [];
-  const call = { type: 'tool-call', toolCallId: id, toolName: name, input: wellFormed(toArguments(part)) };
+  const isCustom = typeof input === 'string' && isCustomTool(providerTools[name]);
+  const call = {
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: wellFormed(isCustom ? input : toArguments(part)),
+  };
   return [{ ...call, ...(providerExecuted && { providerExecuted }), ...optionsOf(part, provider) }];
 }
 

@@ -21,7 +21,7 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
   const downloads = await downloadsFor(messages, { model, download, signal });
   const schema = output && wellFormed(withoutDialect(output.schema));
   return defined({
-    prompt: toPrompt(messages, { model, downloads }),
+    prompt: toPrompt(messages, { model, downloads, providerTools: target.providerTools }),
     ...toolOptions(request, target),
     responseFormat: schema && { type: 'json', schema, name: 'output' },
     ...settingOptions(settings, model),

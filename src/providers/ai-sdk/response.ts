@@ -3,21 +3,23 @@ import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, FilePart, ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
 import { readArguments, toUsage, uniqueId } from '../shared/answer.js';
-import { callsMissing, invalidAnswer, ProviderError } from '../shared/error.js';
+import { callsMissing, invalidAnswer } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { toBase64 } from '../shared/file-data.js';
-import { defined, hasFields, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { defined, hasFields, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
 import { markedBy, markedMetadata } from './metadata.js';
 import type { AiSdkModel } from './model.js';
+import { isCustomTool, type ProviderTools } from './provider-tools.js';
 import { familyOf } from './request.js';
 
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 
 /** Returns the response for a result, received whole or assembled from a stream. */
-export function readResult(result: WireObject, { provider }: AiSdkModel): ModelResponse {
+export function readResult(result: WireObject, { provider }: AiSdkModel, tools: ProviderTools = {}): ModelResponse {
   const family = familyOf(provider);
-  const ids = new Set<string>();
-  const content = objectsIn(result.content).flatMap((part) => readPart(part, provider, ids));
+  const parts = objectsIn(result.content);
+  const source = { provider, tools, ids: new Set<string>(), approvals: approvalsIn(parts, family) };
+  const content = parts.flatMap((part) => readPart(part, source));
   const { finishReason, raw } = finishOf(result.finishReason);
   const usage = usageOf(result.usage);
   if (finishReason === 'other' && raw === '' && content.length + usage.outputTokens === 0)
@@ -67,8 +69,31 @@ export function usageOf(given: unknown): Usage {
   });
 }
 
+/** The response to which a part belongs. */
+interface PartSource {
+  readonly provider: string;
+  readonly tools: ProviderTools;
+  /** The ids of the calls so far. */
+  readonly ids: Set<string>;
+  /** The ids of approval requests, by the id of their calls. */
+  readonly approvals: ReadonlyMap<unknown, string>;
+}
+
+function approvalsIn(parts: readonly WireObject[], family: string): ReadonlyMap<unknown, string> {
+  const requests = parts.filter(({ type }) => type === 'tool-approval-request');
+  for (const request of requests) {
+    const { toolCallId: id } = request;
+    if (parts.some((part) => part.type === 'tool-call' && part.toolCallId === id)) continue;
+    throw invalidAnswer(family, `it asks to approve tool call "${textOr(id)}", which it does not contain`, {
+      cause: request,
+    });
+  }
+  return new Map(requests.map(({ toolCallId, approvalId }) => [toolCallId, textOr(approvalId)]));
+}
+
 /** Converts a part. Sources go into the response metadata, and unknown parts are dropped. */
-function readPart(part: WireObject, provider: string, ids: Set<string>): readonly AssistantPart[] {
+function readPart(part: WireObject, source: PartSource): readonly AssistantPart[] {
+  const { provider } = source;
   const { type, providerMetadata: metadata } = part;
   const text = textOr(part.text);
   if (type === 'text') {
@@ -78,10 +103,9 @@ function readPart(part: WireObject, provider: string, ids: Set<string>): readonl
     return text === '' && !hasFields(metadata) ? [] : [{ type, text, ...markedBy({ provider }, metadata) }];
   }
   if (type === 'file') return [filePart(part, provider)];
-  if (type === 'tool-call') return [callPart(part, provider, ids)];
+  if (type === 'tool-call') return [callPart(part, source)];
   if (type === 'tool-result') return part.preliminary === true ? [] : [resultPart(part, provider)];
   if (type === 'custom' || type === 'reasoning-file') return [privatePart(part, provider)];
-  if (type === 'tool-approval-request') throw approvalNeeded(provider, part);
   return [];
 }
 
@@ -96,19 +120,30 @@ function dataOf(given: unknown): string | Uint8Array {
   return data instanceof Uint8Array ? data : String(data ?? '');
 }
 
-function callPart(part: WireObject, provider: string, ids: Set<string>): ToolCallPart {
+function callPart(part: WireObject, { provider, tools, ids, approvals }: PartSource): ToolCallPart {
   const name = textOr(part.toolName);
   if (name === '') throw invalidAnswer(familyOf(provider), 'a tool call has no name', { cause: part });
-  const isProviderExecuted = part.providerExecuted === true;
+  const approvalId = approvals.get(part.toolCallId);
+  const isProviderExecuted = part.providerExecuted === true && approvalId === undefined;
   const metadata = part.providerMetadata;
-  return {
+  const call: ToolCallPart = {
     type: 'tool-call',
     id: uniqueId(part.toolCallId, ids),
     name,
-    ...readArguments(part.input),
+    ...(isCustomTool(tools[name]) ? { input: customInput(part.input) } : readArguments(part.input)),
+  };
+  if (approvalId !== undefined)
+    return { ...call, needsApproval: true, ...markedBy({ provider, approvalId }, metadata) };
+  return {
+    ...call,
     ...(isProviderExecuted && { providerExecuted: true }),
     ...(isProviderExecuted ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),
   };
+}
+
+/** The input of a custom tool is a JSON string. Its text may be JSON itself, and is not parsed again. */
+function customInput(given: unknown): unknown {
+  return typeof given === 'string' ? (parseJson(given) ?? given) : (given ?? '');
 }
 
 function resultPart(part: WireObject, provider: string): ToolResultPart {
@@ -129,11 +164,6 @@ function privatePart({ providerMetadata, ...part }: WireObject, provider: string
   const bytes = isObject(part.data) ? part.data.data : undefined;
   const plain = bytes instanceof Uint8Array ? { data: { type: 'data', data: toBase64(bytes) } } : {};
   return { type: 'reasoning', text: '', ...markedBy({ provider, part: { ...part, ...plain } }, providerMetadata) };
-}
-
-function approvalNeeded(provider: string, cause: WireObject): ProviderError {
-  const problem = `The provider asks to approve tool call "${textOr(cause.toolCallId)}", which it executes itself; Keelson cannot send approvals to a provider. Turn off approval for this provider tool, or make it a tool of the agent.`;
-  return new ProviderError(familyOf(provider), problem, { cause });
 }
 
 /** Returns the provider's own metadata, and under `aiSdk` the fields that the specification defines. */

@@ -1,15 +1,23 @@
-import type { ContentPart, ToolMessage, ToolResultPart } from '../../model/message.js';
+import type { ContentPart, ToolCallPart, ToolMessage, ToolResultPart } from '../../model/message.js';
 import { base64Of, type FileData, fileOf } from '../shared/file-data.js';
 import { attachmentsOf, contentText, resultText } from '../shared/tool-result.js';
-import { hasFields, type WireObject, wellFormed } from '../shared/wire.js';
+import { defined, hasFields, type WireObject, wellFormed } from '../shared/wire.js';
 import { type Downloads, filePart, withDownload } from './file.js';
-import { optionsOf } from './metadata.js';
+import { optionsOf, originOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
+import { type ProviderTools, providerToolJson } from './provider-tools.js';
 
 /** The model of a prompt and the files downloaded for it. */
 export interface PromptTarget {
   readonly model: AiSdkModel;
   readonly downloads: Downloads;
+  readonly providerTools?: ProviderTools | undefined;
+}
+
+/** A call in the prompt, as its result needs it. */
+export interface PromptCall {
+  readonly options?: WireObject | undefined;
+  readonly part: ToolCallPart;
 }
 
 /**
@@ -31,23 +39,20 @@ export function speaksChat(provider: string): boolean {
 export function toolMessages(
   message: ToolMessage,
   target: PromptTarget,
-  calls: ReadonlyMap<string, WireObject>,
+  calls: ReadonlyMap<string, PromptCall>,
 ): readonly WireObject[] {
   const isTextOnly = speaksChat(target.model.provider);
-  const content = message.content.map((part) => {
+  const content = message.content.flatMap((part): readonly WireObject[] => {
+    const call = calls.get(part.id)?.part;
+    if (call?.needsApproval) return approvalResponse(part, call, target);
     const output = isTextOnly ? textOutput(part, target) : resultOutput(part, target);
-    return {
-      type: 'tool-result',
-      toolCallId: part.id,
-      toolName: part.name,
-      output,
-      ...optionsFor(part, target, calls),
-    };
+    const named = { toolCallId: part.id, toolName: part.name };
+    return [{ type: 'tool-result', ...named, output, ...optionsFor(part, target, calls) }];
   });
   const files = isTextOnly ? message.content.flatMap(attachmentsOf) : [];
   const attached = files.map((part) => attachment(part, target));
-  const results = { role: 'tool', content };
-  return attached.length > 0 ? [results, { role: 'user', content: attached }] : [results];
+  const results = content.length > 0 ? [{ role: 'tool', content }] : [];
+  return attached.length > 0 ? [...results, { role: 'user', content: attached }] : results;
 }
 
 /** Returns the result of a call that the provider executed, in its original form. */
@@ -59,14 +64,24 @@ export function providerResult(part: ToolResultPart, provider: string): WireObje
   return { type: 'tool-result', toolCallId: part.id, toolName: part.name, output, ...optionsOf(part, provider) };
 }
 
-function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: ReadonlyMap<string, WireObject>): WireObject {
+function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: ReadonlyMap<string, PromptCall>): WireObject {
   const { providerOptions } = optionsOf(part, model.provider);
-  const options = { ...calls.get(part.id), ...providerOptions };
+  const options = { ...calls.get(part.id)?.options, ...providerOptions };
   return hasFields(options) ? { providerOptions: options } : {};
+}
+
+/** Answers the provider's request to approve a call. Another provider has not asked, so it gets no answer. */
+function approvalResponse(part: ToolResultPart, call: ToolCallPart, { model }: PromptTarget): readonly WireObject[] {
+  const { provider, approvalId } = originOf(call);
+  if (provider !== model.provider || approvalId === undefined) return [];
+  const reason = /^The call was denied: (.+)$/s.exec(contentText(part.content))?.[1];
+  return [defined({ type: 'tool-approval-response', approvalId, approved: !part.isError, reason })];
 }
 
 /** Uses `content` and not `structured`, since a lifecycle may have changed only the content. */
 function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
+  const json = providerToolJson(part, target.providerTools ?? {});
+  if (json !== undefined) return { type: 'json', value: wellFormed(json) };
   if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) {
     return textOutput(part, target);
   }

@@ -2,14 +2,14 @@ import type { Logger } from '../../internal/logger.js';
 import { logger } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
-import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
-import { eventsOf } from '../shared/event-stream.js';
+import { begun, clientModel, connectionRules, validateConnection } from '../shared/client.js';
+import { receiveEvents } from '../shared/event-stream.js';
 import { throughPauses } from '../shared/pauses.js';
 import { type AnthropicClient, makeClient } from './client.js';
 import { withOwnArguments } from './property-names.js';
 import { toWireRequest } from './request.js';
 import { readMessage } from './response.js';
-import { readStream } from './stream.js';
+import { StreamedMessage } from './stream.js';
 
 export { PackageMissingError } from '../../errors.js';
 export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/client.js';
@@ -58,18 +58,22 @@ const rules = { ...connectionRules, logger } satisfies OptionTable<AnthropicOpti
  */
 export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
   validateConnection(modelId, options, rules);
+  // The client skips events without a name, which some servers send, so Keelson parses the body itself.
+  const source = { provider: 'anthropic', isOwnClient: options.client === undefined };
   const model = clientModel<AnthropicClient>(modelId, options, {
     provider: 'anthropic',
     requestIdHeader: 'request-id',
     makeClient,
     prepare(client, request) {
       const body = toWireRequest(request, modelId, options.logger);
-      return (requestOptions) => client.messages.create(body, requestOptions);
-    },
-    async read(answer, { onPart = () => {}, tools }) {
-      // The client skips events without a name, which some servers send, so Keelson parses the body itself.
-      const events = eventsOf(answer, 'anthropic', options.client === undefined);
-      return withOwnArguments(readMessage(await readStream(events, onPart), modelId), tools);
+      return {
+        send: (requestOptions) => begun(client.messages.create(body, requestOptions)),
+        async read(answer, { onPart = () => {} }) {
+          const message = new StreamedMessage(onPart);
+          await receiveEvents(answer, source, (event) => message.take(event));
+          return withOwnArguments(readMessage(message.whole(), modelId), request.tools);
+        },
+      };
     },
   });
   return { ...model, generate: (request) => throughPauses(request, model.generate) };

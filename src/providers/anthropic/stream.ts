@@ -1,29 +1,18 @@
 import type { ModelPart } from '../../model/model.js';
-import { interrupted, unreadableBody } from '../shared/error.js';
+import { interrupted, invalidAnswer, unreadableBody } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { isObject, objectsIn, parseJson, present, textOr, type WireObject } from '../shared/wire.js';
-
-/**
- * Reads a stream to its end, pushes each delta when it arrives, and returns the message as one object.
- * The input of a tool call stays an unparsed string. Accepts a complete message instead of deltas, and skips unknown
- * events.
- * Rejects if the stream contains an error or ends too early.
- */
-export async function readStream(events: AsyncIterable<unknown>, push: Push): Promise<WireObject> {
-  const answer = new StreamedMessage(push);
-  for await (const event of events) {
-    const data = typeof event === 'string' ? parseJson(event) : event;
-    if (!isObject(data)) throw unreadableBody('anthropic', event);
-    answer.add(data);
-  }
-  return answer.whole();
-}
 
 type Push = (part: ModelPart) => void;
 
 type Block = Record<string, unknown>;
 
-class StreamedMessage {
+/**
+ * Assembles the events of a stream into one message, and pushes each delta when it arrives.
+ * The input of a tool call stays an unparsed string. Accepts a complete message instead of deltas, and skips unknown
+ * events.
+ */
+export class StreamedMessage {
   /** In the order of their first events. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
@@ -34,24 +23,41 @@ class StreamedMessage {
 
   constructor(private readonly push: Push) {}
 
-  add(event: WireObject): void {
+  /** Throws if the event is an error, or not a JSON object. */
+  take(event: unknown): void {
+    const data = typeof event === 'string' ? parseJson(event) : event;
+    if (!isObject(data)) throw unreadableBody('anthropic', event);
+    this.add(data);
+  }
+
+  /** Throws if the stream ended too early. */
+  whole(): WireObject {
+    if (!textOr(this.ending.stop_reason)) {
+      throw interrupted('anthropic', this.unread);
+    }
+    return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
+  }
+
+  private add(event: WireObject): void {
     const { type, message, delta, content_block: block, index } = event;
     if (type === 'error' || (isObject(event.error) && type === undefined)) {
       throw toProviderError('anthropic', { error: event.error ?? event });
     }
     if (type === 'message') this.addWhole(event);
-    else if (type === 'message_start' && isObject(message)) this.begin(message);
+    else if (type === 'message_start' && isObject(message)) this.start(message);
     else if (type === 'content_block_start' && isObject(block)) this.addBlock(index, block);
     else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
     else if (type === 'message_delta') this.end(event);
     else if (type !== 'ping') this.unread = event;
   }
 
-  whole(): WireObject {
-    if (!textOr(this.ending.stop_reason)) {
-      throw interrupted('anthropic', this.unread);
+  /** A second message in a stream replaces the first, whose deltas were pushed. */
+  private start(message: WireObject): void {
+    if (this.message !== undefined) {
+      const problem = 'its stream begins a second message before the first one has ended';
+      throw invalidAnswer('anthropic', problem, { retryable: true, cause: message });
     }
-    return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
+    this.begin(message);
   }
 
   /** After code execution, `message_start` can contain the whole answer. */
@@ -78,7 +84,8 @@ class StreamedMessage {
 
   /** Adds a block. Some servers use one index for two blocks; later deltas go to the newer block. */
   private addBlock(index: unknown, begun: WireObject): void {
-    const block = { ...begun };
+    const block: Block = { ...begun };
+    if (Array.isArray(begun.citations)) block.citations = [...begun.citations];
     this.blocks.push(block);
     this.byIndex.set(index, block);
     if (block.type === 'text') this.show(block, 'text', block.text);
@@ -91,7 +98,7 @@ class StreamedMessage {
     else if (delta.type === 'thinking_delta') this.grow(block, 'thinking', delta.thinking);
     else if (delta.type === 'input_json_delta') this.grow(block, 'input', delta.partial_json);
     else if (delta.type === 'signature_delta') block.signature = textOr(block.signature) + textOr(delta.signature);
-    else if (delta.type === 'citations_delta') block.citations = [...objectsIn(block.citations), delta.citation];
+    else if (delta.type === 'citations_delta') addCitation(block, delta.citation);
     else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
   }
 
@@ -111,6 +118,12 @@ class StreamedMessage {
 }
 
 const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
+
+/** Appends in place: a copy for each citation would take quadratic time. */
+function addCitation(block: Block, citation: unknown): void {
+  if (Array.isArray(block.citations)) block.citations.push(citation);
+  else block.citations = [citation];
+}
 
 /** Adds a delta to a block of an unknown type: appends strings, and replaces other values. */
 function growOther(block: Block, { type, ...fields }: WireObject): void {

@@ -2,10 +2,22 @@ import { browserOptions } from '../shared/browser.js';
 import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined, isObject, parseJson } from '../shared/wire.js';
 
+/** The `responses` member of a client. */
+export interface OpenAIResponsesClient {
+  /** Sends one request of the Responses API. */
+  create(body: object, options?: ClientRequestOptions): ClientAnswer;
+  /** Returns a stored response. Needed for background mode. */
+  retrieve?(id: string, query?: object, options?: ClientRequestOptions): ClientAnswer;
+  /** Cancels a response in background mode. */
+  cancel?(id: string, options?: ClientRequestOptions): ClientAnswer;
+}
+
 /** The part of an `openai` package client that the adapter uses. `OpenAI` and `AzureOpenAI` both fit. */
 export interface OpenAIClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
+  /** Needed for the Responses API. */
+  readonly responses?: OpenAIResponsesClient | undefined;
   readonly chat: {
     readonly completions: {
       /** Sends one chat completion request. */

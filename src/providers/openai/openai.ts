@@ -1,13 +1,14 @@
+import { OptionInvalidError } from '../../errors.js';
 import type { Logger } from '../../internal/logger.js';
-import { logger, oneOf } from '../../internal/options/rules.js';
+import { boolean, having, listOf, logger, oneOf, required, text } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
-import { bytesOf, eventsOf, readEvents } from '../shared/event-stream.js';
+import type { OpenAIApi } from './advice.js';
+import { prepareCompletion } from './chat/protocol.js';
 import { makeClient, type OpenAIClient, serverAt } from './client.js';
-import { type Dialect, toWireRequest } from './request.js';
-import { readCompletion } from './response.js';
-import { readStream } from './stream.js';
+import { isChatOnly } from './model-names.js';
+import { prepareResponse } from './responses/protocol.js';
 
 export { PackageMissingError } from '../../errors.js';
 export type {
@@ -16,9 +17,22 @@ export type {
   HttpAnswer,
 } from '../shared/client.js';
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
-export type { OpenAIClient } from './client.js';
+export type { OpenAIApi } from './advice.js';
+export type { OpenAIClient, OpenAIResponsesClient } from './client.js';
+export {
+  type CustomTool,
+  type CustomToolDefinition,
+  type CustomToolFormat,
+  customTool,
+} from './responses/custom-tool.js';
 
-/** Options of {@link openai}: connection, retries and the token limit field. */
+/** A tool that OpenAI defines, in the form of the Responses API. */
+export interface OpenAITool {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Options of {@link openai}: connection, retries, the API and the tools of the service. */
 export interface OpenAIOptions {
   /** An existing client, instead of `apiKey` and `baseURL`. The client's own retries are off; see `maxRetries`. */
   readonly client?: OpenAIClient | undefined;
@@ -28,7 +42,7 @@ export interface OpenAIOptions {
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
   /**
-   * Base URL of a server with OpenAI's chat completions API, such as `http://localhost:11434/v1`.
+   * Base URL of a server with OpenAI's API, such as `http://localhost:11434/v1`.
    * Default: the environment variable `OPENAI_BASE_URL`, then OpenAI.
    */
   readonly baseURL?: string | undefined;
@@ -44,53 +58,85 @@ export interface OpenAIOptions {
   /** Receives a warning for each tool that is left out of requests. Default: the console. */
   readonly logger?: Logger | undefined;
   /**
-   * The request field for `maxOutputTokens`.
+   * The API of the server. Default: `responses` for OpenAI and Azure OpenAI, `chat` for other servers and for models
+   * that OpenAI serves on chat completions only, such as `gpt-4o-audio-preview`.
+   */
+  readonly api?: OpenAIApi | undefined;
+  /**
+   * Tools that OpenAI defines, in the form of the Responses API, such as `{ type: 'web_search' }`. A tool that the
+   * application runs, such as `{ type: 'apply_patch' }`, is run by the agent's tool with that name.
+   */
+  readonly tools?: readonly (OpenAITool | { readonly type: string })[] | undefined;
+  /**
+   * If true, the server stores each response, and the next request of the conversation sends only the messages after
+   * the last response. The request contains the whole conversation if the earlier messages changed, or if the server
+   * has deleted the response. Default: false, and the server stores nothing. Responses API only.
+   */
+  readonly previousResponseId?: boolean | undefined;
+  /**
+   * The request field for `maxOutputTokens` in the chat completions API.
    * Default: `max_completion_tokens` for OpenAI and Azure, `max_tokens` for other servers.
    */
   readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
 }
 
 /**
- * Creates a model for OpenAI's chat completions API.
- * Works with compatible servers: Ollama, vLLM, LM Studio, llama.cpp, OpenRouter, DeepSeek.
+ * Creates a model for OpenAI's API. Uses the Responses API with OpenAI and Azure OpenAI. Uses the chat completions API
+ * with other servers, such as Ollama, vLLM, LM Studio, llama.cpp, OpenRouter and DeepSeek.
  * Streams if the run has a listener. Imports the `openai` package at the first call.
  *
  * @example
- * const model = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
+ * const cloud = openai('gpt-5.2');
+ * const local = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
  */
 export function openai(modelId: string, options: OpenAIOptions = {}): Model {
   validateConnection(modelId, options, rules);
+  const isOwnClient = options.client === undefined;
   return clientModel<OpenAIClient>(modelId, options, {
     provider: 'openai',
     requestIdHeader: 'x-request-id',
     makeClient,
     prepare(client, request) {
-      const body = toWireRequest(request, dialectOf(client, modelId, options));
-      return (requestOptions) => client.chat.completions.create(body, requestOptions);
-    },
-    async read(answer, { onPart }) {
-      if (!onPart) return readCompletion(await wholeOf(answer.data), modelId);
-      // The client's own parser refuses streams that deviate from the standard, so Keelson parses the body itself.
-      const chunks = eventsOf(answer, 'openai', options.client === undefined);
-      return readCompletion(await readStream(chunks, onPart), modelId);
+      const server = serverAt(client.baseURL);
+      const { logger } = options;
+      const { responses } = client;
+      if (apiOf(client, modelId, options) === 'responses' && responses !== undefined) {
+        const { tools = [], previousResponseId = false } = options;
+        return prepareResponse(
+          { client: responses, model: modelId, isOwnClient, tools, previousResponseId, logger },
+          request,
+        );
+      }
+      const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
+      const { maxTokensField = usual } = options;
+      return prepareCompletion({ client, model: modelId, isOwnClient, server, maxTokensField, logger }, request);
     },
   });
 }
 
+function apiOf({ baseURL, responses }: OpenAIClient, modelId: string, { api, tools }: OpenAIOptions): OpenAIApi {
+  const isServed = serverAt(baseURL) === 'openai' && responses !== undefined && !isChatOnly(modelId);
+  const chosen = api ?? (isServed ? 'responses' : 'chat');
+  if (chosen === 'responses' && responses === undefined) {
+    throw new OptionInvalidError(
+      'client',
+      "`client` must have `responses` for `api: 'responses'`, got a client without it",
+    );
+  }
+  if (chosen === 'chat' && tools?.length) {
+    throw new OptionInvalidError(
+      'tools',
+      "`tools` must be used with the Responses API, got the chat completions API: set `api: 'responses'`",
+    );
+  }
+  return chosen;
+}
+
 const rules = {
   ...connectionRules,
+  api: oneOf('responses', 'chat'),
+  tools: listOf(having('a tool of the Responses API with a `type`', { type: required(text) })),
+  previousResponseId: boolean,
   logger,
   maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
 } satisfies OptionTable<OpenAIOptions>;
-
-function dialectOf(client: OpenAIClient, model: string, { maxTokensField, logger }: OpenAIOptions): Dialect {
-  const server = serverAt(client.baseURL);
-  const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
-  return { model, maxTokensField: maxTokensField ?? usual, server, logger };
-}
-
-/** Some servers stream even without `stream: true`. The client then returns the body as a string. */
-async function wholeOf(data: unknown): Promise<unknown> {
-  if (typeof data !== 'string' || !/^data:/m.test(data)) return data;
-  return readStream(readEvents(bytesOf(data), 'openai'), () => {});
-}

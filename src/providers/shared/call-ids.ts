@@ -20,6 +20,13 @@ export const OPENAI_IDS: IdRule = {
   make: (count) => `call_made_short_${count}`,
 };
 
+/** The Responses API accepts longer ids than chat completions. */
+export const RESPONSES_IDS: IdRule = {
+  accepted: /^.{1,64}$/s,
+  generated: /^call_made_long_/,
+  make: (count) => `call_made_long_${count}`,
+};
+
 export const MISTRAL_IDS: IdRule = {
   accepted: /^[a-z0-9]{9}$/i,
   generated: /^call\d{5}$/,

@@ -16,6 +16,8 @@ export interface ClientRequestOptions {
 export interface ClientAnswer extends PromiseLike<unknown> {
   /** Resolves with the data and the HTTP response. */
   withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
+  /** Resolves with the HTTP response. Its body is not read. */
+  asResponse?(): Promise<HttpAnswer>;
 }
 
 /** The headers and body of an HTTP response. */
@@ -26,6 +28,8 @@ export interface HttpAnswer {
   };
   /** The body, used if it is an async iterable of bytes. */
   readonly body?: unknown;
+  /** Reads the body as a string. */
+  text?(): Promise<string>;
 }
 
 /** A response whose headers have arrived. */
@@ -49,8 +53,14 @@ export interface ClientProtocol<Client> {
   /** The response header that holds the id of the request. */
   readonly requestIdHeader: string;
   makeClient(connection: Connection<Client>): Promise<Client>;
-  /** Builds the body once. Returns a function that sends the body and may be called for each attempt. */
-  prepare(client: Client, request: ModelRequest): (options: ClientRequestOptions) => ClientAnswer;
+  /** Builds the body of a request once. */
+  prepare(client: Client, request: ModelRequest): PreparedCall;
+}
+
+/** A request whose body is built. */
+export interface PreparedCall {
+  /** Sends the request. Called once for each attempt. */
+  send(options: ClientRequestOptions): Promise<Answer>;
   read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
 }
 
@@ -93,21 +103,22 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
   const prepare = async (request: ModelRequest): Promise<ProviderCall<Answer>> => {
     client ??= protocol.makeClient(connection);
     const ready = await client;
-    const send = protocol.prepare(ready, request);
+    const prepared = protocol.prepare(ready, request);
     const { signal } = request;
     const options = { maxRetries: 0, ...(signal && { signal }), ...(headers && { headers: { ...headers } }) };
     return {
       provider,
       maxRetries: connection.maxRetries ?? ready.maxRetries ?? 2,
-      send: () => begun(send(options)),
-      read: protocol.read,
+      send: () => prepared.send(options),
+      read: (answer, own) => prepared.read(answer, own),
       requestIdOf: ({ response }) => response?.headers.get(requestIdHeader),
     };
   };
   return { id: modelId, provider, generate: (request) => answerTo(request, prepare) };
 }
 
-async function begun(answer: ClientAnswer): Promise<Answer> {
+/** Resolves when the headers of the response have arrived. */
+export async function begun(answer: ClientAnswer): Promise<Answer> {
   return answer.withResponse ? await answer.withResponse() : { data: await answer };
 }
 

@@ -48,5 +48,12 @@ export type EventFields = ReturnType<HookEventContext['describe']>;
 /** The fields that select which hooks of an event run. */
 export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>;
 
-/** Tool names of other programs. For each dialect, maps the name of your tool to the name in that dialect. */
-export type ToolNames = Readonly<Partial<Record<HookDialect, Readonly<Record<string, string>>>>>;
+/** The name of a tool in a dialect, and the names of those arguments that have another name there. */
+export interface ToolMapping {
+  readonly name: string;
+  /** Maps the name of an argument of your tool to its name in the dialect, such as `{ path: 'file_path' }`. */
+  readonly args?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Tools of other programs. For each dialect, maps the name of your tool to the tool in that dialect. */
+export type ToolNames = Readonly<Partial<Record<HookDialect, Readonly<Record<string, string | ToolMapping>>>>>;

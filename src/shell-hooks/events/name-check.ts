@@ -1,11 +1,16 @@
+import { isObject } from '../../internal/json.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
 import { dialectOf } from '../dialects/list.js';
+import { TOOL_FIELDS } from '../dialects/tool-fields.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { HookDialect } from '../hook/event.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { namesOf } from '../run/matching.js';
+import { shownArgs, shownToolName } from '../run/tool-names.js';
 import type { ToolNames } from './hook-event-context.js';
 
 /** Options of a `NameCheck`. */
@@ -15,12 +20,16 @@ export interface NameCheckOptions {
   readonly report: Report;
 }
 
+type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
+
 /**
- * Warns about matchers that contain unknown tool names. Checks each hook once, at the first model call after all
- * loaders.
+ * Warns about matchers with unknown tool names, and about mapped tools that lack arguments of the tool they stand for.
+ * Checks each hook once, at the first model call after all loaders.
  */
 export class NameCheck {
   private readonly checked = new WeakSet<ShellHook>();
+  /** Mapped tools that were reported, as a dialect and a name. */
+  private readonly reported = new Set<string>();
   private stop: (() => void) | undefined = undefined;
 
   constructor(
@@ -35,7 +44,9 @@ export class NameCheck {
   }
 
   private unchecked(): readonly ShellHook[] {
-    return this.options.registry.list().filter((hook) => hook.names.length > 0 && !this.checked.has(hook));
+    const { registry, toolNames } = this.options;
+    const isConcerned = (hook: ShellHook) => hook.names.length > 0 || toolNames[hook.dialect] !== undefined;
+    return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
   }
 
   private check(run: Pick<RunContext, 'tools'>): void {
@@ -44,7 +55,9 @@ export class NameCheck {
     this.stop();
     this.stop = undefined;
     const tools = [...this.host.tools(), ...run.tools];
-    const problems = this.unchecked().flatMap((hook) => {
+    const hooks = this.unchecked();
+    this.checkFields(hooks, tools);
+    const problems = hooks.flatMap((hook) => {
       this.checked.add(hook);
       const unknown = this.unknownNames(hook, tools);
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
@@ -54,11 +67,28 @@ export class NameCheck {
     this.options.report({ level: 'warning', code: 'matcher-unknown', message });
   }
 
+  /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
+  private checkFields(hooks: readonly ShellHook[], tools: readonly CheckedTool[]): void {
+    const ofTools = hooks.filter(({ event }) => event === 'before_tool' || event === 'after_tool');
+    const gaps = [...new Set(ofTools.map(({ dialect }) => dialect))].flatMap((dialect) =>
+      tools.flatMap((tool) => {
+        const missing = missingFields(tool, dialect, this.options.toolNames);
+        const key = `${dialect} ${tool.name}`;
+        if (missing === undefined || this.reported.has(key)) return [];
+        this.reported.add(key);
+        return [missing];
+      }),
+    );
+    if (gaps.length === 0) return;
+    const message = `Hooks of other programs may read arguments that tools lack: ${gaps.join('; ')}. Map the arguments in \`toolNames\`, such as { name: 'Write', args: { path: 'file_path' } }.`;
+    this.options.report({ level: 'warning', code: 'args-unmapped', message });
+  }
+
   /**
    * Returns a message for each unknown tool name of a hook. A hook of another program may name tools that do not exist
    * here, so it is reported only if all its names are unknown.
    */
-  private unknownNames(hook: ShellHook, tools: readonly { readonly name: string }[]): readonly string[] {
+  private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
     const { toolNames } = this.options;
     const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
     // Without names in `toolNames`, the loader has already reported `tools-unnamed`.
@@ -67,4 +97,17 @@ export class NameCheck {
     const unknown = unknownToolNames(hook.names, known);
     return isForeign && unknown.length < hook.names.length ? [] : unknown;
   }
+}
+
+/** Describes the documented arguments that a mapped tool lacks. Undefined if the tool lacks none. */
+function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolNames): string | undefined {
+  const mapped = toolNames[dialect];
+  const { properties } = tool.inputSchema;
+  // A schema without `properties` does not say which arguments the tool reads.
+  if (mapped === undefined || !isObject(properties) || Object.keys(properties).length === 0) return undefined;
+  const name = shownToolName({ dialect }, tool.name, toolNames);
+  const documented = Object.entries(TOOL_FIELDS[dialect] ?? {}).find(([known]) => known === name)?.[1] ?? [];
+  const given = Object.keys(shownArgs({ dialect }, { tool: tool.name, args: properties }, toolNames) as object);
+  const missing = documented.filter((field) => !given.includes(field));
+  return missing.length === 0 ? undefined : `"${tool.name}", mapped to ${name}, has no ${missing.join(' and no ')}`;
 }

@@ -3,8 +3,8 @@ import { dialectOf, eventNameOf } from '../dialects/list.js';
 import type { EventFields, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { EventProgress } from './event-progress.js';
-import { shownToolName } from './matching.js';
 import { redact } from './plain-json.js';
+import { shownArgs, shownToolName } from './tool-names.js';
 
 /** Values for `hookInput` that come neither from the hook nor from earlier hooks. */
 export interface HookInputSource {
@@ -22,10 +22,11 @@ export interface HookInputSource {
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
   const { context, data: hookData, outputs } = progress;
-  const { fields, workspaceDir, sensitive } = source;
+  const { workspaceDir, sensitive } = source;
   const hide = (value: unknown) => shownTo(hook, value, sensitive);
   const now = source.now();
   const { sessionId, runId } = context;
+  const fields = withShownArgs(hook, context.tool, { ...source, hide });
   const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
   const own = dialectOf(hook.dialect).input?.({
     ...{ hook, fields, toolName, sessionId, runId, workspaceDir, now, redact: hide },
@@ -44,6 +45,20 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     hook_outputs: outputs,
     ...(own !== undefined && (hide(own) as object)),
   };
+}
+
+/**
+ * Returns the event data with `tool_input` as the hook reads it. Sensitive fields are redacted under their own names
+ * first, because renamed arguments would not be found later.
+ */
+function withShownArgs(
+  hook: ShellHook,
+  tool: string | undefined,
+  { fields, toolNames, hide }: HookInputSource & { readonly hide: (value: unknown) => unknown },
+): EventFields {
+  const args = fields.flat?.tool_input;
+  if (tool === undefined || args === undefined) return fields;
+  return { ...fields, flat: { ...fields.flat, tool_input: shownArgs(hook, { tool, args: hide(args) }, toolNames) } };
 }
 
 /** Returns a value as a hook reads it. Sensitive fields that the hook does not declare are redacted. */

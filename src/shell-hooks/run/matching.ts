@@ -3,15 +3,7 @@ import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js'
 import type { ShellHook } from '../hook/definition.js';
 import { compilePermissionRule } from '../hook/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
-
-/**
- * Returns the name of a tool in the hook's dialect. A name in `toolNames` takes precedence over the dialect's own rule.
- */
-export function shownToolName({ dialect }: Pick<ShellHook, 'dialect'>, tool: string, names: ToolNames): string {
-  const known = names[dialect];
-  if (known !== undefined && Object.hasOwn(known, tool)) return known[tool] as string;
-  return dialectOf(dialect).toolName?.(tool) ?? tool;
-}
+import { shownArgs, shownToolName } from './tool-names.js';
 
 /**
  * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. For a tool
@@ -48,7 +40,7 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     if (named?.tools === 'mcp' && !tool.startsWith('mcp__')) return false;
     if (named?.tools !== undefined && named.tools !== 'mcp' && !names.includes(named.tools)) return false;
     if (named?.subject === undefined) return hook.matches(names);
-    const subject = named.subject(args);
+    const subject = named.subject(shownArgs(hook, { tool, args }, toolNames));
     // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
@@ -68,7 +60,8 @@ export function isWanted<Value>(
 ): boolean {
   if (hook.condition === undefined) return true;
   if (context.tool === undefined) return false;
-  const { args = context.args } = context.describe(value).data;
+  const { args: given = context.args } = context.describe(value).data;
+  const args = shownArgs(hook, { tool: context.tool, args: given }, toolNames);
   const call = { names: namesOf(context.tool, hook, toolNames), args, workspaceDir };
   return compilePermissionRule(hook.condition)?.(call) ?? true;
 }

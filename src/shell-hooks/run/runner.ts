@@ -27,6 +27,7 @@ import { type Execution, HookExecutor, type HookExecutorOptions } from './execut
 import { shownTo } from './input.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { HookReports } from './reports.js';
+import { withOwnArgs } from './tool-names.js';
 
 /** A message of a hook to the user. */
 export interface HookNotice {
@@ -168,7 +169,9 @@ export class HookRunner {
       const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
       const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
-      const reading = isCutOff ? CUT_OFF : delayed(dialectOf(hook.dialect).read({ hook, result, shown }), result);
+      const ownArgs = withOwnArgs(hook, progress.context.tool, this.options.toolNames);
+      const read = dialectOf(hook.dialect).read({ hook, result, shown });
+      const reading = isCutOff ? CUT_OFF : delayed({ ...read, effects: ownArgs(read.effects) }, result);
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });

@@ -46,7 +46,11 @@ test('S4-NFR2.1: the base suite has at least sixteen cases, uses no hooks, and i
 
 const faults: Readonly<Record<string, Plant>> = {
   'the text gets an extra space': plant('model/message.ts', /text \+= part\.text/, "text += part.text + ' '"),
-  'an error result has no error flag': plant('tools/tool-result.ts', /(content: text.*), isError: true \}/, '$1 }'),
+  'an error result has no error flag': plant(
+    'tools/tool-result.ts',
+    /return (\{ content), isError: true \}/,
+    'return $1 }',
+  ),
   'tokens are not counted': plant('model/usage.ts', /sum\.totalTokens \+=/, 'void '),
   'a hook that was not registered is called': plant(
     'lifecycle/chain.ts',

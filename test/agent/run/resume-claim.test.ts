@@ -47,7 +47,7 @@ describe('an approval in a session', () => {
     };
 
     const first = resumed(cashier(store, pay), resume);
-    const second = await rejectionOf(resumed(cashier(store, pay), resume));
+    const second = await rejectionOf(resumed(cashier(storeOver(store, {}), pay), resume));
     held.open();
 
     expect(second).toMatchObject({ code: 'ERR_RESUME_CLAIMED', session: 's' });
@@ -114,7 +114,7 @@ describe('an approval in a session', () => {
     await until(() => held.arrived === 1);
     await pause(100);
 
-    const second = await rejectionOf(resumed(cashier(store, slow), resume));
+    const second = await rejectionOf(resumed(cashier(storeOver(store, {}), slow), resume));
     held.open();
 
     expect(second).toMatchObject({ code: 'ERR_RESUME_CLAIMED' });

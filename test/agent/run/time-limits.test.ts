@@ -62,7 +62,8 @@ describe('timeouts.runMs', () => {
     });
     const session = await agent.session();
     const both = Promise.all([session.run('a'), session.run('b')]);
-    await until(() => clock.pending() === 2);
+    // The limit and the delay of the first run, and the limit of the queue.
+    await until(() => clock.pending() === 3);
 
     clock.advance(55);
 

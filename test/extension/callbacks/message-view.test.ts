@@ -109,6 +109,9 @@ test('a redactor without a match stores no message of 10,000 again', async () =>
       return 2;
     },
     delete: () => {},
+    claim: () => ({ attempt: 1 }),
+    renew: () => true,
+    release: () => {},
   };
   const session = await agent.session({ id: 's', store: store as never });
   await session.run('go');

@@ -151,12 +151,12 @@ describe('a response', () => {
     });
   });
 
-  test('with an approval request is rejected with an instruction', async () => {
+  test('with a request to approve a missing call is rejected', async () => {
     const content = [{ type: 'tool-approval-request', approvalId: 'a', toolCallId: 'm1' }];
 
     await expect(read({ content })).rejects.toMatchObject({
       retryable: false,
-      message: expect.stringMatching(/approve tool call "m1"/),
+      message: expect.stringMatching(/asks to approve tool call "m1", which it does not contain/),
     });
   });
 

@@ -2,7 +2,7 @@ import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
 import { createOpenAI as createOpenAIv3 } from 'ai-sdk-openai-v3';
 import { Agent, defineTool } from 'keelson';
 import { aiSdk } from 'keelson/ai-sdk';
-import { openai } from 'keelson/openai';
+import { customTool, openai } from 'keelson/openai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { replyWith } from '../../support/providers/openai-reply.js';
@@ -117,4 +117,93 @@ test('a conversation continues at another provider without the parts that only t
     { role: 'user', content: 'And?' },
   ];
   expect(server.requests.slice(1).map(({ body }) => body.messages)).toEqual([sent, sent]);
+});
+
+describe('tools of OpenAI', () => {
+  const client = (baseURL: string) => createOpenAIv3({ baseURL, apiKey: 'k' });
+  const input = (server: { readonly requests: readonly { readonly body: Record<string, unknown> }[] }) =>
+    ((server.requests[1]?.body.input ?? []) as readonly object[]).slice(1);
+
+  test.each(['whole', 'streamed'])(
+    'a request for approval suspends the call until `resume` decides, %s',
+    async (how) => {
+      const request = {
+        type: 'mcp_approval_request',
+        id: 'mcpr_1',
+        name: 'erase',
+        arguments: '{"page":7}',
+        server_label: 'docs',
+      };
+      const reply = how === 'whole' ? whole : streamed;
+      for (const decision of ['approve', { deny: 'Not today.' }] as const) {
+        await using server = await startOpenAIServer([reply(request), reply(message('Done.'))]);
+        const { tools, responses } = client(server.baseURL);
+        const providerTools = {
+          docs: tools.mcp({ serverLabel: 'docs', serverUrl: 'https://docs.example/', requireApproval: 'always' }),
+        };
+        const session = await new Agent({ model: aiSdk(responses('gpt-5'), { providerTools }) }).session();
+        const run = (text: string, options = {}) =>
+          how === 'whole' ? session.run(text, options) : session.stream(text, options).result;
+
+        const { status, pending } = await run('Erase page 7.');
+        const id = pending[0]?.id ?? '';
+        const result = await run('', { resume: { [id]: decision } });
+
+        expect(status).toBe('suspended');
+        expect(pending).toMatchObject([{ name: 'mcp.erase', input: { page: 7 }, needsApproval: true }]);
+        expect(result.text).toBe('Done.');
+        expect(input(server)).toContainEqual(
+          expect.objectContaining({
+            ...{ type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: decision === 'approve' },
+          }),
+        );
+      }
+    },
+  );
+
+  test.each(['{"a":1}', '42', 'SELECT "1"'])(
+    'a custom tool gets the string %s, which goes back unchanged',
+    async (text) => {
+      const called = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'sql', input: text };
+      await using server = await startOpenAIServer([whole(called), whole(message('Done.'))]);
+      const { tools, responses } = client(server.baseURL);
+      const inputs: string[] = [];
+      const sql = customTool({ name: 'sql', description: 'SQL.', execute: (given) => String(inputs.push(given)) });
+      const model = aiSdk(responses('gpt-5'), {
+        providerTools: { sql: tools.customTool({ name: 'sql', description: 'SQL.' }) },
+      });
+
+      await new Agent({ model, tools: [sql], settings }).run('Count.');
+
+      expect(inputs).toEqual([text]);
+      expect(input(server)).toMatchObject([
+        { type: 'custom_tool_call', call_id: 'call_1', input: text },
+        { type: 'custom_tool_call_output', call_id: 'call_1', output: '1' },
+      ]);
+    },
+  );
+
+  test.each([
+    ['data', { status: 'failed', output: 'No file.' }, { status: 'failed', output: 'No file.' }],
+    ['text', 'Patched.', { status: 'completed', output: 'Patched.' }],
+  ])('a result of %s of a tool that the application runs goes back as JSON', async (_title, result, output) => {
+    const operation = { type: 'delete_file', path: 'a.md' };
+    const called = { type: 'apply_patch_call', id: 'apc_1', call_id: 'call_1', status: 'completed', operation };
+    await using server = await startOpenAIServer([whole(called), whole(message('Done.'))]);
+    const { tools, responses } = client(server.baseURL);
+    const patch = defineTool({
+      name: 'apply_patch',
+      description: 'P.',
+      input: { type: 'object' },
+      execute: () => result,
+    });
+    const model = aiSdk(responses('gpt-5.1'), { providerTools: { apply_patch: tools.applyPatch({}) } });
+
+    await new Agent({ model, tools: [patch], settings }).run('Patch.');
+
+    expect(input(server)).toMatchObject([
+      { type: 'apply_patch_call', operation },
+      { type: 'apply_patch_call_output', call_id: 'call_1', ...output },
+    ]);
+  });
 });

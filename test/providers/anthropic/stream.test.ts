@@ -132,3 +132,23 @@ test('adds tokens read from and written to the cache to the input tokens', async
     anthropic: { id: 'msg_1', usage: { cache_creation_input_tokens: 200 } },
   });
 });
+
+test('a stream that begins a second message is broken', async () => {
+  const [first = '', ...rest] = eventsOf({ content: [text('One')] });
+  const { error } = await call({ chunks: [first, ...rest.slice(0, 2), first, ...rest], end: 'silent' });
+
+  expect(error).toMatchObject({ retryable: true, message: expect.stringContaining('a second message') });
+});
+
+test('a stream with many citations takes linear time', async () => {
+  const citation = { type: 'char_location', cited_text: 'x', document_index: 0 };
+  const [start, open, ...rest] = eventsOf({ content: [text('One')] });
+  const delta = event({ type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation } });
+  const cited = Array.from({ length: 20_000 }, () => delta).join('');
+  const started = performance.now();
+
+  const { response } = await call({ chunks: [start, open, cited, ...rest], end: 'silent' });
+
+  expect(response?.content).toHaveLength(1);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { Message } from '../../../src/index.js';
 import { toPrompt } from '../../../src/providers/ai-sdk/prompt.js';
 import { toWireConversation } from '../../../src/providers/anthropic/messages.js';
-import { toWireMessages } from '../../../src/providers/openai/messages.js';
+import { toWireMessages } from '../../../src/providers/openai/chat/messages.js';
+import { toInput } from '../../../src/providers/openai/responses/request/input.js';
 
 const history: readonly Message[] = [
   { role: 'user', content: 'What is a keelson?' },
@@ -28,6 +29,13 @@ it('OpenAI gets a stopped answer as a plain assistant message', () => {
 
   expect(wire.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
   expect(JSON.stringify(wire)).not.toContain('stopped');
+});
+
+it('the Responses API gets a stopped answer as a plain assistant message', () => {
+  const input = toInput([...history, next], { model: 'gpt-5-mini', systemRole: 'developer', isStored: false });
+
+  expect(input.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  expect(JSON.stringify(input)).not.toContain('stopped');
 });
 
 it('the AI SDK gets a stopped answer as a plain assistant message', () => {

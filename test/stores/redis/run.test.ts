@@ -32,7 +32,7 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     const prefix = `${Math.random()}`;
     const logger = recordingLogger();
     const state = new RedisStateStore({ client, prefix, timeoutMs });
-    const registry = new ExtensionRegistry({ state, logger });
+    const registry = new ExtensionRegistry({ state, logger, statePauseMs: 0 });
     registry.register({
       id: 'count',
       async onLlmOutput(output, { getState, setState }) {
@@ -143,10 +143,14 @@ describeWithRedis('an agent run during an outage of Redis', () => {
   test('the second of two concurrent runs of a session fails with a typed error, and no message is lost', async () => {
     const client = await createClient({ url: server.url }).connect();
     const store = new RedisSessionStore({ client, prefix: 'conflict' });
-    const open = (answer: () => string | Promise<string>) =>
-      new Agent({ model: scriptedModel(answer), store }).session({ id: 's' });
+    const elsewhere = new RedisSessionStore({ client, prefix: 'conflict' });
+    const open = (answer: () => string | Promise<string>, its = store) =>
+      new Agent({ model: scriptedModel(answer), store: its }).session({ id: 's' });
     const first = await open(() => 'Answer 1');
-    const second = await open(() => (first.messages.length > 0 ? 'Answer 2' : first.run('one').then(() => 'Answer 2')));
+    const second = await open(
+      () => (first.messages.length > 0 ? 'Answer 2' : first.run('one').then(() => 'Answer 2')),
+      elsewhere,
+    );
     const error = (await rejectionOf(second.run('two'))) as SessionConflictError;
 
     expect(error).toMatchObject({ code: 'ERR_SESSION_CONFLICT', stored: first.messages });

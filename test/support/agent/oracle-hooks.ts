@@ -32,6 +32,8 @@ interface ThreadSite<T> {
   readonly part: Part;
   readonly point: Thread;
   readonly change: (value: T, act: ThreadAct) => T;
+  /** True if a returned value is ignored. */
+  readonly takesNoValue?: boolean;
   /** Called after a hook of the lifecycle, also if the hook failed. */
   readonly reached?: (() => void) | undefined;
 }
@@ -58,7 +60,7 @@ export class HookOracle {
   }
 
   /** Predicts a hook that gets a value and returns a value. */
-  thread<T>({ part, point, change, reached = () => {} }: ThreadSite<T>, value: T): T {
+  thread<T>({ part, point, change, takesNoValue = false, reached = () => {} }: ThreadSite<T>, value: T): T {
     const act = this.act(part, point) as ThreadAct | undefined;
     if (act === undefined) return value;
     this.log.push(`${part.name}.${point}`);
@@ -102,6 +104,7 @@ export class HookOracle {
       case 'changes':
       case 'compacts':
         reached();
+        if (takesNoValue) return value;
         this.decide('modify', by, point);
         return change(value, act);
       default:

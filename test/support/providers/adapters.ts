@@ -122,6 +122,12 @@ export const adapters: readonly Adapter[] = [
     model: (baseURL, options) => openai('gpt-5-mini', { baseURL, ...options }),
   },
   {
+    ...responses,
+    name: 'keelson/openai, responses',
+    tellsReasoning: true,
+    model: (baseURL, options) => openai('gpt-5-mini', { baseURL, api: 'responses', ...options }),
+  },
+  {
     ...messages,
     name: 'keelson/anthropic',
     model: (baseURL, options) => anthropic('claude-sonnet-5', { baseURL: baseURL.replace(/\/v1$/, ''), ...options }),

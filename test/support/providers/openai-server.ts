@@ -93,7 +93,7 @@ async function answer({ request, response }: Exchange, script: Script, requests:
   const closedEarly = new Promise<boolean>((resolve) => {
     response.once('close', () => resolve(!response.writableFinished));
   });
-  const body: RequestBody = JSON.parse(text);
+  const body: RequestBody = JSON.parse(text || '{}');
   requests.push({ path: request.url ?? '', headers: request.headers, body, closedEarly });
   const reply = await script(body, requests.length - 1);
   await sleep(reply.delayMs);

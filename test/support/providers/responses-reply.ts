@@ -4,7 +4,7 @@ import type { Reply } from './openai-server.js';
 /** An output item of a response. */
 export interface ResponseItem {
   readonly type: string;
-  readonly id: string;
+  readonly id?: string | null;
   readonly [field: string]: unknown;
 }
 
@@ -24,8 +24,11 @@ export function message(text: string): ResponseItem {
 }
 
 /** Returns a reply with these items, streamed or complete. */
-export function responseOf(items: readonly ResponseItem[], { stream = false, incomplete = '' } = {}): Reply {
-  const head = { id: 'resp_1', created_at: 1_750_000_000, model: 'gpt-5-mini' };
+export function responseOf(
+  items: readonly ResponseItem[],
+  { stream = false, incomplete = '', id = 'resp_1' } = {},
+): Reply {
+  const head = { id, created_at: 1_750_000_000, model: 'gpt-5-mini' };
   const incomplete_details = incomplete === '' ? null : { reason: incomplete };
   const end = { usage: USAGE, incomplete_details };
   const status = incomplete === '' ? 'completed' : 'incomplete';
@@ -75,6 +78,7 @@ function deltasOf(item: ResponseItem, output_index: number): readonly object[] {
     const pieces = [text.slice(0, half), text.slice(half)];
     return pieces.map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta }));
   }
+  if (item.type !== 'reasoning' && item.type !== 'message') return [];
   const parts = (item.summary ?? item.content ?? []) as readonly { readonly text: string }[];
   const words = wordsOf(parts[0]?.text);
   if (item.type === 'reasoning') {

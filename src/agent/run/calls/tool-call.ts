@@ -3,6 +3,8 @@ import { withinTime } from '../../../internal/clock.js';
 import type { Logger } from '../../../internal/logger.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
+import { suspend } from '../../../lifecycle/compose-points.js';
+import { HookAction } from '../../../lifecycle/hook-action.js';
 import type { CallsInFlight, HookRun } from '../../../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { withAdditions } from '../../../tools/additions.js';
@@ -25,11 +27,20 @@ export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<
   if (!end.calls?.accepts(request.id)) {
     return errorResult('The call was not run: no call with this id waits for a result.');
   }
+  if (request.needsApproval) return decided(request, run);
   const call = new ToolCall(run, request, end.calls);
   const output = beginTool(call);
   if (isPromise(output)) return finaliseLater(call, output);
   end.throwIfAborted();
   return finalise(call, output);
+}
+
+/** Returns the result of an approved call, which the provider executes. Suspends a call without a decision. */
+function decided({ approved, id, name }: ToolCallRequest, run: Run): ToolResult {
+  if (approved) return { content: 'The call was approved.' };
+  const { model } = run.config;
+  const site = { entry: { name: model.provider ?? model.id }, point: 'wrapToolCall', run, call: { id, name } } as const;
+  throw suspend(site, id, HookAction.suspend(`"${name}" needs approval.`));
 }
 
 /** Finds the tool, checks the arguments and starts the tool. Never throws: a failure becomes an error result. */

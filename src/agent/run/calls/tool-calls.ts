@@ -7,7 +7,7 @@ import { errorResult } from '../../../tools/tool-result.js';
 import type { PendingCall } from '../../run-result.js';
 import type { Run } from '../run.js';
 import { announceCall, announceCallEnd } from '../run-events.js';
-import { beginTool, type CallInput, finalise, finaliseFailed, ToolCall } from './tool-call.js';
+import { beginTool, type CallInput, callTool, finalise, finaliseFailed, ToolCall } from './tool-call.js';
 import type { TurnCalls } from './turn-calls.js';
 
 /** A call whose outcome is a promise: its position in the turn, and the call unless it has wraps. */
@@ -86,7 +86,7 @@ function startCall(calls: TurnCalls, index: number): PromiseLike<unknown> | unde
   if (prior?.results.has(part.id)) return undefined;
   if (run.listeners.active) announceCall(run, part);
   const { wrapToolCall } = run.config.chain;
-  if (wrapToolCall !== undefined) return startWrapped(calls, index, wrapToolCall);
+  if (wrapToolCall !== undefined || part.needsApproval) return startWrapped(calls, index, wrapToolCall ?? callTool);
   const call = new ToolCall(run, inputOf(part), calls);
   const output = beginTool(call);
   if (isPromise(output)) {
@@ -232,7 +232,7 @@ function inputOf(part: ToolCallPart): CallInput {
 
 /** Makes the request that `wrapToolCall` hooks get. */
 function requestOf(run: Run, part: ToolCallPart, approved: boolean | undefined): ToolCallRequest {
-  const { id, name, input, invalidInput } = part;
+  const { id, name, input, invalidInput, needsApproval } = part;
   return {
     id,
     name,
@@ -241,6 +241,7 @@ function requestOf(run: Run, part: ToolCallPart, approved: boolean | undefined):
     invalidInput,
     tool: run.tools?.find(name),
     approved,
+    needsApproval,
     run: run.context,
     signal: undefined,
   };

@@ -1,0 +1,70 @@
+import type { ContentPart } from '../../../model/message.js';
+import { base64Of, type FileData, fileOf, textIn } from '../../shared/file-data.js';
+import type { WireObject } from '../../shared/wire.js';
+import { metadataOf } from './metadata.js';
+
+/** Audio formats whose name differs from the media subtype. */
+const AUDIO_FORMATS = new Map([
+  ['mpeg', 'mp3'],
+  ['mp4', 'm4a'],
+  ['wave', 'wav'],
+]);
+const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?([a-z0-9-]+)/;
+
+/**
+ * Converts the content of a user message. A single text part becomes a string, which every server accepts.
+ * Drops parts of unknown types, and blank text parts, which some servers refuse.
+ */
+export function toWireContent(content: string | readonly ContentPart[], model: string): string | readonly WireObject[] {
+  if (typeof content === 'string') return content;
+  const parts = content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  const [first] = parts;
+  if (first === undefined) return '';
+  if (parts.length === 1 && first.type === 'text' && !first.providerMetadata) return first.text;
+  return parts.flatMap((part) => {
+    const wire = toWirePart(part);
+    return wire ? [{ ...wire, ...metadataOf(part, model).fields }] : [];
+  });
+}
+
+/** Content in the form of Mistral's models: a `thinking` part before the text. */
+export function thinkingContent(thinking: string, text: string): readonly WireObject[] {
+  const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: thinking }] };
+  return text === '' ? [thoughts] : [thoughts, { type: 'text', text }];
+}
+
+function toWirePart(part: ContentPart): WireObject | undefined {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  return part.type === 'image' || part.type === 'file' ? filePart(fileOf(part)) : undefined;
+}
+
+/** Returns the wire part for an image. */
+export function imagePart(file: FileData): WireObject {
+  return { type: 'image_url', image_url: { url: toUrl(file) } };
+}
+
+/** Uses the image, audio or text part if the media type fits, else a generic file part. */
+function filePart(file: FileData): WireObject {
+  const { mediaType, filename } = file;
+  if (mediaType.startsWith('image/')) return imagePart(file);
+  const [, sound] = AUDIO_TYPE.exec(mediaType) ?? [];
+  if (sound !== undefined && !(file.data instanceof URL)) {
+    return { type: 'input_audio', input_audio: { data: base64Of(file), format: AUDIO_FORMATS.get(sound) ?? sound } };
+  }
+  // OpenAI accepts only PDF files, and other servers accept no files, so a text file is sent as text.
+  const text = textIn(file);
+  if (text !== undefined) return { type: 'text', text: filename === undefined ? text : `${filename}:\n${text}` };
+  return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: toUrl(file) } };
+}
+
+/** Servers detect the image format themselves, but refuse a wildcard media type. */
+function toUrl(file: FileData): string {
+  const { data, mediaType } = file;
+  return data instanceof URL
+    ? data.href
+    : `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${base64Of(file)}`;
+}
+
+function extensionOf(mediaType: string): string {
+  return /^[^/]+\/([a-z0-9]+)$/i.exec(mediaType)?.[1] ?? 'bin';
+}

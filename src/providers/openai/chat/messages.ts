@@ -1,0 +1,97 @@
+import type {
+  AssistantMessage,
+  ContentPart,
+  Message,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+} from '../../../model/message.js';
+import { toArguments } from '../../shared/answer.js';
+import { fileNote, fileOf, TEXT_TYPE } from '../../shared/file-data.js';
+import { attachmentsOf, resultText } from '../../shared/tool-result.js';
+import { type WireObject, wellFormed } from '../../shared/wire.js';
+import { imagePart, thinkingContent, toWireContent } from './content.js';
+import { metadataOf } from './metadata.js';
+
+/**
+ * Converts messages for the chat completions endpoint.
+ * Provider metadata is sent back only if it came from `model`.
+ */
+export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
+  return messages.flatMap((message): WireObject | readonly WireObject[] => {
+    if (message.role === 'tool') return toolMessages(message, model);
+    if (message.role === 'assistant') return assistantMessage(message, model);
+    const content = toWireContent(message.content, model);
+    return message.role === 'system' && message.content.trim() === '' ? [] : { role: message.role, content };
+  });
+}
+
+/**
+ * Drops tool calls and results that a provider executed itself: this endpoint has no field for them.
+ * Drops empty messages and blank text, which many servers refuse.
+ */
+function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
+  const texts: Record<string, string> = {};
+  const calls: WireObject[] = [];
+  const images: WireObject[] = [];
+  let fields: WireObject = {};
+  let thinking = '';
+  for (const part of message.content) {
+    if (part.type === 'text' || part.type === 'reasoning') {
+      const field = fieldOf(part, model);
+      if (part.type === 'reasoning' && field === 'content') thinking += part.text;
+      else if (field !== undefined) texts[field] = (texts[field] ?? '') + part.text;
+      fields = { ...fields, ...metadataOf(part, model).fields };
+    } else if (part.type === 'tool-call' && !part.providerExecuted) {
+      calls.push(toolCall(part, model));
+    } else if (part.type === 'file' && metadataOf(part, model).field === 'images') {
+      images.push(imagePart(fileOf(part)));
+    }
+  }
+  const { refusal } = texts;
+  const content = texts.content?.trim() ? texts.content : '';
+  if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
+  const unsaid = images.length > 0 && calls.length === 0 ? '' : null;
+  const spoken = thinking === '' ? content || unsaid : thinkingContent(thinking, content);
+  const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
+  return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+/** Reasoning is sent back only to the model that produced it, in the field from which it was read. */
+function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefined {
+  return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
+}
+
+/** Servers parse the arguments string, so lone surrogates in it are replaced before it is serialized. */
+function toolCall(part: ToolCallPart, model: string): WireObject {
+  const call = { name: part.name, arguments: JSON.stringify(wellFormed(toArguments(part))) };
+  return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
+}
+
+/**
+ * Returns one tool message for each result. Tool messages contain only text, so images and files follow in one user
+ * message.
+ */
+function toolMessages(message: ToolMessage, model: string): readonly WireObject[] {
+  const results = message.content.map((part) => ({
+    role: 'tool',
+    tool_call_id: part.id,
+    content: resultText(part),
+  }));
+  const attached = message.content.flatMap(attachmentsOf).map(fileOrNote);
+  return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
+}
+
+const ACCEPTED_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
+
+/** A file type that the server refuses would fail every later request, so a note replaces the file. */
+function fileOrNote(part: ContentPart): ContentPart {
+  if (part.type === 'text') return part;
+  const file = fileOf(part);
+  const isAddress = file.data instanceof URL;
+  const isAudio = /^audio\//i.test(file.mediaType);
+  if (ACCEPTED_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
+  const where = isAddress ? `at ${file.data} ` : '';
+  return { type: 'text', text: fileNote(file, `${where}cannot be shown here`) };
+}

@@ -1,0 +1,77 @@
+import type { JsonSchema } from '../../../internal/json.js';
+import type { Logger } from '../../../internal/logger.js';
+import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../../model/model.js';
+import { acceptedTools } from '../../shared/accepted-tools.js';
+import { toolParameters, withoutDialect } from '../../shared/tool-parameters.js';
+import { defined, type WireObject, wellFormed } from '../../shared/wire.js';
+import type { Server } from '../client.js';
+import { isStrictSchema, OPENAI_TOOLS, parametersFor } from '../schema.js';
+import { withinLimits } from './limits.js';
+import { toWireMessages } from './messages.js';
+
+/** Differences between servers with this protocol. */
+export interface Dialect {
+  readonly model: string;
+  readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
+  /** `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses unknown fields. */
+  readonly server: Server;
+  /** Receives a warning for each tool that the server would refuse. Default: the console. */
+  readonly logger?: Logger | undefined;
+}
+
+/**
+ * Returns the body of a request. `settings.providerOptions.openai` overrides other fields except `stream`; `undefined`
+ * removes a field.
+ */
+export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
+  const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
+  const wire = wellFormed(toWireMessages(messages, dialect.model));
+  const accepted = wireTools(tools, dialect);
+  return defined({
+    model: dialect.model,
+    messages: withinLimits(wire, dialect.model, dialect.server),
+    ...(accepted.length > 0 && {
+      tools: accepted,
+      tool_choice: wireToolChoice(toolChoice),
+    }),
+    ...wireSettings(settings, dialect),
+    response_format: output && responseFormat(output.schema, dialect),
+    // Mistral reports usage without this option.
+    stream_options: onPart && dialect.server !== 'mistral' ? { include_usage: true } : undefined,
+    ...settings.providerOptions?.openai,
+    stream: onPart ? true : undefined,
+  });
+}
+
+function wireTools(tools: readonly ToolSpec[], { model, server, logger }: Dialect): readonly WireObject[] {
+  const rules = server === 'openai' ? OPENAI_TOOLS : {};
+  return acceptedTools(tools, { ...rules, provider: 'OpenAI', logger }, (tool) => wireTool(tool, model));
+}
+
+function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {
+  const parameters = parametersFor(model, toolParameters(inputSchema));
+  return { type: 'function', function: wellFormed({ name, description, parameters }) };
+}
+
+function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {
+  return typeof choice === 'object' ? { type: 'function', function: { name: choice.tool } } : choice;
+}
+
+function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
+  return {
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    [dialect.maxTokensField]: settings.maxOutputTokens,
+    stop: settings.stopSequences?.length ? settings.stopSequences : undefined,
+    [dialect.server === 'mistral' ? 'random_seed' : 'seed']: settings.seed,
+    presence_penalty: settings.presencePenalty,
+    frequency_penalty: settings.frequencyPenalty,
+    reasoning_effort: settings.reasoningEffort,
+  };
+}
+
+function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
+  const schema = wellFormed(withoutDialect(given));
+  const strict = dialect.server === 'openai' && isStrictSchema(schema) ? true : undefined;
+  return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
+}

@@ -1,0 +1,34 @@
+import { isObject, type WireObject } from '../../shared/wire.js';
+import { contentText } from './completion.js';
+
+const OPENING = /^<thought>/;
+const CLOSING = /^<\/thought>/;
+
+/**
+ * Splits the content of a Gemini message or delta into the thought and the text after it.
+ * Gemini flags the message and wraps the thought in `<thought>` tags. `isAfter` is true for a delta after thoughts: its
+ * text begins with the closing tag.
+ */
+export function splitThought(
+  message: WireObject,
+  isAfter = false,
+): { readonly thought: string; readonly text: string } {
+  const content = contentText(message.content);
+  if (!isThought(message)) return { thought: '', text: isAfter ? content.replace(CLOSING, '') : content };
+  const said = content.replace(OPENING, '');
+  const end = said.indexOf('</thought>');
+  if (end < 0) return { thought: said, text: '' };
+  return { thought: said.slice(0, end), text: said.slice(end).replace(CLOSING, '') };
+}
+
+/** True if the content of a message begins with a thought. A delta with this flag contains only a thought. */
+export function isThought({ extra_content: extra }: WireObject): boolean {
+  return isObject(extra) && isObject(extra.google) && extra.google.thought === true;
+}
+
+/** Returns the extra fields to send back with a text, such as a signature. Removes the thought flag. */
+export function extraContentOf({ extra_content: extra }: WireObject): WireObject | undefined {
+  if (!isObject(extra) || !isObject(extra.google)) return isObject(extra) ? extra : undefined;
+  const { thought, ...google } = extra.google;
+  return Object.keys(google).length > 0 ? { ...extra, google } : undefined;
+}

@@ -1,0 +1,124 @@
+import type { ModelPart } from '../../../model/model.js';
+import { isObject, parseJson, textOr, type WireObject } from '../../shared/wire.js';
+import { ObjectEnd } from './object-end.js';
+
+/**
+ * Assembles tool calls from the fragments of a stream.
+ * In the protocol, `index` identifies the call, and only its first fragment has the id and the name.
+ * Also accepts servers that use one index for all calls or no index, that repeat ids, names or arguments, or that split
+ * names.
+ */
+export class CallFragments {
+  private readonly calls: OpenCall[] = [];
+  private readonly byIndex = new Map<unknown, OpenCall>();
+  private readonly byId = new Map<unknown, OpenCall>();
+
+  /** Returns the fragment's part of the arguments as a delta. */
+  add(fragment: WireObject): ModelPart {
+    const { index, id, type, function: called, ...fields } = fragment;
+    const call = this.callOf(fragment);
+    if (call.id === '') call.id = textOr(id);
+    if (call.id !== '') this.byId.set(call.id, call);
+    call.fields = { ...call.fields, ...fields };
+    if (!isObject(called)) return inputDelta(call, '');
+    call.called = true;
+    if (call.name === '' || call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
+    const text = argumentsText(called.arguments);
+    addArguments(call, text);
+    return inputDelta(call, text);
+  }
+
+  /**
+   * Returns the assembled calls in the order of their first fragments. Drops a call whose fragments had no id, name or
+   * arguments.
+   */
+  list(): readonly WireObject[] {
+    const begun = this.calls.filter(({ id, name, arguments: text }) => id + name + text !== '');
+    return begun.map(({ id, name, fields, called, arguments: text }) => ({
+      id,
+      ...(called && { function: { name, arguments: text } }),
+      ...fields,
+    }));
+  }
+
+  private callOf(fragment: WireObject): OpenCall {
+    // Some servers send the index as a string.
+    const index = fragment.index ?? undefined;
+    const named = this.byId.get(fragment.id);
+    const last = index === undefined ? this.calls.at(-1) : this.byIndex.get(index);
+    const known = named && (index === undefined || index === named.index) ? named : last;
+    if (known && !beginsAnother(known, fragment)) return known;
+    const latest = this.calls.at(-1);
+    if (latest && !known && continuesLatest(fragment)) return latest;
+    const call = { index, id: '', name: '', arguments: '', end: new ObjectEnd(), fields: {}, called: false };
+    this.calls.push(call);
+    this.byIndex.set(index, call);
+    return call;
+  }
+}
+
+function inputDelta({ id, name }: OpenCall, text: string): ModelPart {
+  return { type: 'tool-input-delta', id, name, text };
+}
+
+interface OpenCall {
+  readonly index: unknown;
+  id: string;
+  name: string;
+  arguments: string;
+  /** The end of `arguments`. */
+  end: ObjectEnd;
+  fields: WireObject;
+  called: boolean;
+}
+
+/**
+ * True if a fragment begins a new call. A fragment without a name never does.
+ * Some servers change the id with each fragment. If the name is the same, the previous arguments must be complete or
+ * empty.
+ * Without ids, a name alone may be a repeat or the next piece of the previous name.
+ */
+function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
+  const called = isObject(fragment.function) ? fragment.function : {};
+  const name = textOr(called.name);
+  const text = argumentsText(called.arguments);
+  if (name === '' || call.name === '') return false;
+  if (call.id !== '' && fragment.id && fragment.id !== call.id) {
+    return name !== call.name || call.arguments === '' || hasCompleteArguments(call);
+  }
+  if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : hasCompleteArguments(call);
+  const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isComplete(text);
+  return isNew && hasCompleteArguments(call);
+}
+
+/** True for a fragment with only arguments at an unknown index: the server sent a wrong index. */
+function continuesLatest({ id, function: called }: WireObject): boolean {
+  return !id && isObject(called) && !called.name && argumentsText(called.arguments) !== '';
+}
+
+/** Servers send the next piece of a name, or repeat the name from its start. */
+function joinedName(name: string, piece: string): string {
+  return piece.startsWith(name) ? piece : name + piece;
+}
+
+/** Complete arguments are repeated by some servers, and others send `{}` as a placeholder first. */
+function addArguments(call: OpenCall, piece: string): void {
+  const isAgain = call.arguments === '{}' || (call.arguments === piece && isComplete(piece));
+  const isReplaced = isAgain && piece.startsWith('{');
+  if (isReplaced) call.end = new ObjectEnd();
+  call.arguments = isReplaced ? piece : call.arguments + piece;
+  call.end.add(piece);
+}
+
+function argumentsText(given: unknown): string {
+  return typeof given === 'string' ? given : (JSON.stringify(given ?? undefined) ?? '');
+}
+
+function isComplete(text: string): boolean {
+  return text.trimEnd().endsWith('}') && parseJson(text) !== undefined;
+}
+
+/** Parses only a balanced object: a server may repeat the name in each fragment, and parsing long arguments is slow. */
+function hasCompleteArguments({ end, arguments: text }: OpenCall): boolean {
+  return end.isReached() && parseJson(text) !== undefined;
+}

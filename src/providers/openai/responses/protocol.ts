@@ -1,0 +1,124 @@
+import type { ModelRequest, ModelResponse } from '../../../model/model.js';
+import { type Answer, begun, type ClientRequestOptions, type PreparedCall } from '../../shared/client.js';
+import { readEvents, receiveEvents } from '../../shared/event-stream.js';
+import { isObject, textOr, type WireObject } from '../../shared/wire.js';
+import { withAdvice } from '../advice.js';
+import type { OpenAIResponsesClient } from '../client.js';
+import { reasons } from '../model-names.js';
+import { chainedInput, isForgotten, withStored } from './chain.js';
+import { type RequestTarget, toResponsesRequest, withoutEncryption, withoutReasoning } from './request/request.js';
+import { finished, isPending } from './response/background.js';
+import { readResponse, responseIn } from './response/response.js';
+import { REPEATING_EVENTS, StreamedResponse } from './response/stream.js';
+
+/** The Responses API of one client. */
+export interface ResponsesTarget extends RequestTarget {
+  readonly client: OpenAIResponsesClient;
+  readonly isOwnClient: boolean;
+}
+
+/** Prepares a request for the Responses API. */
+export function prepareResponse(target: ResponsesTarget, request: ModelRequest): PreparedCall {
+  const call = new ResponsesCall(target, request);
+  return { send: (options) => call.send(options), read: (answer, own) => call.read(answer, own) };
+}
+
+class ResponsesCall {
+  private body: WireObject;
+  private readonly whole: WireObject;
+  private options: ClientRequestOptions = {};
+
+  constructor(
+    private readonly target: ResponsesTarget,
+    private readonly request: ModelRequest,
+  ) {
+    this.whole = toResponsesRequest(request, target);
+    this.body = target.previousResponseId ? this.chained() : this.whole;
+  }
+
+  async send(options: ClientRequestOptions): Promise<Answer> {
+    this.options = options;
+    for (;;) {
+      try {
+        return await this.sendBody(options);
+      } catch (error) {
+        const other = this.bodyAfter(error);
+        if (other === undefined) throw withAdvice(error, { model: this.target.model, api: 'responses' });
+        this.body = other;
+      }
+    }
+  }
+
+  /** The client fails on a body that is not JSON, so Keelson's own client only sends the request. */
+  private async sendBody(options: ClientRequestOptions): Promise<Answer> {
+    const { client, isOwnClient } = this.target;
+    const sent = client.create(this.body, options);
+    if (!isOwnClient || sent.asResponse === undefined) return begun(sent);
+    const response = await sent.asResponse();
+    if (this.body.stream === true || response.text === undefined) return { data: undefined, response };
+    return { data: wholeIn(await response.text()), response };
+  }
+
+  async read(answer: Answer, { onPart }: ModelRequest): Promise<ModelResponse> {
+    const { model, previousResponseId } = this.target;
+    const body = await this.bodyOf(answer, onPart);
+    const response = readResponse(body, model);
+    if (this.body.background === true && onPart) for (const part of response.content) pushWhole(part, onPart);
+    if (!previousResponseId) return response;
+    return { ...response, content: withStored(response.content, textOr(body.id), this.request.messages) };
+  }
+
+  private async bodyOf(answer: Answer, onPart: ModelRequest['onPart']): Promise<WireObject> {
+    const { client, isOwnClient } = this.target;
+    if (this.body.stream === true && onPart) {
+      const streamed = new StreamedResponse(onPart);
+      const source = { provider: 'openai', isOwnClient, skips: REPEATING_EVENTS };
+      await receiveEvents(answer, source, (event) => streamed.take(event));
+      return streamed.whole();
+    }
+    const body = responseIn(answer.data);
+    if (this.body.background !== true || !isPending(body)) return body;
+    return finished(body, { client, request: this.request, options: this.options });
+  }
+
+  /** Returns another body for a request that the server refused, if another body may succeed. */
+  private bodyAfter(error: unknown): WireObject | undefined {
+    const { body } = this;
+    const { code, message } = isObject(error) ? error : {};
+    if (body !== this.whole && isForgotten(error)) return this.whole;
+    if (/encrypted content is not supported/i.test(textOr(message)) && reasons(this.target.model) !== true) {
+      return changed(body, withoutEncryption(body));
+    }
+    const isUnreadable =
+      code === 'invalid_encrypted_content' || /encrypted content .*could not be/i.test(textOr(message));
+    return isUnreadable ? changed(body, withoutReasoning(body)) : undefined;
+  }
+
+  private chained(): WireObject {
+    const { model } = this.target;
+    const systemRole = reasons(model) ? 'developer' : 'system';
+    const chained = chainedInput(this.request.messages, { model, systemRole, isStored: true });
+    return chained === undefined ? this.whole : { ...this.whole, ...chained };
+  }
+}
+
+/** Some servers stream even without `stream: true`. */
+function wholeIn(text: string): WireObject {
+  if (!/^(?:data|event):/m.test(text)) return responseIn(text);
+  const streamed = new StreamedResponse(() => {});
+  readEvents(text, 'openai', (event) => streamed.take(event));
+  return streamed.whole();
+}
+
+function changed(before: WireObject, after: WireObject): WireObject | undefined {
+  return JSON.stringify(before) === JSON.stringify(after) ? undefined : after;
+}
+
+/** Pushes the text of a part that arrived whole. */
+function pushWhole(part: ModelResponse['content'][number], push: NonNullable<ModelRequest['onPart']>): void {
+  if (part.type === 'text') push({ type: 'text-delta', text: part.text });
+  if (part.type === 'reasoning' && part.text !== '') push({ type: 'reasoning-delta', text: part.text });
+  if (part.type !== 'tool-call' || part.providerExecuted) return;
+  const text = part.invalidInput ?? JSON.stringify(part.input) ?? '';
+  push({ type: 'tool-input-delta', id: part.id, name: part.name, text });
+}

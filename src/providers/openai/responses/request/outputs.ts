@@ -1,0 +1,72 @@
+import type { ContentPart, ToolResultPart } from '../../../../model/message.js';
+import { toolParameters } from '../../../shared/tool-parameters.js';
+import { contentText, resultText } from '../../../shared/tool-result.js';
+import { isObject, objectsIn, parseJson, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
+import { isStrictSchema } from '../../schema.js';
+import { resultPart } from './content.js';
+
+/** Returns the output of a function or custom call: a string, or an array of parts if the result has images or files. */
+export function outputContent(result: ToolResultPart): string | readonly WireObject[] {
+  const { content, isError } = result;
+  if (typeof content === 'string' || content.every(({ type }) => type === 'text')) return plainOutput(result);
+  const said = content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  const error: readonly ContentPart[] = isError ? [{ type: 'text', text: 'Error:' }] : [];
+  return [...error, ...said].map(resultPart);
+}
+
+/** Returns a result as a string. An error begins with "Error". */
+export function plainOutput(result: ToolResultPart): string {
+  return wellFormed(resultText(result));
+}
+
+/** Returns the data in a result's text. A lifecycle may have changed the text, so `structured` is not read. */
+export function dataIn({ content }: ToolResultPart): unknown {
+  return parseJson(contentText(content));
+}
+
+/**
+ * Returns the output of a shell call. A result with entries of `stdout`, `stderr` and an outcome keeps the entries;
+ * other results are one entry, with the text as `stdout`, or as `stderr` of a failure.
+ */
+export function shellOutput(result: ToolResultPart, action: unknown): WireObject {
+  const given = dataIn(result);
+  const entries = objectsIn(isObject(given) ? (given.output ?? [given]) : given).filter(isEntry);
+  const limits = [given, action].map((each) => isObject(each) && (each.max_output_length ?? each.maxOutputLength));
+  const limit = limits.find((each) => typeof each === 'number');
+  const output = entries.length > 0 ? entries.map(toEntry) : [textEntry(result)];
+  return { output: wellFormed(output), ...(limit !== undefined && { max_output_length: limit }) };
+}
+
+function isEntry(entry: WireObject): boolean {
+  return typeof entry.stdout === 'string' || typeof entry.stderr === 'string';
+}
+
+function toEntry({ stdout, stderr, outcome, exit_code, exitCode }: WireObject): WireObject {
+  const given = isObject(outcome) ? outcome : {};
+  const code = given.exit_code ?? given.exitCode ?? exit_code ?? exitCode;
+  const ended = given.type === 'timeout' ? { type: 'timeout' } : { type: 'exit', exit_code: Number(code ?? 0) };
+  return { stdout: textOr(stdout), stderr: textOr(stderr), outcome: ended };
+}
+
+function textEntry(result: ToolResultPart): WireObject {
+  const text = contentText(result.content);
+  const outcome = { type: 'exit', exit_code: result.isError ? 1 : 0 };
+  return result.isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
+}
+
+/** Returns the tools that a tool search found, as an array or in `tools`. Tools of an agent become function tools. */
+export function toolsFound(result: ToolResultPart): readonly WireObject[] {
+  const given = dataIn(result);
+  if (result.isError) return [];
+  return objectsIn(isObject(given) ? given.tools : given).map((tool) => {
+    if (!isObject(tool.inputSchema)) return tool;
+    const parameters = toolParameters(tool.inputSchema);
+    const { name, description } = tool;
+    return { type: 'function', name, description, parameters, strict: isStrictSchema(parameters) };
+  });
+}
+
+/** Returns the reason of a denial. */
+export function approvalReason({ content }: ToolResultPart): string | undefined {
+  return /^The call was denied: (.+)$/s.exec(contentText(content))?.[1];
+}

@@ -1,0 +1,92 @@
+import type { JsonSchema } from '../../../../internal/json.js';
+import type { Logger } from '../../../../internal/logger.js';
+import type { ModelRequest, ModelSettings } from '../../../../model/model.js';
+import { withoutDialect } from '../../../shared/tool-parameters.js';
+import { defined, hasFields, isObject, objectsIn, type WireObject, wellFormed } from '../../../shared/wire.js';
+import { reasons } from '../../model-names.js';
+import { isStrictSchema } from '../../schema.js';
+import { toInput } from './input.js';
+import { toWireToolChoice, toWireTools } from './tools.js';
+
+/** The model of a request, and the options of the model. */
+export interface RequestTarget {
+  readonly model: string;
+  /** Tools that OpenAI defines. */
+  readonly tools: readonly object[];
+  readonly previousResponseId: boolean;
+  /** Receives a warning for each tool that is left out. Default: the console. */
+  readonly logger?: Logger | undefined;
+}
+
+const ENCRYPTED = 'reasoning.encrypted_content';
+
+/**
+ * Returns the body of a request with the whole conversation. `settings.providerOptions.openai` overrides other fields
+ * except `stream`; `undefined` removes a field. Its `tools` and `include` are added, and the fields of its `text` and
+ * `reasoning` are merged.
+ */
+export function toResponsesRequest(request: ModelRequest, target: RequestTarget): WireObject {
+  const { messages, toolChoice, output, settings = {}, onPart } = request;
+  const { tools: more, include, text, reasoning, ...given } = settings.providerOptions?.openai ?? {};
+  const store = given.store ?? (target.previousResponseId || given.background === true);
+  const hosted = [...objectsIn(target.tools), ...objectsIn(more)];
+  const tools = toWireTools(request.tools, { defined: hosted, logger: target.logger });
+  const systemRole = reasons(target.model) ? 'developer' : 'system';
+  return defined({
+    model: target.model,
+    input: toInput(messages, { model: target.model, systemRole, isStored: store === true }),
+    ...(tools.length > 0 && { tools, tool_choice: toWireToolChoice(toolChoice, tools) }),
+    ...wireSettings(settings, target.model),
+    text: merged(output && { format: textFormat(output.schema) }, text),
+    reasoning: merged(effortOf(settings, target.model), reasoning),
+    include: includes(tools, { ...settings.providerOptions?.openai, model: target.model }),
+    store,
+    ...given,
+    stream: onPart && given.background !== true ? true : undefined,
+  });
+}
+
+/** Reasoning models refuse `temperature` and `top_p`, unless their reasoning is off. */
+function wireSettings(
+  { temperature, topP, maxOutputTokens, reasoningEffort }: ModelSettings,
+  model: string,
+): WireObject {
+  const isSampled = !reasons(model) || reasoningEffort === 'none';
+  return { ...(isSampled && { temperature, top_p: topP }), max_output_tokens: maxOutputTokens };
+}
+
+function effortOf({ reasoningEffort: effort }: ModelSettings, model: string): WireObject | undefined {
+  return effort === undefined || reasons(model) === false ? undefined : { effort };
+}
+
+function merged(own: WireObject | undefined, given: unknown): WireObject | undefined {
+  const both = { ...own, ...(isObject(given) && given) };
+  return hasFields(both) ? both : undefined;
+}
+
+function textFormat(given: JsonSchema): WireObject {
+  const schema = wellFormed(withoutDialect(given));
+  return { type: 'json_schema', name: 'output', schema, strict: isStrictSchema(schema) };
+}
+
+/** Returns the data to include in the response: what the next request or the metadata of the response need. */
+function includes(tools: readonly WireObject[], given: WireObject): readonly unknown[] | undefined {
+  const types = new Set(tools.map(({ type }) => String(type).replace(/_preview.*|_\d{4}.*/, '')));
+  const all = new Set<unknown>(Array.isArray(given.include) ? given.include : []);
+  if (reasons(String(given.model)) !== false) all.add(ENCRYPTED);
+  if (types.has('web_search')) all.add('web_search_call.action.sources');
+  if (types.has('code_interpreter')) all.add('code_interpreter_call.outputs');
+  if (typeof given.top_logprobs === 'number') all.add('message.output_text.logprobs');
+  return all.size > 0 ? [...all] : undefined;
+}
+
+/** Returns the body without a request for encrypted reasoning, which models that do not reason refuse. */
+export function withoutEncryption(body: WireObject): WireObject {
+  const include = Array.isArray(body.include) ? body.include.filter((name) => name !== ENCRYPTED) : [];
+  return defined({ ...body, include: include.length > 0 ? include : undefined });
+}
+
+/** Returns the body without the reasoning of earlier responses. */
+export function withoutReasoning(body: WireObject): WireObject {
+  return { ...body, input: objectsIn(body.input).filter(({ type }) => type !== 'reasoning') };
+}

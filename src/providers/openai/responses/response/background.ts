@@ -1,0 +1,100 @@
+import { type Clock, systemClock } from '../../../../internal/clock.js';
+import type { ModelCallRequest } from '../../../../lifecycle/lifecycle.js';
+import type { ModelRequest } from '../../../../model/model.js';
+import { begun, type ClientRequestOptions } from '../../../shared/client.js';
+import { ProviderError } from '../../../shared/error.js';
+import { toProviderError } from '../../../shared/failure.js';
+import { textOr, type WireObject } from '../../../shared/wire.js';
+import type { OpenAIResponsesClient } from '../../client.js';
+import { responseIn } from './response.js';
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 5_000;
+/** Consecutive failures of the poll before the call fails. The response itself continues at OpenAI. */
+const MOST_FAILURES = 5;
+
+/** A response in background mode. */
+export interface BackgroundCall {
+  readonly client: OpenAIResponsesClient;
+  readonly request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>;
+  readonly options: ClientRequestOptions;
+}
+
+/** True for a response that OpenAI has not finished. */
+export function isPending({ status }: WireObject): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
+
+/** Polls a response until OpenAI has finished it. An abort cancels the response. */
+export async function finished(response: WireObject, call: BackgroundCall): Promise<WireObject> {
+  const { client, request } = call;
+  const id = textOr(response.id);
+  if (client.retrieve === undefined) {
+    throw new ProviderError(
+      'openai',
+      'Background mode needs a client with `responses.retrieve`, got a client without it.',
+    );
+  }
+  const cancel = () => cancelResponse(id, call);
+  request.signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    if (request.signal?.aborted) cancel();
+    return await poll(response, call);
+  } finally {
+    request.signal?.removeEventListener('abort', cancel);
+  }
+}
+
+async function poll(first: WireObject, call: BackgroundCall): Promise<WireObject> {
+  const { request } = call;
+  const clock = request.run?.clock ?? systemClock;
+  let response = first;
+  let failures = 0;
+  for (let waitMs = FIRST_WAIT_MS; isPending(response); waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS)) {
+    await sleep(waitMs, clock, request.signal);
+    try {
+      response = await retrieve(textOr(first.id), call);
+      failures = 0;
+    } catch (thrown) {
+      const error = toProviderError('openai', thrown);
+      failures += 1;
+      request.signal?.throwIfAborted();
+      if (!(error instanceof ProviderError && error.retryable) || failures >= MOST_FAILURES) throw error;
+    }
+  }
+  return response;
+}
+
+/** The official client leaves a listener for each request, so each poll has an abort signal of its own. */
+async function retrieve(id: string, { client, request, options }: BackgroundCall): Promise<WireObject> {
+  const { retrieve: get } = client as Required<OpenAIResponsesClient>;
+  const controller = new AbortController();
+  const abort = () => controller.abort(request.signal?.reason);
+  request.signal?.addEventListener('abort', abort, { once: true });
+  try {
+    const answer = await begun(get.call(client, id, {}, { ...options, signal: controller.signal }));
+    return responseIn(answer.data);
+  } finally {
+    request.signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** The run has ended, so its signal must not abort this request, and a failure has nobody to report to. */
+function cancelResponse(id: string, { client, options: { signal, ...options } }: BackgroundCall): void {
+  Promise.resolve(client.cancel?.(id, options)).catch(() => {});
+}
+
+function sleep(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clock.clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,145 @@
+import type { AssistantPart, FilePart, ToolCallPart, ToolResultPart } from '../../../../model/message.js';
+import { readArguments, uniqueId } from '../../../shared/answer.js';
+import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wire.js';
+import { toMetadata, without } from '../metadata.js';
+
+/** The response to which an item belongs. */
+export interface ItemContext {
+  readonly model: string;
+  /** The ids of the calls so far. */
+  readonly ids: Set<string>;
+  /** The call ids whose outputs are in the same response: OpenAI ran these calls. */
+  readonly answered: ReadonlySet<unknown>;
+  /** The ids of calls that OpenAI ran and whose outputs name no call. */
+  readonly unnamed: string[];
+}
+
+/** A tool that OpenAI runs, whose call and result are one item. */
+interface HostedTool {
+  readonly name: (item: WireObject) => string;
+  readonly input: (item: WireObject) => Pick<ToolCallPart, 'input' | 'invalidInput'>;
+  readonly output: (item: WireObject) => unknown;
+}
+
+const hostedTools: ReadonlyMap<string, HostedTool> = new Map([
+  [
+    'web_search_call',
+    {
+      name: () => 'web_search',
+      input: ({ action }) => ({ input: isObject(action) ? without(action, 'sources') : {} }),
+      output: ({ action }) => (isObject(action) ? (action.sources ?? '') : ''),
+    },
+  ],
+  [
+    'file_search_call',
+    {
+      name: () => 'file_search',
+      input: ({ queries }) => ({ input: { queries } }),
+      output: ({ results }) => results ?? '',
+    },
+  ],
+  [
+    'code_interpreter_call',
+    {
+      name: () => 'code_interpreter',
+      input: ({ code, container_id }) => ({ input: { code, container_id } }),
+      output: ({ outputs }) => outputs ?? '',
+    },
+  ],
+  [
+    'mcp_call',
+    {
+      name: (item) => mcpToolName(item),
+      input: ({ arguments: text }) => readArguments(text),
+      output: ({ output, error }) => error ?? output ?? '',
+    },
+  ],
+]);
+
+/** Calls that OpenAI runs and answers with an item of its own, with the names of their tools. */
+const callsWithOutput = new Map([
+  ['shell_call', 'shell'],
+  ['tool_search_call', 'tool_search'],
+  ['program', 'programmatic_tool_calling'],
+]);
+
+const outputs = new Map([
+  ['shell_call_output', 'shell'],
+  ['tool_search_output', 'tool_search'],
+  ['program_output', 'programmatic_tool_calling'],
+]);
+
+/** True for an item with the output of a call that OpenAI ran. */
+export function isOutput({ type }: WireObject): boolean {
+  return outputs.has(textOr(type));
+}
+
+/** Returns the name of the tool of an MCP server, as agents see it. */
+export function mcpToolName({ server_label: server, name }: WireObject): string {
+  return textOr(name) === '' ? '' : `mcp__${textOr(server)}__${textOr(name)}`;
+}
+
+/** Returns the parts for a call that OpenAI ran. Returns undefined for another item. */
+export function hostedParts(item: WireObject, context: ItemContext): readonly AssistantPart[] | undefined {
+  const type = textOr(item.type);
+  if (type === 'image_generation_call') return imageParts(item, context);
+  const separate = callsWithOutput.get(type);
+  if (separate !== undefined) return [callWithOutput(item, separate, context)];
+  const tool = hostedTools.get(type);
+  if (tool === undefined) return undefined;
+  const { model, ids } = context;
+  const id = uniqueId(item.id, ids);
+  const name = tool.name(item);
+  const isError = item.status === 'failed' || Boolean(item.error);
+  const call: ToolCallPart = { type: 'tool-call', id, name, ...tool.input(item), providerExecuted: true };
+  const result: ToolResultPart = {
+    type: 'tool-result',
+    id,
+    name,
+    content: textFor(tool.output(item)),
+    ...(isError && { isError }),
+    ...toMetadata({ model, item: without(item) }),
+  };
+  return [call, result];
+}
+
+/** Returns the result part for the output of a call that OpenAI ran. Returns undefined for another item. */
+export function outputParts(item: WireObject, { model, unnamed }: ItemContext): readonly AssistantPart[] | undefined {
+  const name = outputs.get(textOr(item.type));
+  if (name === undefined) return undefined;
+  const id = textOr(item.call_id) || (unnamed.shift() ?? textOr(item.id));
+  const content = textFor(item.output ?? item.result ?? item.tools);
+  return [{ type: 'tool-result', id, name, content, ...toMetadata({ model, item: without(item) }) }];
+}
+
+function callWithOutput(item: WireObject, name: string, { model, ids, unnamed }: ItemContext): ToolCallPart {
+  const id = uniqueId(item.call_id ?? item.id, ids);
+  if (textOr(item.call_id) === '') unnamed.push(id);
+  const { action, arguments: given, code } = item;
+  const input = action ?? given ?? { code };
+  const metadata = toMetadata({ model, item: without(item) });
+  return { type: 'tool-call', id, name, input, providerExecuted: true, ...metadata };
+}
+
+/** The picture is a file part, which stands for the whole item. */
+function imageParts(item: WireObject, { model, ids }: ItemContext): readonly AssistantPart[] {
+  const id = uniqueId(item.id, ids);
+  const { revised_prompt, size, quality, background, output_format } = item;
+  const described = Object.entries({ prompt: revised_prompt, size, quality, background, output_format });
+  const input = Object.fromEntries(described.filter(([, value]) => typeof value === 'string'));
+  const call: ToolCallPart = { type: 'tool-call', id, name: 'image_generation', input, providerExecuted: true };
+  const kept = { type: item.type, id: item.id, status: item.status };
+  const data = textOr(item.result);
+  const mediaType = `image/${textOr(output_format) || 'png'}`;
+  if (data === '') return [call];
+  const picture: FilePart = { type: 'file', data, mediaType, ...toMetadata({ model, item: kept }) };
+  return [call, picture];
+}
+
+/** Returns a value as the text of a result. The outputs of the code interpreter are its logs and image URLs. */
+function textFor(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const lines = objectsIn(value).map(({ logs, url, type }) => (type === 'logs' ? logs : type === 'image' && url));
+  if (lines.length > 0 && lines.every((line) => typeof line === 'string')) return lines.join('\n');
+  return JSON.stringify(value) ?? '';
+}

@@ -1,0 +1,86 @@
+import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from '../../../../model/message.js';
+import { uniqueId } from '../../../shared/answer.js';
+import { invalidAnswer } from '../../../shared/error.js';
+import { isObject, objectsIn, present, textOr, type WireObject } from '../../../shared/wire.js';
+import { callKinds } from '../call-kinds.js';
+import { toMetadata, without } from '../metadata.js';
+import { hostedParts, type ItemContext, isOutput, outputParts } from './hosted.js';
+
+/** Converts the output items of a response to the parts of a message, in order. */
+export function partsOf(output: readonly WireObject[], model: string): readonly AssistantPart[] {
+  const answered = new Set(output.filter(isOutput).map(({ call_id: id }) => id ?? undefined));
+  answered.delete(undefined);
+  const context: ItemContext = { model, ids: new Set(), answered, unnamed: [] };
+  return output.flatMap((item) => itemParts(item, context));
+}
+
+function itemParts(item: WireObject, context: ItemContext): readonly AssistantPart[] {
+  if (item.type === 'message') return texts(item, context);
+  if (item.type === 'reasoning') return [reasoning(item, context)];
+  const kind = callKinds.get(textOr(item.type));
+  if (kind !== undefined && !isRunByServer(item, context)) return [call(item, context)];
+  return hostedParts(item, context) ?? outputParts(item, context) ?? [privatePart(item, context)];
+}
+
+/** OpenAI runs shell calls in its containers, and tool searches unless `execution` is `client`. */
+function isRunByServer(item: WireObject, { answered }: ItemContext): boolean {
+  if (item.type === 'tool_search_call') return item.execution !== 'client';
+  return answered.has(item.call_id ?? undefined);
+}
+
+function texts(item: WireObject, { model }: ItemContext): readonly TextPart[] {
+  const kept = present({ type: item.type, id: item.id, phase: item.phase });
+  const commentary = item.phase === 'commentary' ? { commentary: true } : {};
+  return objectsIn(item.content).flatMap((content): readonly TextPart[] => {
+    const text = textOr(content.text) || textOr(content.refusal);
+    if (text === '') return [];
+    const annotations = filled(content.annotations);
+    const logprobs = filled(content.logprobs);
+    return [{ type: 'text', text, ...commentary, ...toMetadata({ model, item: kept, annotations, logprobs }) }];
+  });
+}
+
+function filled(list: unknown): readonly WireObject[] | undefined {
+  const objects = objectsIn(list);
+  return objects.length > 0 ? objects : undefined;
+}
+
+/** The text is the summary of the reasoning, or the reasoning itself if the server shows it. */
+function reasoning(item: WireObject, { model }: ItemContext): ReasoningPart {
+  const summary = textsIn(item.summary);
+  const text = summary.length > 0 ? summary.join('\n\n') : textsIn(item.content).join('');
+  const several = summary.length > 1 ? summary : undefined;
+  const kept = present(without(item, 'summary', 'status'));
+  return { type: 'reasoning', text, ...toMetadata({ model, item: kept, summary: several }) };
+}
+
+function textsIn(list: unknown): readonly string[] {
+  return objectsIn(list).map(({ text }) => textOr(text));
+}
+
+function call(item: WireObject, { model, ids }: ItemContext): ToolCallPart {
+  const kind = callKinds.get(textOr(item.type));
+  const read = kind?.read(item);
+  if (kind === undefined || read === undefined || read.name === '') {
+    throw invalidAnswer('openai', 'a tool call has no name', { cause: item });
+  }
+  const kept = present(without(item, ...kind.held, 'call_id', 'status'));
+  const id = uniqueId(kind.needsApproval ? item.id : item.call_id, ids);
+  const approval = kind.needsApproval ? { needsApproval: true } : {};
+  return { type: 'tool-call', id, ...read, ...approval, ...toMetadata({ model, item: kept }) };
+}
+
+/** Keeps an item without a counterpart in messages in an empty reasoning part, to send it back unchanged. */
+function privatePart(item: WireObject, { model }: ItemContext): ReasoningPart {
+  return { type: 'reasoning', text: '', ...toMetadata({ model, item: without(item) }) };
+}
+
+/** Returns the source URLs of the web searches, and the files that file searches found, without duplicates. */
+export function sourcesOf(output: readonly WireObject[]): readonly WireObject[] {
+  const found = output.flatMap((item) => {
+    if (item.type === 'web_search_call' && isObject(item.action)) return objectsIn(item.action.sources);
+    if (item.type !== 'file_search_call') return [];
+    return objectsIn(item.results).map(({ file_id, filename }) => ({ type: 'file', file_id, filename }));
+  });
+  return [...new Map(found.map((source) => [JSON.stringify(source), source])).values()];
+}

@@ -1,0 +1,71 @@
+import { isObject } from '../../internal/json.js';
+import { dialectOf } from '../dialects/list.js';
+import type { ToolNames } from '../events/hook-event-context.js';
+import type { ShellHook } from '../hook/definition.js';
+import type { HookEffects } from '../hook/effects.js';
+
+type ForDialect = Pick<ShellHook, 'dialect'>;
+
+/**
+ * Returns the name of a tool in the hook's dialect. A name in `toolNames` takes precedence over the dialect's own rule.
+ */
+export function shownToolName(hook: ForDialect, tool: string, names: ToolNames): string {
+  const mapping = mappingOf(hook, tool, names);
+  if (mapping !== undefined) return typeof mapping === 'string' ? mapping : mapping.name;
+  return dialectOf(hook.dialect).toolName?.(tool) ?? tool;
+}
+
+/**
+ * Returns the arguments of a tool call under their names in the hook's dialect. If the call also has another argument
+ * with such a name, that argument is left out, because the tool does not read it under this name.
+ */
+export function shownArgs(hook: ForDialect, { tool, args }: NamedCall, names: ToolNames): unknown {
+  const argNames = argNamesOf(hook, tool, names);
+  return argNames === undefined ? args : renamed(args, argNames);
+}
+
+/** Returns the effects of a hook, with changed arguments under the names that the tool reads. */
+export function withOwnArgs(hook: ForDialect, tool: string | undefined, names: ToolNames) {
+  const argNames = argNamesOf(hook, tool, names);
+  if (argNames === undefined) return (effects: HookEffects) => effects;
+  const own = new Map([...argNames].map(([name, shown]) => [shown, name]));
+  return (effects: HookEffects): HookEffects => {
+    const { input, inputChanges } = effects;
+    return {
+      ...effects,
+      ...(input !== undefined && { input: renamed(input, own) }),
+      ...(inputChanges !== undefined && { inputChanges: renamed(inputChanges, own) }),
+    };
+  };
+}
+
+/** A tool name, and arguments that may be invalid. */
+export interface NamedCall {
+  readonly tool: string | undefined;
+  readonly args: unknown;
+}
+
+function mappingOf({ dialect }: ForDialect, tool: string, names: ToolNames) {
+  const known = names[dialect];
+  return known !== undefined && Object.hasOwn(known, tool) ? known[tool] : undefined;
+}
+
+/** Maps the name of each renamed argument to its name in the dialect. Undefined if no argument is renamed. */
+function argNamesOf(
+  hook: ForDialect,
+  tool: string | undefined,
+  names: ToolNames,
+): ReadonlyMap<string, string> | undefined {
+  const mapping = tool === undefined ? undefined : mappingOf(hook, tool, names);
+  if (mapping === undefined || typeof mapping === 'string' || mapping.args === undefined) return undefined;
+  return new Map(Object.entries(mapping.args));
+}
+
+/** Renames keys of an object. A renamed key replaces another key with its new name. Returns other values unchanged. */
+function renamed<Value>(value: Value, names: ReadonlyMap<string, string>): Value {
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value);
+  const taken = new Set(keys.flatMap((key) => names.get(key) ?? []));
+  const kept = keys.filter((key) => names.has(key) || !taken.has(key));
+  return Object.fromEntries(kept.map((key) => [names.get(key) ?? key, value[key]])) as Value;
+}

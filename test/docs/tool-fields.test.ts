@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { TOOL_FIELDS } from '../../src/shell-hooks/dialects/tool-fields.js';
+import { readPage, rowsOf } from '../support/docs/doc-files.js';
+
+test('shell-hooks.md lists the documented arguments of the tools of other programs', () => {
+  const [, section = ''] = readPage('docs/shell-hooks.md').split('### Tool names and arguments of other programs');
+  const rows = rowsOf(section.split('\n### ')[0] ?? '').slice(2);
+  const listed = rows.map(([format = '', tools = '']) => [
+    format.replaceAll('`', ''),
+    Object.fromEntries(
+      tools
+        .replaceAll('`', '')
+        .split('. ')
+        .map((tool) => tool.split(': '))
+        .map(([name, fields]) => [name, fields?.split(', ')]),
+    ),
+  ]);
+
+  expect(Object.fromEntries(listed)).toEqual(TOOL_FIELDS);
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type AgentLifecycle, defineTool, HookAction } from '../../../src/index.js';
+import type { HookDialect } from '../../../src/shell-hooks/shell-hooks.js';
+import { calls, says } from '../../../src/testing/testing.js';
+import { agentWith, answers, hooksIn, recorded, records, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks.',
+  input: z.object({ at: z.string() }),
+  execute: ({ at }) => `a boat at the ${at}`,
+});
+
+describe('the reason of a refusal without a `reason`', () => {
+  const outputs: readonly (readonly [HookDialect, object])[] = [
+    ['claude', { continue: false, systemMessage: 'Not at night.' }],
+    ['claude', { decision: 'block', systemMessage: 'Not at night.' }],
+    ['claude', { hookSpecificOutput: { permissionDecision: 'deny' }, systemMessage: 'Not at night.' }],
+    ['codex', { continue: false, systemMessage: 'Not at night.' }],
+    ['gemini', { continue: false, systemMessage: 'Not at night.' }],
+    ['gemini', { decision: 'deny', systemMessage: 'Not at night.' }],
+  ];
+
+  test.each(outputs)('is the message to the user: %s %j', async (dialect, output) => {
+    const hook = { ...answers('before_tool', output), dialect };
+    const notices: string[] = [];
+    const hooks = hooksIn(lab, { hooks: [hook], onNotice: ({ text }) => notices.push(text) });
+    const script = [calls('look', { at: 'pier' }), says('Done.')];
+    const { agent } = agentWith(lab, hooks, { script, tools: [look] });
+    const shown = await agent.run('go').then(
+      ({ messages, text }) => JSON.stringify([messages, text]),
+      (error: Error) => error.message,
+    );
+
+    expect(shown).toContain('Not at night.');
+    expect(shown).not.toContain('no reason was given');
+    expect(notices).toContain('Not at night.');
+  });
+});
+
+describe('after_tool hooks', () => {
+  const refuse = { wrapToolCall: () => ({ content: 'no' }) };
+  const suspend = { wrapToolCall: () => HookAction.suspend('ask first') };
+  const none: AgentLifecycle = {};
+  const unreached: readonly (readonly [string, unknown, AgentLifecycle])[] = [
+    ['invalid arguments', { at: 5 }, none],
+    ['a call that an inner wrap refused', { at: 'pier' }, { ...refuse, priority: 100 }],
+    ['a call that an outer wrap refused', { at: 'pier' }, { ...refuse, priority: 0 }],
+    ['a call that an inner wrap suspended', { at: 'pier' }, { ...suspend, priority: 100 }],
+    ['a call that an outer wrap suspended', { at: 'pier' }, { ...suspend, priority: 0 }],
+  ];
+
+  test.each(unreached)('do not run for %s', async (_what, input, lifecycle) => {
+    const hooks = hooksIn(lab, { hooks: [records('after_tool')] });
+    const script = [calls('look', input), says('Done.')];
+    await agentWith(lab, hooks, { script, tools: [look], lifecycle: [lifecycle] }).agent.run('go');
+
+    expect(recorded(lab)).toEqual([]);
+  });
+
+  test('do not run for an unknown tool', async () => {
+    const hooks = hooksIn(lab, { hooks: [records('after_tool')] });
+    await agentWith(lab, hooks, { script: [calls('look', {}), says('Done.')], tools: [] }).agent.run('go');
+
+    expect(recorded(lab)).toEqual([]);
+  });
+
+  test('run for a tool that ran and failed', async () => {
+    const broken = defineTool({
+      name: 'look',
+      description: 'Fails.',
+      input: z.object({}),
+      execute: () => {
+        throw new RangeError('fog');
+      },
+    });
+    const hooks = hooksIn(lab, { hooks: [records('after_tool')] });
+    await agentWith(lab, hooks, { script: [calls('look', {}), says('Done.')], tools: [broken] }).agent.run('go');
+
+    expect(recorded(lab)).toHaveLength(1);
+  });
+});
+
+test('two hooks with one name both keep their output', async () => {
+  const hooks = [1, 2].map((number) => answers('before_tool', { data: { number } }, { name: 'guard' }));
+  const { runner } = hooksIn(lab, { hooks });
+  const { outputs, outcomes } = await runner.run('before_tool', { tool_name: 'look', args: {} });
+
+  expect(outcomes.map(({ hook }) => hook)).toEqual(['guard', 'guard']);
+  expect(outputs).toEqual({ guard: { number: 1 }, 'guard#2': { number: 2 } });
+});
