@@ -141,6 +141,7 @@ export type {
 } from './model/model.js';
 export {
   ModelError,
+  type ModelErrorKind,
   type ModelFailureHints,
   ResponseInvalidError,
   RunError,

@@ -136,6 +136,7 @@ const settingsRules = {
   presencePenalty: anything,
   frequencyPenalty: anything,
   reasoningEffort: anything,
+  promptCache: anything,
   providerOptions: anything,
   toolChoice: anything,
 } satisfies OptionTable<AgentSettings>;
@@ -227,13 +228,18 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   };
 }
 
+/** Throws OptionInvalidError if an option of a run is invalid. */
+export function checkRunOptions(options: AnyRunOptions): void {
+  validateOptions(options, runRules);
+}
+
 /** Checks the options of a run and merges them over `config`. Returns `config` itself if nothing changes. */
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource<never>[],
 ): RunConfig {
-  validateOptions(options, runRules);
+  checkRunOptions(options);
   const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;

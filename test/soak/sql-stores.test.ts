@@ -12,7 +12,7 @@ import { checkSharedTurns } from '../support/stores/shared-turns.js';
 import { describeWithSqlite } from '../support/stores/sqlite.js';
 import { temporaryFolder } from '../support/stores/temporary-folder.js';
 
-const each = { count: soakCount(500), kills: soakCount(40) };
+const each = { count: soakCount(500), kills: soakCount(20) };
 const title = `two processes that are killed ${each.kills} times each lose no acknowledged turn of ${2 * each.count}`;
 
 describeWithPostgres('on PostgreSQL', () => {

@@ -4,6 +4,7 @@ import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../mo
 import { acceptedTools } from '../shared/accepted-tools.js';
 import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
 import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } from '../shared/wire.js';
+import { withCacheMarks } from './cache-marks.js';
 import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
 import { renamesOf, withAcceptedProperties, withWireArguments } from './property-names.js';
@@ -14,6 +15,12 @@ import { outputSchema } from './schema.js';
  * field.
  */
 export function toWireRequest(request: ModelRequest, model: string, logger?: Logger): WireObject {
+  const body = unmarkedRequest(request, model, logger);
+  const { promptCache } = request.settings ?? {};
+  return promptCache === undefined ? body : withCacheMarks(body, promptCache.ttl);
+}
+
+function unmarkedRequest(request: ModelRequest, model: string, logger: Logger | undefined): WireObject {
   const { output, settings = {} } = request;
   // The API refuses blank stop sequences.
   const stops = settings.stopSequences?.filter((sequence) => sequence.trim() !== '');

@@ -60,8 +60,9 @@ export function isWanted<Value>(
 ): boolean {
   if (hook.condition === undefined) return true;
   if (context.tool === undefined) return false;
-  const { args: given = context.args } = context.describe(value).data;
-  const args = shownArgs(hook, { tool: context.tool, args: given }, toolNames);
-  const call = { names: namesOf(context.tool, hook, toolNames), args, workspaceDir };
+  const { tool } = context;
+  const { args: current = context.args } = context.describe(value).data;
+  const args = shownArgs(hook, { tool, args: current }, toolNames);
+  const call = { names: namesOf(tool, hook, toolNames), args, workspaceDir };
   return compilePermissionRule(hook.condition)?.(call) ?? true;
 }

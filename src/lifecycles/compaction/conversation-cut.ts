@@ -1,4 +1,4 @@
-import type { Message } from '../model/message.js';
+import type { Message } from '../../model/message.js';
 import { isSummary } from './summary.js';
 
 /** The limits that decide which messages a summary replaces. */

@@ -1,13 +1,15 @@
-import { OptionInvalidError } from '../errors.js';
-import { callable, model, whole } from '../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../internal/options/validate.js';
-import type { Awaitable } from '../internal/promise.js';
-import { report } from '../lifecycle/hook-run.js';
-import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
-import type { RunContext } from '../lifecycle/run-context.js';
-import type { Message } from '../model/message.js';
-import type { Model } from '../model/model.js';
+import { OptionInvalidError } from '../../errors.js';
+import { callable, model, whole } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import type { Awaitable } from '../../internal/promise.js';
+import { report } from '../../lifecycle/hook-run.js';
+import type { AgentLifecycle, ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import type { Message } from '../../model/message.js';
+import type { Model } from '../../model/model.js';
+import { ModelError } from '../../model/run-error.js';
 import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
+import { createReplacements, fittingShare } from './overflow.js';
 import { summariseBy, summaryMessage } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
@@ -35,6 +37,9 @@ export interface CompactionOptions {
  * message stay unchanged. A tool call stays together with its results. Instructions do not change. `result.messages`
  * still holds all messages that the run added.
  *
+ * If the service refuses a model call because the conversation exceeds the context window (`context-overflow`), the
+ * conversation is compacted to fit, and the call is made once more.
+ *
  * The summary is one model call outside of the run: hooks do not see it, and the run's usage does not include its
  * tokens. If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the
  * messages stay.
@@ -47,34 +52,75 @@ export interface CompactionOptions {
 export function compaction(options: CompactionOptions): AgentLifecycle {
   const { rule, summarize, isByTokens } = resolveCompactionOptions(options);
   const meter = isByTokens ? createTokenMeter() : undefined;
-  const compact = async (messages: readonly Message[], run: RunContext, size: number) => {
+  const { compact, compactOverflow } = createCompactor(rule, summarize);
+  const replacements = createReplacements();
+  return {
+    name: 'compaction',
+    priority: 15,
+    onFailure: 'continue',
+    beforeModel(given, run) {
+      const replaced = replacements.apply(given, run);
+      const messages = replaced ?? given;
+      const size = meter?.sizeOf(messages, run) ?? messages.length;
+      const compacting = size > rule.limit ? compact(messages, run, size) : undefined;
+      return compacting === undefined ? replaced : compacting.then((compacted) => compacted ?? replaced);
+    },
+    async wrapModelCall(request, next) {
+      try {
+        return await next(request);
+      } catch (error) {
+        const isOverflow = error instanceof ModelError && error.kind === 'context-overflow';
+        const messages = isOverflow ? await compactOverflow(request, error) : undefined;
+        if (messages === undefined) throw error;
+        replacements.keep(request, messages);
+        return next({ ...request, messages });
+      }
+    },
+    afterModel: meter && ((response, run) => meter.learn(response.usage, run)),
+  };
+}
+
+function createCompactor(rule: CutRule, summarize: Summarize) {
+  const compact = (messages: readonly Message[], run: RunContext, size: number) => {
     const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
-    if (cut === undefined) return undefined;
+    return cut && compactBy(cut, messages, { run, weigh: rule.weigh });
+  };
+  const compactBy = async (cut: Cut, messages: readonly Message[], task: Task) => {
+    const { run } = task;
     report(run, { type: 'compaction-start', messages: messages.length });
-    const compacted = await compactTo(cut, messages, run);
+    const compacted = await compactTo(cut, messages, task);
     report(run, { type: 'compaction-end', messages: compacted?.length });
     return compacted;
   };
-  const compactTo = async (cut: Cut, messages: readonly Message[], run: RunContext) => {
-    const summary = await tryToSummarise(() => summarize(cut.head, run), run);
+  const compactTo = async (cut: Cut, messages: readonly Message[], { run, weigh, maxTokens }: Task) => {
+    const summary = await tryToSummarise(() => summarize(cut.head, run, maxTokens), run);
     if (summary === undefined) return undefined;
     const compacted = [...cut.kept, summaryMessage(summary), ...cut.tail];
-    if (weightOf(compacted, rule.weigh) <= weightOf(messages, rule.weigh)) return compacted;
+    if (weightOf(compacted, weigh) <= weightOf(messages, weigh)) return compacted;
     run.logger.warn(
       'The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
     );
     return undefined;
   };
-  return {
-    name: 'compaction',
-    priority: 15,
-    onFailure: 'continue',
-    beforeModel(messages, run) {
-      const size = meter?.sizeOf(messages, run) ?? messages.length;
-      return size > rule.limit ? compact(messages, run, size) : undefined;
-    },
-    afterModel: meter && ((response, run) => meter.learn(response.usage, run)),
+  /** Compacts to a size that fits into the context window, counted in estimated tokens whatever the options count. */
+  const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
+    const maxTokens = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
+    const cut = cutConversation(messages, { limit: maxTokens, keep: rule.keep, weigh: tokensIn });
+    return cut && compactBy(cut, messages, { run, weigh: tokensIn, maxTokens });
   };
+  return { compact, compactOverflow };
+}
+
+/** The share of the context window that a compacted conversation may fill, since token counts are estimates. */
+const MARGIN = 0.8;
+
+type Summarize = (messages: readonly Message[], run: RunContext, maxTokens?: number) => Awaitable<string>;
+
+/** One compaction. `maxTokens` limits each request for the summary. */
+interface Task {
+  readonly run: RunContext;
+  readonly weigh: CutRule['weigh'];
+  readonly maxTokens?: number | undefined;
 }
 
 /**
@@ -125,7 +171,8 @@ function resolveCompactionOptions(options: CompactionOptions) {
     throw new OptionInvalidError('model', '`model` and `summarize` must not both be set, got both: remove one of them');
   }
   const isByTokens = maxTokens !== undefined;
-  const byModel = (messages: readonly Message[], run: RunContext) => summariseBy(model ?? run.model, messages, run);
+  const byModel = (messages: readonly Message[], run: RunContext, maxTokens?: number) =>
+    summariseBy(model ?? run.model, messages, { run, maxTokens });
   const rule: CutRule = { limit, keep, weigh: isByTokens ? tokensIn : () => 1 };
   return { rule, isByTokens, summarize: summarize ?? byModel };
 }

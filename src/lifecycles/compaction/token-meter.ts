@@ -1,6 +1,6 @@
-import type { RunContext } from '../lifecycle/run-context.js';
-import type { AssistantPart, Message } from '../model/message.js';
-import type { Usage } from '../model/model.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import type { AssistantPart, Message } from '../../model/message.js';
+import type { Usage } from '../../model/model.js';
 
 const CHARS_PER_TOKEN = 4;
 const TOKENS_OF_MEDIA = 1_000;
@@ -34,7 +34,7 @@ export function createTokenMeter(): TokenMeter {
       return reading.tokens + sum(messages.slice(reading.count + 1));
     },
     learn(usage, run) {
-      const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+      const tokens = usage?.contextTokens ?? (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
       const { length: count } = run.messages;
       if (tokens > 0) readings.set(run.session ?? run, { tokens, count, last: run.messages[count - 1] });
       else readings.delete(run.session ?? run);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Agent, type AssistantMessage, type Message, type ToolMessage } from '../../src/index.js';
-import { compaction } from '../../src/lifecycles/lifecycles.js';
-import { checkMessages } from '../../src/model/check-messages.js';
-import { scriptedModel } from '../../src/testing/testing.js';
-import { pairingProblem } from '../../src/testing/trial/pairing.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
+import { Agent, type AssistantMessage, type Message, type ToolMessage } from '../../../src/index.js';
+import { compaction } from '../../../src/lifecycles/lifecycles.js';
+import { checkMessages } from '../../../src/model/check-messages.js';
+import { scriptedModel } from '../../../src/testing/testing.js';
+import { pairingProblem } from '../../../src/testing/trial/pairing.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
 
 const text = fc.string({ maxLength: 200 });
 
