@@ -13,6 +13,7 @@ export type {
   RunEndEvent,
   RunErrorEvent,
   RunStartEvent,
+  ServerErrorEvent,
   TextDeltaEvent,
   ToolDeltaEvent,
   ToolEndEvent,

@@ -117,7 +117,7 @@ export class AgentSession implements Session<never> {
 
   constructor(
     readonly id: string,
-    private readonly host: SessionHost,
+    readonly host: SessionHost,
   ) {}
 
   get messages(): readonly Message[] {

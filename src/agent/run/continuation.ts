@@ -23,8 +23,14 @@ export interface Continuation {
   /** The messages up to the open calls. Known results of that turn are added again together with the new results. */
   readonly history: readonly Message[];
   readonly resumed: ResumedCalls | undefined;
-  /** The decision on the suspended answer at the end of the history. */
-  readonly answer?: ResumeDecision | undefined;
+  /** The decision on the suspended answer of the last turn. */
+  readonly answer?: DecidedAnswer | undefined;
+}
+
+/** A suspended answer, by its position in the history, and the decision on it. */
+export interface DecidedAnswer {
+  readonly index: number;
+  readonly decision: ResumeDecision;
 }
 
 /**
@@ -44,14 +50,20 @@ export function continueFrom(messages: readonly Message[], decisions: ResumeDeci
       resumed: { ...open, decisions: decisions as ResumeDecisions, later },
     };
   }
-  const last = messages.at(-1);
-  const isSuspended = last?.role === 'assistant' && last.suspended === true;
-  assertDecided(isSuspended ? [ANSWER] : [], { decisions, what: 'a suspended answer' });
-  return {
-    history: messages,
-    resumed: undefined,
-    answer: isSuspended ? (decisions?.[ANSWER] as ResumeDecision) : undefined,
-  };
+  const index = suspendedAnswer(messages);
+  assertDecided(index === undefined ? [] : [ANSWER], { decisions, what: 'a suspended answer' });
+  const answer = index === undefined ? undefined : { index, decision: decisions?.[ANSWER] as ResumeDecision };
+  return { history: messages, resumed: undefined, answer };
+}
+
+/** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
+function suspendedAnswer(messages: readonly Message[]): number | undefined {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const message = messages[index] as Message;
+    if (message.role === 'tool') return undefined;
+    if (message.role === 'assistant') return message.suspended === true ? index : undefined;
+  }
+  return undefined;
 }
 
 const ANSWER = 'answer';

@@ -26,6 +26,7 @@ const layerOf: Record<string, number> = {
   stores: LEAF,
   lifecycles: LEAF,
   testing: LEAF,
+  ui: LEAF,
   'telemetry/otel': LEAF,
   'index.ts': ENTRY,
   runtime: ENTRY,
@@ -39,6 +40,7 @@ const leafMayImport: Record<string, readonly string[]> = {
   mcp: ['trust'],
   plugins: ['trust'],
   testing: ['agent'],
+  ui: ['agent'],
 };
 
 const nodeAllowed = [

@@ -1,0 +1,30 @@
+import type { ContentPart, FilePart, ImagePart, TextPart, ToolResultPart } from '../../../model/message.js';
+
+/**
+ * Returns a tool result as a string, for protocols without files in results.
+ * Most protocols have no error flag, so the text begins with "Error". Many servers refuse an empty result.
+ */
+export function resultText({ content, isError }: ToolResultPart, hasErrorMark = false): string {
+  const given = contentText(content);
+  const text = given.trim() === '' ? '(no output)' : given;
+  return isError && !hasErrorMark && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+}
+
+/** Returns the text parts joined with newlines, and the number of files that follow in a separate message. */
+export function contentText(content: string | readonly ContentPart[]): string {
+  if (typeof content === 'string') return content;
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { length } = content.filter(isAttachment);
+  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
+  return texts.join('\n');
+}
+
+/** Returns the images and files of a result after a text that names the call. Empty without images and files. */
+export function attachmentsOf({ id, name, content }: ToolResultPart): readonly (TextPart | ImagePart | FilePart)[] {
+  const files = typeof content === 'string' ? [] : content.filter(isAttachment);
+  return files.length > 0 ? [{ type: 'text', text: `From tool call ${id} (${name}):` }, ...files] : [];
+}
+
+function isAttachment(part: ContentPart): part is ImagePart | FilePart {
+  return part.type === 'image' || part.type === 'file';
+}
