@@ -64,7 +64,7 @@ async function post(request: Request): Promise<Response> {
 
 const body = { id: '1', messages: [{ id: 'a', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] };
 const init = { method: 'POST', body: JSON.stringify(body) };
-assert.match(await (await post(new Request('http://localhost/', init))).text(), /You said: Hello/);
+assert.match(await (await post(new Request('http://localhost/', init))).text(), /Hello/);
 assert.equal((await post(new Request('http://localhost/', { method: 'POST', body: '[]' }))).status, 400);
 
 // #region history

@@ -10,6 +10,8 @@ interface WaitingRun {
   /** Aborted when the consumer leaves the stream of the run. */
   readonly left?: AbortSignal | undefined;
   readonly parent?: object | undefined;
+  /** Stopped at `timeouts.runMs`, with a RunTimeoutError. */
+  readonly limit?: Stop | undefined;
 }
 
 /**
@@ -57,18 +59,20 @@ export class AgentLife {
     });
   }
 
-  /** Awaits `promise` before a run starts. Rejects with a RunAbortedError if the run is aborted first. */
-  async waitBeforeRun<T>(promise: Promise<T>, { signal, left, parent }: WaitingRun): Promise<T> {
+  /** Awaits `promise` before a run starts. Rejects with a RunError if the run is aborted or times out first. */
+  async waitBeforeRun<T>(promise: Promise<T>, { signal, left, parent, limit }: WaitingRun): Promise<T> {
     const stop = new Stop();
     stop.follow(signal);
     stop.follow(left);
     stop.followStop(this.stop);
+    if (limit !== undefined) stop.followStop(limit);
     const outer = hookRunOf(parent);
     if (outer !== undefined) stop.followStop(outer.end.stopper());
     try {
       return await stop.race(promise);
     } catch (error) {
       if (this.stop.stopped) throw this.stop.reason;
+      if (limit?.stopped) throw limit.reason;
       throw stop.stopped ? new RunAbortedError(stop.reason) : error;
     } finally {
       stop.release();

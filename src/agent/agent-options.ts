@@ -30,7 +30,7 @@ import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
-import type { ResumeDecisions } from './run/continuation.js';
+import type { ResumeDecisions } from './run/resume/continuation.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
 
@@ -228,13 +228,18 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   };
 }
 
+/** Throws OptionInvalidError if an option of a run is invalid. */
+export function checkRunOptions(options: AnyRunOptions): void {
+  validateOptions(options, runRules);
+}
+
 /** Checks the options of a run and merges them over `config`. Returns `config` itself if nothing changes. */
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource<never>[],
 ): RunConfig {
-  validateOptions(options, runRules);
+  checkRunOptions(options);
   const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;

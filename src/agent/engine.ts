@@ -18,10 +18,11 @@ import { LoaderRunner } from './loader-runner.js';
 import { type Attached, Run } from './run/run.js';
 import type { RunConfig } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
+import { startLimit } from './run/time-limit.js';
 import type { RunResult } from './run-result.js';
 import { AgentSessions } from './sessions.js';
 
-/** Time limit in milliseconds for the aborted runs, and for each `onShutdown`, when the agent is closed. */
+/** Time limit in milliseconds for the aborted runs when the agent is closed. */
 const CLOSE_MS = 5_000;
 const UNATTACHED: Attached = {};
 const NO_OPTIONS: AnyRunOptions = {};
@@ -44,7 +45,11 @@ export class Engine {
     this.life = new AgentLife(defaults.agent);
     this.hub = new AgentListeners(defaults.logger);
     this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
-    this.loading = new LoaderRunner(options.loaders ?? [], this.registry, { host: this.host(), clock: defaults.clock });
+    this.loading = new LoaderRunner(options.loaders ?? [], this.registry, {
+      host: this.host(),
+      stop: this.life.stop,
+      clock: defaults.clock,
+    });
     this.sessions = new AgentSessions(this);
     this.config = this.configure();
   }
@@ -57,7 +62,10 @@ export class Engine {
   ): Promise<RunResult<unknown>> {
     try {
       const config = options === NO_OPTIONS ? this.config : this.configOf(options);
-      if (this.life.stop.stopped || !this.loading.isDone) return this.launchLater(input, options, attached);
+      if (this.life.stop.stopped || !this.loading.isDone) {
+        const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+        return this.launchLater(input, options, { ...attached, limit });
+      }
       return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
       return Promise.reject(error);
@@ -70,8 +78,13 @@ export class Engine {
     attached: Attached,
   ): Promise<RunResult<unknown>> {
     const { signal, parent } = options;
-    await this.life.waitBeforeRun(this.ready(), { signal, parent, left: attached.left });
-    return this.launch(input, options, attached);
+    const { left, limit } = attached;
+    try {
+      await this.life.waitBeforeRun(this.ready(), { signal, parent, left, limit });
+      return await this.launch(input, options, attached);
+    } finally {
+      limit?.release();
+    }
   }
 
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
@@ -138,8 +151,14 @@ export class Engine {
     await life.close(defaults.clock, CLOSE_MS);
     await this.sessions.close();
     for (const entry of [...this.registry.chain.entries].reverse()) {
-      const call = callHostHook(entry, { ...defaults, point: 'onShutdown', timeoutMs: CLOSE_MS });
-      await call.catch((error) => logFailure(defaults, error.message, error));
+      const call = () =>
+        callHostHook(entry, { ...defaults, point: 'onShutdown' }).catch((error) =>
+          logFailure(defaults, error.message, error),
+        );
+      // An `onInit` that is still running may open something later, which `onShutdown` has to close.
+      const pending = this.loading.pending.get(entry.status);
+      if (pending === undefined) await call();
+      else void pending.then(call, call);
     }
     await this.loading.close();
   }

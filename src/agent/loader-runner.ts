@@ -2,8 +2,10 @@ import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
+import type { Stop } from '../internal/stop.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { LifecycleRegistry } from './lifecycle-registry.js';
 
 const CLOSE_MS = 5_000;
@@ -26,6 +28,8 @@ interface LoaderState {
 
 /** Runs an agent's loaders in order, then the `onInit` hooks. Each loader and hook succeeds at most once. */
 export class LoaderRunner {
+  /** The `onInit` hooks that did not settle in time, by the status of their lifecycle. */
+  readonly pending = new Map<RegisteredLifecycle['status'], Promise<void>>();
   private readonly loaders: readonly LoaderState[];
   /** The loading that is in progress. */
   private current: Promise<void> | undefined = undefined;
@@ -33,7 +37,7 @@ export class LoaderRunner {
   constructor(
     loaders: readonly LifecycleLoader[],
     private readonly registry: LifecycleRegistry,
-    private readonly from: { readonly host: LoaderHost; readonly clock: Clock },
+    private readonly from: { readonly host: LoaderHost; readonly stop: Stop; readonly clock: Clock },
   ) {
     this.loaders = [...new Set(loaders)].map((loader) => ({ loader, state: 'pending', error: undefined }));
   }
@@ -79,7 +83,7 @@ export class LoaderRunner {
   }
 
   private async work(): Promise<void> {
-    const { host, clock } = this.from;
+    const { host } = this.from;
     for (const entry of this.loaders) {
       host.signal.throwIfAborted();
       if (!isSettled(entry)) await this.load(entry);
@@ -90,9 +94,19 @@ export class LoaderRunner {
       entry = this.registry.nextUninitialised()
     ) {
       host.signal.throwIfAborted();
-      await callHostHook(entry, { point: 'onInit', input: host, clock, logger: host.logger });
-      this.registry.initialised(entry);
+      await this.initialise(entry);
     }
+  }
+
+  private async initialise(entry: RegisteredLifecycle): Promise<void> {
+    const { host, stop, clock } = this.from;
+    const onAbandon = (pending: Promise<void>) => {
+      this.pending.set(entry.status, pending);
+      const settle = () => void this.pending.delete(entry.status);
+      pending.then(settle, settle);
+    };
+    await callHostHook(entry, { point: 'onInit', input: host, stop, clock, logger: host.logger, onAbandon });
+    this.registry.initialised(entry);
   }
 
   /** Runs one loader. If it fails, the lifecycles that it added are removed. */

@@ -1,5 +1,6 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
+import type { Stop } from '../internal/stop.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition } from '../model/check-messages.js';
 import type { Message, UserMessage } from '../model/message.js';
@@ -7,11 +8,12 @@ import { joinQueue } from '../state/session-queue.js';
 import type { SessionDetails, SessionStore, StoredSession } from '../state/session-store.js';
 import type { SessionInfo } from '../tools/tool.js';
 import type { AgentLife } from './agent-life.js';
-import type { AnyRunOptions, RunOptions } from './agent-options.js';
+import { type AnyRunOptions, checkRunOptions, type RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
-import { ResumeClaim } from './run/resume-claim.js';
+import { ResumeClaim } from './run/resume/resume-claim.js';
 import type { Attached, Run } from './run/run.js';
 import type { Timeouts } from './run/run-config.js';
+import { startLimit } from './run/time-limit.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { ResumeClaimedError, SessionBusyError, SessionConflictError, SessionStoreError } from './session-error.js';
@@ -99,6 +101,12 @@ const QUEUE_MS = 30_000;
 
 type AnyOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
+/** The consumer and the time limit of a run that waits in the queue. */
+interface QueueWait {
+  readonly left?: AbortSignal | undefined;
+  readonly runMs?: number | undefined;
+}
+
 /** The claim and the error handler of a save that a run makes. */
 interface Writer {
   readonly claim?: ResumeClaim | undefined;
@@ -169,11 +177,18 @@ export class AgentSession implements Session<never> {
   }
 
   private enqueue(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
-    return this.inQueue(options, attached, () => this.execute(input, options, attached));
+    const runMs = options.timeouts?.runMs ?? this.host.timeouts.runMs;
+    const wait = { left: attached.left, runMs };
+    return this.inQueue(options, wait, (limit) => this.execute(input, options, { ...attached, limit }));
   }
 
   /** Calls `work` when the earlier runs of this session id have ended and the stored messages are loaded. */
-  private async inQueue<T>(options: AnyOptions, { left }: Attached, work: () => Promise<T>): Promise<T> {
+  private async inQueue<T>(
+    options: AnyOptions,
+    { left, runMs }: QueueWait,
+    work: (limit: Stop | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (options.timeouts !== undefined) checkRunOptions(options);
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
     for (let run = options.parent; run; run = run.parent) {
       // A session of another agent may have the same id in another store.
@@ -182,13 +197,15 @@ export class AgentSession implements Session<never> {
     }
     const { before, tail, leave } = joinQueue(this.host.store, this.id);
     this.tail = tail;
+    const limit = startLimit(runMs, this.host.clock);
     try {
-      const waiting = { signal: options.signal, parent: options.parent, left };
+      const waiting = { signal: options.signal, parent: options.parent, left, limit };
       const wait = <T>(promise: Promise<T>) => this.host.life.waitBeforeRun(promise, waiting);
       await wait(this.inTime(before, options.timeouts));
       await this.load(wait);
-      return await work();
+      return await work(limit);
     } finally {
+      limit?.release();
       leave(this.saving);
     }
   }

@@ -72,15 +72,21 @@ export class AgentSessions {
   private async callStartHooks(session: SessionInfo): Promise<void> {
     const { defaults, life, registry } = this.host;
     const started: RegisteredLifecycle[] = [];
+    const end = (entries: readonly RegisteredLifecycle[]) =>
+      this.callEndHooks(session, entries).catch((failed) => logFailure(defaults, failed.message, failed));
+    const hook = { ...defaults, point: 'onSessionStart', input: session, stop: life.stop } as const;
     try {
       for (const entry of registry.chain.entries) {
         life.assertOpen();
-        await callHostHook(entry, { ...defaults, point: 'onSessionStart', input: session });
+        // A hook that settles too late may have opened something, which its `onSessionEnd` has to close.
+        const endLate = () => (started.includes(entry) ? undefined : end([entry]));
+        const onAbandon = (pending: Promise<void>) => void pending.then(endLate, () => {});
+        await callHostHook(entry, { ...hook, onAbandon });
         started.push(entry);
       }
       life.assertOpen();
     } catch (error) {
-      await this.callEndHooks(session, started).catch((failed) => logFailure(defaults, failed.message, failed));
+      await end(started);
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { isPromise } from '../internal/promise.js';
+import { isAside } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { passInput } from './callbacks/input-pass.js';
@@ -49,6 +50,7 @@ function inputHook(runOf: (run: RunContext) => ExtensionRun): NonNullable<AgentL
 
 function promptHook(runOf: (run: RunContext) => ExtensionRun): NonNullable<AgentLifecycle['wrapModelCall']> {
   return (request, next) => {
+    if (isAside(request)) return next(request);
     const assembled = assemblePrompt(runOf(request.run), request);
     return isPromise(assembled) ? assembled.then(next) : next(assembled);
   };

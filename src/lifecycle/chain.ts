@@ -26,6 +26,8 @@ export interface Chain {
   readonly beforeModel: Waterfall<readonly Message[]> | undefined;
   readonly beforeToolSelection: Waterfall<readonly Tool[]> | undefined;
   readonly wrapModelCall: Step<ModelCallRequest, ModelResponse> | undefined;
+  /** The model call with the `wrapModelCall` hooks, if there are any. */
+  readonly modelCall: Step<ModelCallRequest, ModelResponse>;
   readonly afterModel: Waterfall<ModelResponse> | undefined;
   readonly wrapToolCall: Step<ToolCallRequest, ToolResult> | undefined;
   readonly afterAgent: Waterfall<string> | undefined;
@@ -59,12 +61,14 @@ export function compileChain(registered: readonly RegisteredLifecycle[], cores: 
     const found = implementersOf(point.name);
     return found && compose(point, found, core);
   };
+  const wrapModelCall = nest(wrapModelCallPoint, cores.callModel);
   return {
     entries,
     beforeAgent: thread(beforeAgentPoint),
     beforeModel: thread(beforeModelPoint),
     beforeToolSelection: thread(beforeToolSelectionPoint),
-    wrapModelCall: nest(wrapModelCallPoint, cores.callModel),
+    wrapModelCall,
+    modelCall: wrapModelCall ?? cores.callModel,
     afterModel: thread(afterModelPoint),
     wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
     afterAgent: thread(afterAgentPoint),

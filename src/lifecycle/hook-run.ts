@@ -1,5 +1,7 @@
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
+import type { Message } from '../model/message.js';
+import type { Model, ModelResponse } from '../model/model.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { EndAction } from './hook-action.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
@@ -20,6 +22,8 @@ export interface HookRun {
   readonly step: CallScope | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
+  /** Calls `model` through the `wrapModelCall` hooks, outside of the turns. The usage of the run includes the call. */
+  ask(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
 }
@@ -38,6 +42,14 @@ export const RUN = Symbol.for('keelson.run');
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */
+export const ASIDE = Symbol.for('keelson.aside');
+
+/** Returns true if the model call is not part of a turn, such as the call for a summary. */
+export function isAside(request: object): boolean {
+  return ASIDE in request;
 }
 
 /** One hook of one lifecycle in one run. */

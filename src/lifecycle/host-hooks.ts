@@ -1,7 +1,8 @@
 import { TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
-import type { Awaitable } from '../internal/promise.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
+import { Stop } from '../internal/stop.js';
 import type { SessionInfo } from '../tools/tool.js';
 import type { LifecycleHost } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
@@ -12,29 +13,62 @@ export interface HostHookCall {
   readonly point: 'onInit' | 'onSessionStart' | 'onSessionEnd' | 'onShutdown';
   /** The argument of the hook. */
   readonly input?: LifecycleHost | SessionInfo;
-  /** The time limit in milliseconds for a lifecycle without `timeoutMs`. */
-  readonly timeoutMs?: number;
+  /** The stop of the agent. It ends the wait for the hook after a grace period. */
+  readonly stop?: Stop;
+  /** Called with the promise of a hook that did not settle in time. */
+  readonly onAbandon?: (pending: Promise<void>) => void;
   readonly logger: Logger;
   readonly clock: Clock;
 }
+
+/** The default time limits in milliseconds, for a lifecycle without `timeoutMs`. */
+const LIMITS = { onInit: 30_000, onSessionStart: 30_000, onSessionEnd: undefined, onShutdown: 5_000 } as const;
+/** The time in milliseconds that a pending hook has to end after the agent was closed. */
+const GRACE_MS = 100;
 
 type HostHook = (input: unknown) => Awaitable<void>;
 
 /**
  * Calls a hook that is not part of a run. If the hook fails, throws a LifecycleError; with `onFailure: 'continue'`,
- * logs the error instead.
+ * logs the error instead. If the agent is closed meanwhile, throws an AgentClosedError.
  */
 export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;
-  const { point, input, timeoutMs, logger } = hook;
-  const limit = entry.timeoutMs ?? timeoutMs;
+  const { point, input, stop, logger, onAbandon } = hook;
+  let pending: Promise<void> | undefined;
   try {
     const returned = (entry.lifecycle[point] as HostHook | undefined)?.(input);
-    if (limit === undefined) return await returned;
-    await withinTime(returned, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), hook.clock);
+    if (!isPromise(returned)) return;
+    pending = Promise.resolve(returned).finally(() => {
+      pending = undefined;
+    });
+    await inTime(pending, entry, hook);
   } catch (cause) {
+    if (pending !== undefined) onAbandon?.(pending);
+    if (stop?.stopped && cause === stop.reason) throw cause;
     const error = new LifecycleError(entry.name, point, cause);
     if (entry.onFailure !== 'continue') throw error;
     logger.error(error.message, cause);
   }
+}
+
+function inTime(pending: Promise<void>, entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
+  const { point, stop, clock } = hook;
+  const limit = entry.timeoutMs ?? LIMITS[point];
+  const settled = stop === undefined ? pending : untilClosed(pending, stop, clock);
+  if (limit === undefined) return settled;
+  return withinTime(settled, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), clock);
+}
+
+/** Settles as `pending` does, or rejects with the reason of `stop` after the grace period. */
+function untilClosed(pending: Promise<void>, stop: Stop, clock: Clock): Promise<void> {
+  const grace = new Stop();
+  const off = stop.onStop(() => {
+    const timer = clock.setTimeout(() => grace.stop(stop.reason), GRACE_MS);
+    grace.whenReleased(() => clock.clearTimeout(timer));
+  });
+  return grace.race(pending).finally(() => {
+    off();
+    grace.release();
+  });
 }

@@ -46,9 +46,9 @@ export interface AgentLifecycle<Context = unknown> {
   /** Tools that the lifecycle adds to its agent. */
   readonly tools?: ToolSource<Context> | undefined;
 
-  /** Called once, before the agent's first run. */
+  /** Called once, before the agent's first run. Time limit: `timeoutMs`, or 30 s. */
   readonly onInit?: ((host: LifecycleHost) => Awaitable<void>) | undefined;
-  /** Called when a session is opened, before its first run. */
+  /** Called when a session is opened, before its first run. Time limit: `timeoutMs`, or 30 s. */
   readonly onSessionStart?: ((session: SessionInfo) => Awaitable<void>) | undefined;
   /**
    * Called once, at the start of a run. Returns the new input, an action, or nothing. In a run without an input, such as

@@ -1,5 +1,5 @@
 /**
- * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results; and a seal for
+ * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results, a search for tools; and a seal for
  * suspended runs that a client keeps. Each factory
  * returns an object that several agents may share. To change its order, spread it: `{ ...limits({ … }), priority: 60
  * }`.
@@ -25,4 +25,5 @@ export {
   type SealOptions,
   sealRun,
 } from './sealed-run.js';
+export { type ToolSearchOptions, toolSearch } from './tool-search/tool-search.js';
 export { type TruncateOptions, truncateToolResults } from './truncate-tool-results.js';

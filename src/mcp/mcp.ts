@@ -6,6 +6,7 @@ import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
 import { type McpReload, ServerPool } from './server-pool.js';
+import { ToolLoad } from './tool-load.js';
 import type { McpTool } from './tools/mcp-tool.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
@@ -163,11 +164,13 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
 /** Runs outermost, so that every other hook sees the full name of a tool that the model called by its short name. */
 function lifecycleOf(pool: ServerPool, host: LoaderHost): AgentLifecycle {
   const { tools } = pool;
+  const load = new ToolLoad();
   return {
     name: 'mcp',
     priority: 100,
     tools,
     beforeAgent: (_input, run) => reportMissing(run, pool.status()),
+    afterModel: (_response, run) => load.check(run),
     wrapToolCall(call, next) {
       const meant = call.tool === undefined ? callByAlias(call, tools, host) : call;
       // The person who approved the call saw these arguments. They are converted after the hooks.

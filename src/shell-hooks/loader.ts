@@ -6,7 +6,7 @@ import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { dialectOf, namedEventOf } from './dialects/list.js';
-import { createCallRecorder, createGates, createResultGate } from './events/lifecycles.js';
+import { createCallRecorder, createGates, createResultGate, createSessionHooks } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
@@ -261,6 +261,7 @@ function namedTools(hook: ShellHook): Pick<HookDiagnostic, 'level' | 'message'> 
 /** Installs lifecycle hooks for the events that have shell hooks, and updates them with the registry. */
 class Installation {
   private shape = '';
+  private sessions: (() => void) | undefined = undefined;
   private gates: (() => void) | undefined = undefined;
   private results: (() => void) | undefined = undefined;
   private reached: (() => void) | undefined = undefined;
@@ -277,6 +278,7 @@ class Installation {
     const shape = [...events].join();
     if (shape === this.shape) return;
     this.shape = shape;
+    this.sessions = place(host, this.sessions, createSessionHooks(events, parts));
     this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
     this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
     const speaksOfCalls = events.has('after_tool') || events.has('after_agent');

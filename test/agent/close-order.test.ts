@@ -87,6 +87,55 @@ describe('onShutdown is called after all other hooks if the agent is closed', ()
   });
 });
 
+describe('close() does not wait five seconds for', () => {
+  test.each([false, true])('an onInit hook that hangs, and calls its onShutdown if it ends later: %s', async (ends) => {
+    const log: string[] = [];
+    const held = gate();
+    const signals: boolean[] = [];
+    const agent = new Agent({
+      model: scriptedModel([]),
+      lifecycle: [
+        {
+          onInit: async ({ signal }) => {
+            await held.pass();
+            signals.push(signal.aborted);
+            log.push('opened');
+          },
+          onShutdown: () => void log.push('closed'),
+        },
+        { onShutdown: () => void log.push('b.onShutdown') },
+      ],
+    });
+    const running = rejectionOf(agent.run('go'));
+    const ready = rejectionOf(agent.ready());
+    await until(() => held.arrived === 1);
+
+    expect(await within(agent.close(), 1_500)).not.toBe(LATE);
+    expect([await running, await ready]).toMatchObject([{ code: 'ERR_AGENT_CLOSED' }, { code: 'ERR_AGENT_CLOSED' }]);
+    expect(log).toEqual(['b.onShutdown']);
+    if (!ends) return;
+    held.open();
+    await until(() => log.length === 3);
+
+    expect(log).toEqual(['b.onShutdown', 'opened', 'closed']);
+    expect(signals).toEqual([true]);
+  });
+
+  test('an onSessionStart hook that hangs, and calls its onSessionEnd once it has returned', async () => {
+    const { agent, log, held } = waitingAgent('onSessionStart');
+    const opening = rejectionOf(agent.session());
+    await until(() => held.arrived === 1);
+
+    expect(await within(agent.close(), 1_500)).not.toBe(LATE);
+    expect(await opening).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    log.length = 0;
+    held.open();
+    await until(() => log.length === 3);
+
+    expect(log).toEqual(['a.onSessionStart done', 'a.onSessionEnd', 'a.onSessionEnd done']);
+  });
+});
+
 test.each(['before the store answers', 'at once'])(
   'a lifecycle that is added while a session opens, %s, gets onInit before onSessionStart',
   async (when) => {

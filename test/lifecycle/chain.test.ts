@@ -41,6 +41,7 @@ function bareRun(): HookRun {
     end: new RunEnd(new Stop()),
     suspended: undefined,
     step: undefined,
+    ask: () => Promise.reject(new TypeError('no model')),
     record: () => {},
     report: () => false,
   };

@@ -46,6 +46,18 @@ describe('onInit', () => {
     expect(logger.lines).toEqual(['error: Lifecycle "bad" failed in onInit: boom']);
   });
 
+  it('has a time limit of 30 s without `timeoutMs`', async () => {
+    const { agent, clock } = agentOf({ name: 'slow', onInit: hang });
+    const outcome = expect(agent.run('Hello')).rejects.toMatchObject({
+      point: 'onInit',
+      cause: { code: 'ERR_TIMEOUT', timeoutMs: 30_000 },
+    });
+
+    await clock.advance(30_000);
+
+    await outcome;
+  });
+
   it('has a time limit', async () => {
     const { agent, clock } = agentOf({ name: 'slow', timeoutMs: 100, onInit: hang });
     const ready = agent.ready();
@@ -92,6 +104,28 @@ describe('the hooks of a session', () => {
 
     await expect(agent.session()).rejects.toMatchObject({ lifecycle: 'bad', point: 'onSessionStart', cause: boom });
     expect(agent.status().sessions).toBe(0);
+  });
+
+  it('onSessionStart has a time limit of 30 s without `timeoutMs`, and onSessionEnd follows a late return', async () => {
+    const ended: string[] = [];
+    let release = () => {};
+    const { agent, clock } = agentOf({
+      onSessionStart: () => new Promise<void>((resolve) => (release = resolve)),
+      onSessionEnd: ({ id }) => void ended.push(id),
+    });
+    const outcome = expect(agent.session({ id: 's' })).rejects.toMatchObject({
+      point: 'onSessionStart',
+      cause: { code: 'ERR_TIMEOUT', timeoutMs: 30_000 },
+    });
+
+    await settled();
+    await clock.advance(30_000);
+    await outcome;
+    expect(ended).toEqual([]);
+    release();
+    await settled();
+
+    expect(ended).toEqual(['s']);
   });
 
   it('a failing onSessionEnd does not stop the other lifecycles', async () => {

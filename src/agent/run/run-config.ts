@@ -11,7 +11,10 @@ import type { AgentListeners } from '../listeners.js';
 
 /** Time limits in milliseconds. By default there are no limits, except for `queueMs`. */
 export interface Timeouts {
-  /** Limit of a whole run. The run ends with a RunTimeoutError. */
+  /**
+   * Limit of a whole run, with the loading of the agent and the wait for earlier runs of the session. The run ends with a
+   * RunTimeoutError.
+   */
   readonly runMs?: number | undefined;
   /** Limit of the wait for earlier runs of the same session. The run fails with a SessionBusyError. Default: 30,000. */
   readonly queueMs?: number | undefined;

@@ -2,10 +2,12 @@ import { RunEndedError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
+import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOfEarlyEnd } from '../../lifecycle/hook-action.js';
 import type { RunReport } from '../../lifecycle/hook-run.js';
-import { type HookRun, RUN, RunEnd, type Verdict } from '../../lifecycle/hook-run.js';
+import { ASIDE, type HookRun, RUN, RunEnd, type Verdict } from '../../lifecycle/hook-run.js';
+import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
@@ -16,7 +18,7 @@ import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { PendingAnswer, PendingCall } from '../run-result.js';
-import type { ModelStep } from './calls/model-step.js';
+import { ModelStep } from './calls/model-step.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 
@@ -27,6 +29,8 @@ export interface Attached {
   readonly sink?: ((event: AgentEvent) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
   readonly left?: AbortSignal | undefined;
+  /** The limit of `timeouts.runMs`, if the caller waited before the run began. */
+  readonly limit?: Stop | undefined;
   /** Saves the session. Called after each completed turn. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
   /** Claims the open calls of the session. Called before any of them runs. */
@@ -101,10 +105,23 @@ export class Run implements HookRun {
 
   record(decision: Omit<Decision, 'turn'>): void {
     if (this.end.over) return;
-    const entry: Decision = { ...decision, turn: this.turn };
+    // Each caller passes a new object, and a copy takes as long as the rest of the hook.
+    const entry = decision as Mutable<Decision>;
+    entry.turn = this.turn;
     if (this.decisions === NO_DECISIONS) this.decisions = [entry];
     else (this.decisions as Decision[]).push(entry);
     if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
+  }
+
+  async ask(model: Model, messages: readonly Message[]): Promise<ModelResponse> {
+    const step = new ModelStep(this, (opened) => asideRequest(opened, { model, messages, run: this.context }));
+    this.step = step;
+    try {
+      return await this.config.chain.modelCall(step.request, this);
+    } finally {
+      step.close();
+      if (this.step === step) this.step = undefined;
+    }
   }
 
   report(news: RunReport): boolean {
@@ -112,6 +129,26 @@ export class Run implements HookRun {
     this.listeners.emit({ ...news, runId: this.context.id, turn: this.turn });
     return true;
   }
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+function asideRequest(
+  step: ModelStep,
+  { model, messages, run }: Pick<ModelCallRequest, 'model' | 'messages' | 'run'>,
+): ModelCallRequest {
+  const request = {
+    messages,
+    tools: [],
+    // A getter, as in the request of a turn.
+    get signal() {
+      return step.stop.signal;
+    },
+    model,
+    run,
+    [ASIDE]: true,
+  };
+  return request;
 }
 
 /** The run, as hooks and tools see it. The id, the signal and copies are created on first access. */

@@ -6,10 +6,11 @@ import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { AnyRunOptions } from '../agent-options.js';
-import { type RunResult, RunTimeoutError } from '../run-result.js';
-import { continueFrom } from './continuation.js';
+import type { RunResult, RunTimeoutError } from '../run-result.js';
+import { continueFrom } from './resume/continuation.js';
 import { type Run, RunView } from './run.js';
 import { executeRun } from './run-loop.js';
+import { startLimit } from './time-limit.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
@@ -34,7 +35,7 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   if (session !== undefined) run.end.stopper();
   if (signal !== undefined) abortWith(run, signal);
   if (left !== undefined) abortWith(run, left);
-  if (run.config.timeouts.runMs !== undefined) limitTime(run, run.config.timeouts.runMs);
+  limitTime(run);
 }
 
 /** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
@@ -73,8 +74,10 @@ function abortWithParent(run: Run, parent: Partial<RunContext>): void {
   run.end.stopper().followStop(parent[RUN].end.stopper(), (reason) => run.end.abort(new RunAbortedError(reason)));
 }
 
-function limitTime(run: Run, runMs: number): void {
-  const { clock } = run.config;
-  const handle = clock.setTimeout(() => run.end.abort(new RunTimeoutError(runMs)), runMs);
-  run.end.stopper().whenReleased(() => clock.clearTimeout(handle));
+/** Aborts the run at its time limit. A limit that started before the run continues. */
+function limitTime({ attached, config, end }: Run): void {
+  const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+  if (limit === undefined) return;
+  end.stopper().followStop(limit, (error) => end.abort(error as RunTimeoutError));
+  end.stopper().whenReleased(() => limit.release());
 }

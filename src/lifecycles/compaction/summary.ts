@@ -1,3 +1,4 @@
+import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { checkResponse } from '../../model/check-response.js';
 import { type AssistantPart, type Message, textOf, type UserMessage } from '../../model/message.js';
@@ -62,14 +63,12 @@ function piecesOf(lines: readonly string[], maxChars: number): readonly string[]
 async function summariseTranscript(model: Model, lines: string, run: RunContext): Promise<string> {
   // One user message, because providers refuse tool calls without tools and models would continue a real conversation.
   const transcript = lines.replaceAll('</conversation', '<\\/conversation');
-  const response = await model.generate({
-    messages: [
-      { role: 'system', content: PROMPT },
-      { role: 'user', content: `<conversation>\n${transcript}\n</conversation>` },
-    ],
-    tools: [],
-    signal: run.signal,
-  });
+  const request: readonly Message[] = [
+    { role: 'system', content: PROMPT },
+    { role: 'user', content: `<conversation>\n${transcript}\n</conversation>` },
+  ];
+  const asked = hookRunOf(run)?.ask(model, request);
+  const response = await (asked ?? model.generate({ messages: request, tools: [], signal: run.signal }));
   const { content, finishReason } = checkResponse(response);
   // A summary that was cut off would lose the end of the conversation.
   if (finishReason === 'length' || finishReason === 'content-filter') {

@@ -1,3 +1,4 @@
+import { isAside } from '../../lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
 
@@ -18,7 +19,8 @@ export function extensionLifecycle({ contexts, excludedTools }: ExtensionEffects
     wrapModelCall:
       contexts.length === 0
         ? undefined
-        : (request, next) => next({ ...request, messages: withInstructions(request.messages, text) }),
+        : (request, next) =>
+            next(isAside(request) ? request : { ...request, messages: withInstructions(request.messages, text) }),
     beforeToolSelection:
       excludedTools.size === 0 ? undefined : (tools) => tools.filter(({ name }) => !excludedTools.has(name)),
   };

@@ -16,11 +16,14 @@ export function coerceArguments(schema: JsonSchema, input: unknown): unknown {
   try {
     return new Coercion(schema).value(schema, input);
   } catch (error) {
-    // A check of the unchanged arguments reports what is wrong with them.
+    // Also a schema that is nested too deeply for the stack.
     if (error instanceof RangeError) return input;
     throw error;
   }
 }
+
+/** Thrown after `MOST_STEPS`. */
+class StepsExceededError extends RangeError {}
 
 class Coercion {
   private steps = 0;
@@ -29,7 +32,7 @@ class Coercion {
 
   value(node: unknown, value: unknown): unknown {
     this.steps += 1;
-    if (this.steps > MOST_STEPS) throw new RangeError('too many schemas');
+    if (this.steps > MOST_STEPS) throw new StepsExceededError('too many schemas');
     if (!isObject(node)) return value;
     const referred = typeof node.$ref === 'string' ? this.value(this.resolve(node.$ref), value) : value;
     const combined = listOf(node.allOf).reduce((now, part) => this.value(part, now), referred);
@@ -83,7 +86,7 @@ class Coercion {
   /** True if the type of the value is allowed. Ignores the members of the value. */
   private fits(node: unknown, value: unknown): boolean {
     this.steps += 1;
-    if (this.steps > MOST_STEPS) throw new RangeError('too many schemas');
+    if (this.steps > MOST_STEPS) throw new StepsExceededError('too many schemas');
     if (!isObject(node)) return node !== false;
     if (value === null && node.nullable === true) return true;
     const types = typesOf(node);

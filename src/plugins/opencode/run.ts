@@ -1,6 +1,7 @@
 import { describeError } from '../../errors.js';
 import { logFailure } from '../../internal/logger.js';
 import { HookAction } from '../../lifecycle/hook-action.js';
+import { isAside } from '../../lifecycle/hook-run.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
@@ -37,7 +38,8 @@ export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
     ...(hooks.event && eventHooks(from)),
     ...(hooks['chat.message'] && { beforeAgent: (input, run) => passMessage(input, run, from) }),
     ...(hooks['experimental.chat.system.transform'] && {
-      wrapModelCall: async (request, next: ModelCall) => next(await passSystem(request, from)),
+      wrapModelCall: async (request, next: ModelCall) =>
+        next(isAside(request) ? request : await passSystem(request, from)),
     }),
   };
 }

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { HookAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run.js';
@@ -26,7 +27,7 @@ const REACH_PRIORITY = 0;
 const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
 
 /**
- * Creates the lifecycle for all events except `after_tool`. It defines only the lifecycle hooks that the events need.
+ * Creates the lifecycle for the events of a run, except `after_tool`. It defines only the lifecycle hooks that the events need.
  */
 export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
   const when = <Point>(needed: boolean, point: Point) => (needed ? point : undefined);
@@ -36,8 +37,6 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
     priority: GATE_PRIORITY,
     // The stream waits, because a hook may still replace the response.
     holdStream: has('after_model'),
-    onSessionStart: when(has('session_start'), (session) => startSession(session, parts)),
-    onSessionEnd: when(has('session_end'), (session) => endSession(session, parts)),
     beforeAgent: entryPoint(events, parts),
     beforeModel: when(has('before_model', 'before_tool_selection'), modelPoint(events, parts)),
     beforeToolSelection: when(has('before_tool_selection'), (tools, run) => beforeToolSelection(tools, run, parts)),
@@ -48,6 +47,20 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
     wrapToolCall: when(has('before_tool'), callPoint(parts)),
     afterAgent: (text, run) => endPoint(text, run, parts),
     onError: (_error, run) => parts.runs.closeOf(run),
+  };
+}
+
+/** Creates the lifecycle for `session_start` and `session_end`. Returns undefined if there is no such hook. */
+export function createSessionHooks(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle | undefined {
+  const [starts, ends] = [events.has('session_start'), events.has('session_end')];
+  if (!starts && !ends) return undefined;
+  return {
+    name: 'shell-hooks:session',
+    priority: GATE_PRIORITY,
+    // Each shell hook has its own time limit.
+    timeoutMs: MAX_TIMER_MS,
+    onSessionStart: starts ? (session) => startSession(session, parts) : undefined,
+    onSessionEnd: ends ? (session) => endSession(session, parts) : undefined,
   };
 }
 

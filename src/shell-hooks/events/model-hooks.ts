@@ -1,5 +1,6 @@
 import { describeError } from '../../errors.js';
 import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
+import { isAside } from '../../lifecycle/hook-run.js';
 import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
@@ -67,6 +68,7 @@ function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts):
 
 /** Sends the model request with the changes of the hooks. A retry sends the same changes again. */
 export function callModel(request: ModelCallRequest, next: ModelCall, parts: HookParts): ReturnType<ModelCall> {
+  if (isAside(request)) return next(request);
   const notes = parts.runs.of(request.run);
   const { texts, changes, mustCallTool } = notes;
   if (texts.length === 0 && changes.length === 0 && !mustCallTool) return next(request);

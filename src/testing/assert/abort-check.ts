@@ -2,6 +2,7 @@ import { calls, hangs, type ScriptEntry, streams } from '../script/step.js';
 import { SCENARIOS, sequence } from '../trial/scenarios.js';
 import type { Scenario } from '../trial/trial.js';
 import type { Bench } from './bench.js';
+import { checkEntry } from './entry-check.js';
 import { type CountedSignal, createCountedSignal } from './listener-count.js';
 import { pause } from './time-limit.js';
 
@@ -14,6 +15,7 @@ export async function checkAbort(bench: Bench): Promise<void> {
   await expectAbort(bench, { ...SCENARIOS.answer(), name: 'a run that was aborted before it began', abort: before });
   for (const scenario of waitingScenarios()) await expectAbort(bench, scenario);
   await abortAtHooks(bench);
+  await checkEntry(bench);
 }
 
 async function expectAbort({ trial, report }: Bench, scenario: Scenario): Promise<void> {

@@ -16,6 +16,8 @@ export interface Observer {
   readonly report: Report;
   /** Called before each hook, and again when a hook has returned a promise. */
   onStep: (step: string) => void;
+  /** Delays the return of an asynchronous `beforeAgent`. Called when `beforeAgent` is pending. */
+  holdEntry: (() => Promise<void>) | undefined;
   /** Returns the hooks that have not settled, except wraps that wait for `next`. */
   running(): readonly HookName[];
 }
@@ -43,6 +45,7 @@ export function observeLifecycle(subject: AgentLifecycle<never>, report: Report)
     lifecycle: members as AgentLifecycle,
     report,
     onStep: () => {},
+    holdEntry: undefined,
     running: () => [...calls].filter((call) => call.waiting === 0).map((call) => call.hook),
   };
   for (const hook of HOOKS) {
@@ -62,6 +65,9 @@ export function nameOf(subject: AgentLifecycle<never>): string {
   const own = subject.name ?? subject.constructor?.name;
   return own === undefined || own === '' || own === 'Object' ? 'lifecycle' : own;
 }
+
+/** The step at which a delayed `beforeAgent` returns. */
+export const DELAYED_ENTRY = 'beforeAgent, after a delay';
 
 interface Watch {
   readonly observer: Observer;
@@ -86,10 +92,21 @@ function callHook(watch: Watch, own: Hook, [first, second]: readonly unknown[]):
     const returned = own(first, isWrap ? watchNext(watch, second as Next) : second);
     if (!isPromise(returned)) return settle(returned);
     observer.onStep(`${call.hook}, while it is pending`);
-    return returned.then(settle, (error) => fail(watch, error));
+    const held = call.hook === 'beforeAgent' ? heldEntry(observer, returned) : returned;
+    return held.then(settle, (error) => fail(watch, error));
   } catch (error) {
     return fail(watch, error);
   }
+}
+
+function heldEntry(observer: Observer, returned: PromiseLike<unknown>): PromiseLike<unknown> {
+  if (observer.holdEntry === undefined) return returned;
+  const delay = observer.holdEntry();
+  return returned.then(async (value) => {
+    await delay;
+    observer.onStep(DELAYED_ENTRY);
+    return value;
+  });
 }
 
 function reportChange({ observer, call }: Watch, change: string): void {

@@ -16,7 +16,7 @@ import type { StreamTexts } from '../stream-texts.js';
 export type ProtocolName = 'ai-sdk' | 'ag-ui' | 'sse';
 
 /** The answer to a request. */
-export interface Answer extends StreamTexts {
+interface Answer extends StreamTexts {
   readonly chatId: string;
   readonly messageId: string;
   readonly runId?: string | undefined;

@@ -7,7 +7,7 @@ import { UIMessageUnknownError } from '../error.js';
  * Returns the index of the user message that follows the user messages `after`, or undefined at the end of the history.
  * Messages of `after` that the session does not have belong to failed runs, and are skipped.
  */
-export function indexAfter(history: readonly Message[], after: readonly string[]): number | undefined {
+function indexAfter(history: readonly Message[], after: readonly string[]): number | undefined {
   const users = [...history.entries()].filter(([, { role }]) => role === 'user');
   let found = 0;
   for (const text of after) {

@@ -2,14 +2,14 @@ import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 
 /** Converts one event of a run to the items that a client gets. */
-export interface Converter<Item> {
+interface Converter<Item> {
   convert(event: AgentEvent): readonly Item[];
   /** Returns the items for a run that failed before its first event. */
   fail(error: unknown): readonly Item[];
 }
 
 /** Joins two neighbouring items into one. Returns undefined if they must stay apart. */
-export type Join<Item> = (last: Item, next: Item) => Item | undefined;
+type Join<Item> = (last: Item, next: Item) => Item | undefined;
 
 /** A conversion of events, with its rule for joining items. */
 export interface Conversion<Item> extends Converter<Item> {

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, type Model, type RunError, type Timeouts, type Tool } from '../../../src/index.js';
+import {
+  Agent,
+  type AgentOptions,
+  MemorySessionStore,
+  type Model,
+  type RunError,
+  type Timeouts,
+  type Tool,
+} from '../../../src/index.js';
 import { calls, delays, hangs, scriptedModel, streams } from '../../../src/testing/testing.js';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
-import { pause, rejectionOf, until } from '../../support/agent/settle.js';
+import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../support/agent/transcript.js';
 
 const never = () => new Promise<never>(() => {});
@@ -53,21 +61,118 @@ describe('timeouts.runMs', () => {
     expect(seen).toEqual([error]);
   });
 
-  test('does not count the time in which a run waits in the queue of its session', async () => {
+  test('includes the time in which a run waits in the queue of its session', async () => {
     const clock = fakeClock();
     const agent = new Agent({
-      model: scriptedModel([delays(50, 'first'), 'second'], { clock }),
+      model: scriptedModel([delays(50, 'first'), delays(50, 'second'), 'third'], { clock }),
       clock,
       timeouts: { runMs: 60 },
     });
     const session = await agent.session();
-    const both = Promise.all([session.run('a'), session.run('b')]);
-    // The limit and the delay of the first run, and the limit of the queue.
-    await until(() => clock.pending() === 3);
+    const first = session.run('a');
+    const second = rejectionOf(session.run('b'));
+    await until(() => clock.delays.includes(50));
 
-    clock.advance(55);
+    clock.advance(50);
+    expect((await first).text).toBe('first');
+    await until(() => clock.delays.filter((ms) => ms === 50).length === 2);
+    clock.advance(10);
 
-    expect((await both).map(({ text }) => text)).toEqual(['first', 'second']);
+    expect(await second).toMatchObject({ code: 'ERR_RUN_TIMEOUT', timeoutMs: 60, messages: [{ content: 'b' }] });
+    expect((await session.run('c')).text).toBe('third');
+    expect(clock.pending()).toBe(0);
+  });
+
+  test.each(['run', 'stream'] as const)(
+    'ends a %s that is still in the queue, and calls no hook of it',
+    async (way) => {
+      const clock = fakeClock();
+      const inputs: unknown[] = [];
+      const agent = new Agent({
+        model: scriptedModel([delays(100, 'first')], { clock }),
+        clock,
+        lifecycle: [{ beforeAgent: (input) => void inputs.push(input) }],
+      });
+      const session = await agent.session();
+      const first = session.run('a');
+      await until(() => inputs.length === 1);
+      const timeouts = { runMs: 60 };
+      const second = rejectionOf(
+        way === 'run' ? session.run('b', { timeouts }) : session.stream('b', { timeouts }).result,
+      );
+      await until(() => clock.delays.includes(60));
+
+      clock.advance(60);
+      expect(await within(second)).toMatchObject({ code: 'ERR_RUN_TIMEOUT', timeoutMs: 60 });
+      clock.advance(40);
+
+      expect((await first).text).toBe('first');
+      expect(inputs).toEqual(['a']);
+      await until(() => clock.pending() === 0);
+    },
+  );
+
+  test('includes the loading of the stored messages', async () => {
+    const clock = fakeClock();
+    const store = new MemorySessionStore();
+    const agent = new Agent({ model: scriptedModel([]), clock, store, timeouts: { runMs: 60 } });
+    const session = await agent.session();
+    store.load = never as never;
+    const running = rejectionOf(session.run('a'));
+    await pause(2);
+    clock.advance(60);
+
+    expect(await within(running)).toMatchObject({ code: 'ERR_RUN_TIMEOUT' });
+  });
+
+  test.each<[string, Partial<AgentOptions>]>([
+    ['a loader', { loaders: [{ name: 'stuck', load: never }] }],
+    ['an onInit hook', { lifecycle: [{ onInit: never }] }],
+  ])('includes the time of %s', async (_title, options) => {
+    const clock = fakeClock();
+    const agent = new Agent({ model: scriptedModel([]), clock, timeouts: { runMs: 60 }, ...options });
+    const all = [
+      rejectionOf(agent.run('a')),
+      rejectionOf(agent.stream('b').result),
+      rejectionOf(agent.run('c', { timeouts: { runMs: 70 } })),
+    ];
+    await pause(2);
+    clock.advance(60);
+
+    expect(await within(Promise.all(all.slice(0, 2)))).toMatchObject(
+      Array.from({ length: 2 }, () => ({ code: 'ERR_RUN_TIMEOUT', timeoutMs: 60 })),
+    );
+    clock.advance(10);
+    expect(await within(all[2] as Promise<unknown>)).toMatchObject({ timeoutMs: 70 });
+  });
+
+  test('continues in the run after the agent has been loaded', async () => {
+    const clock = fakeClock();
+    const slow = gate();
+    const agent = new Agent({
+      model: scriptedModel([hangs()]),
+      clock,
+      lifecycle: [{ onInit: slow.pass }],
+      timeouts: { runMs: 60 },
+    });
+    const running = rejectionOf(agent.run('a'));
+    await until(() => slow.arrived === 1);
+    clock.advance(50);
+    slow.open();
+    await until(() => agent.status().runs === 1);
+    clock.advance(10);
+
+    expect(await within(running)).toMatchObject({ code: 'ERR_RUN_TIMEOUT', messages: [{ content: 'a' }] });
+  });
+
+  test.each(['runMs', 'queueMs'] as const)('refuses an invalid `%s` of a session run before it waits', async (name) => {
+    const agent = new Agent({ model: scriptedModel([]), clock: fakeClock() });
+    const session = await agent.session();
+
+    expect(await rejectionOf(session.run('a', { timeouts: { [name]: '5s' } as never }))).toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      option: `timeouts.${name}`,
+    });
   });
 });
 

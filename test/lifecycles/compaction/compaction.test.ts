@@ -7,8 +7,8 @@ import {
   type Message,
   SessionConflictError,
 } from '../../../src/index.js';
-
 import { approval, type CompactionOptions, compaction } from '../../../src/lifecycles/lifecycles.js';
+import { extensionLifecycle } from '../../../src/manifest/active/lifecycle.js';
 import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from '../../../src/testing/testing.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';
@@ -84,8 +84,8 @@ describe('compaction: in a run', () => {
     );
     expect(second).toContain(`user: ${MARK}summary 1\n`);
     expect(asked().every(({ tools }) => tools.length === 0)).toBe(true);
-    // Six model calls of the run; the two summary calls do not count.
-    expect(usage.totalTokens).toBe(6 * 15);
+    // Six model calls of turns, and two summary calls.
+    expect(usage.totalTokens).toBe(8 * 15);
   });
 
   test('a message cannot close the conversation tag of the summary request, and long results are shortened', async () => {
@@ -281,6 +281,109 @@ describe('compaction: by tokens', () => {
 
     expect(asked().length).toBeLessThanOrEqual(2);
   });
+});
+
+describe('compaction: the summary call passes through wrapModelCall', () => {
+  const redacting: AgentLifecycle = {
+    wrapModelCall: (request, next) =>
+      next({
+        ...request,
+        messages: request.messages.map((message) =>
+          typeof message.content === 'string'
+            ? ({ ...message, content: message.content.replaceAll('4711', '****') } as Message)
+            : message,
+        ),
+      }),
+  };
+  const compact = (more: AgentLifecycle, extra: Partial<CompactionOptions> = {}): Partial<AgentOptions> => ({
+    lifecycle: [more, compaction({ maxMessages: 6, keep: 2, ...extra })],
+  });
+
+  test.each(['the run', 'another model'])(
+    'so that a hook that redacts sees it, with the model of %s',
+    async (whose) => {
+      const { model, asked } = worker(4);
+      const other = worker(0);
+      const { agent } = agentOf(
+        model,
+        { maxMessages: 6 },
+        compact(redacting, whose === 'the run' ? {} : { model: other.model }),
+      );
+
+      const { history } = await agent.run('My code is 4711.');
+
+      const [request] = whose === 'the run' ? asked() : other.asked();
+      expect(JSON.stringify(request?.messages)).toContain('My code is ****.');
+      expect(JSON.stringify(request?.messages)).not.toContain('4711');
+      expect(transcript(history)[1]).toBe(`user: ${MARK}summary 1`);
+    },
+  );
+
+  test('without the instructions of an extension package', async () => {
+    const extension = extensionLifecycle({ contexts: ['Speak like a pirate.'], excludedTools: new Set() });
+    const { model, asked } = worker(4);
+    const { agent } = agentOf(model, { maxMessages: 6 }, compact(extension as AgentLifecycle));
+
+    await agent.run('Count.');
+
+    expect(JSON.stringify(model.requests[0]?.messages)).toContain('pirate');
+    expect(JSON.stringify(asked()[0]?.messages)).not.toContain('pirate');
+  });
+
+  test('so that retries repeat it, and the usage of the run includes it', async () => {
+    const { model, asked } = worker(4, fails('busy'), says('short'));
+    const again: AgentLifecycle = { wrapModelCall: (_request, next) => next().catch(() => next()) };
+    const { agent, logger } = agentOf(model, { maxMessages: 6 }, compact(again));
+
+    const { history, usage, turns } = await agent.run('Count.');
+
+    expect(asked()).toHaveLength(2);
+    expect(transcript(history)[1]).toBe(`user: ${MARK}short`);
+    // Five turns and one summary, of 15 tokens each.
+    expect([usage.totalTokens, turns]).toEqual([90, 5]);
+    expect(logger.lines).toEqual([]);
+  });
+
+  test('once, and a hook that hangs there ends with the time limit of compaction', async () => {
+    const wrapped: boolean[] = [];
+    const hanging: AgentLifecycle = {
+      async wrapModelCall(request, next) {
+        wrapped.push(isSummaryCall(request.messages));
+        return isSummaryCall(request.messages) ? new Promise<never>(() => {}) : next();
+      },
+    };
+    const { model } = worker(3);
+    const { agent } = agentOf(
+      model,
+      { maxMessages: 6 },
+      { lifecycle: [hanging, { ...compaction({ maxMessages: 6, keep: 2 }), timeoutMs: 5 }] },
+    );
+
+    expect((await agent.run('Count.')).text).toBe('Done.');
+    expect(wrapped).toEqual([false, false, false, true, false]);
+  });
+
+  test.each(['throw', 'block'] as const)(
+    'and a hook that fails there with `%s` prevents the call',
+    async (onFailure) => {
+      const refusing: AgentLifecycle = {
+        onFailure,
+        wrapModelCall(request, next) {
+          if (isSummaryCall(request.messages)) throw new TypeError('not allowed');
+          return next();
+        },
+      };
+      const { model, asked } = worker(3);
+      const { agent, logger } = agentOf(model, { maxMessages: 6 }, compact(refusing));
+
+      const outcome = await agent.run('Count.').catch((error: unknown) => error);
+
+      expect(outcome).toMatchObject(onFailure === 'block' ? { code: 'ERR_RUN_REJECTED' } : { text: 'Done.' });
+      expect((outcome as { history: unknown[] }).history).toHaveLength(onFailure === 'block' ? 7 : 8);
+      expect(asked()).toEqual([]);
+      expect(logger.lines.at(-1)).toMatch(/could not be summarised/);
+    },
+  );
 });
 
 describe('compaction: a failed summary', () => {

@@ -149,6 +149,19 @@ test('installs no lifecycle without hooks, and otherwise only the needed ones', 
   ]);
 });
 
+test('a session_start hook has no time limit but its own', async () => {
+  const hooks = hooksIn(lab, {});
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.ready();
+  hooks.registry.register({ ...sh('session_start', 'true'), timeout: 120_000 });
+
+  expect(agent.status().lifecycles.map(({ name, hooks: points }) => [name, points])).toContainEqual([
+    'shell-hooks:session',
+    ['onSessionStart'],
+  ]);
+  expect(agent.lifecycle.find(({ onSessionStart }) => onSessionStart !== undefined)?.timeoutMs).toBe(2_147_483_647);
+});
+
 test('an event without a hook starts no process and serializes no data', async () => {
   let spawned = 0;
   const spawn = (() => {

@@ -71,6 +71,7 @@ const clients: Record<string, readonly string[]> = {
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
   'es-module-lexer': ['plugins/imports.ts'],
+  minisearch: ['lifecycles/tool-search/index-tools.ts'],
   yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],
 };

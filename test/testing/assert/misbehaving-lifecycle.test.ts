@@ -1,6 +1,7 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HookAction } from '../../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
+import { assertLifecycle } from '../../../src/testing/testing.js';
 import { itFinds } from '../../support/testing/find-faults.js';
 
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -252,3 +253,58 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
     },
   ]);
 });
+
+describe('assertLifecycle ends runs while an asynchronous beforeAgent is pending, and finds an onError that', () => {
+  /** A lifecycle whose `onError` fails if `beforeAgent` returned after the run had ended in this way. */
+  const failsAfter = (code: string, hasTimedOut: boolean) => (): AgentLifecycle => {
+    const late = new WeakSet<object>();
+    return {
+      async beforeAgent(_input, run) {
+        const { signal } = run;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        signal.addEventListener('abort', () => {
+          if (run.turn === 0 && signal.reason?.code === code) late.add(run);
+        });
+      },
+      onError(_error, run) {
+        if (late.has(run) && hasTimedOut === (code === 'ERR_RUN_TIMEOUT')) throw new TypeError('not closed');
+      },
+    };
+  };
+  itFinds([
+    {
+      it: 'fails after an abort',
+      make: failsAfter('ERR_RUN_ABORTED', false),
+      faults: [expect.stringMatching(/^abort \(a run that is aborted.*\): onError of "lifecycle" failed: not closed$/)],
+    },
+    {
+      it: 'fails after a time limit',
+      make: failsAfter('ERR_RUN_TIMEOUT', true),
+      faults: [
+        'abort (a run that is timed out while beforeAgent is pending): onError of "lifecycle" failed: not closed',
+      ],
+    },
+  ]);
+});
+
+test('assertLifecycle calls onError once for each asynchronous beforeAgent that returns after its run', async () => {
+  const open = new Set<object>();
+  let late = 0;
+  await assertLifecycle({
+    async beforeAgent(_input, run) {
+      const connection = {};
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      open.add(connection);
+      connections.set(run, connection);
+    },
+    afterAgent: (_text, run) => void open.delete(connections.get(run) as object),
+    onError(_error, run) {
+      if (run.turn === 0) late += 1;
+      open.delete(connections.get(run) as object);
+    },
+  });
+
+  expect([open.size, late > 1]).toEqual([0, true]);
+});
+
+const connections = new WeakMap<object, object>();
