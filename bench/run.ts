@@ -13,6 +13,8 @@ import { compare, measureConcurrent, measureConstruct, measureStream, measureTur
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
+import { measureStores } from './measure/stores.js';
+import { measureUi } from './measure/ui.js';
 import { measureWire } from './measure/wire.js';
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
@@ -35,6 +37,8 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   'dispatch-time': timeDispatch,
   'shell-hooks': measureShellHooks,
   mcp: measureMcp,
+  ui: measureUi,
+  stores: measureStores,
   wire: measureWire,
 };
 

@@ -15,6 +15,7 @@ const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-f
 
 const mcp = mcpServers({
   servers: { files: { command: process.execPath, args: [server, folder] } },
+  waitForServers: true,
 });
 
 // #region guard

@@ -142,6 +142,8 @@ export class TimeoutExceededError extends KeelsonError {
   readonly code = 'ERR_TIMEOUT';
   /** Always true: a retry may be fast enough. */
   readonly retryable = true;
+  /** The kind of the ModelError if a model call took too long. */
+  readonly kind = 'network';
   readonly what: string;
   readonly timeoutMs: number;
 

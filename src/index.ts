@@ -13,6 +13,7 @@ export type {
   RunEndEvent,
   RunErrorEvent,
   RunStartEvent,
+  ServerErrorEvent,
   TextDeltaEvent,
   ToolDeltaEvent,
   ToolEndEvent,
@@ -31,13 +32,14 @@ export type {
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
-export type { ResumeDecision, ResumeDecisions } from './agent/run/continuation.js';
+export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export { formatRun } from './agent/run/format-run.js';
 export type { OutputOf, OutputSchema } from './agent/run/output.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   type CompletedRun,
   OutputInvalidError,
+  type PendingAnswer,
   type PendingCall,
   type RunRecord,
   type RunResult,
@@ -139,6 +141,7 @@ export type {
 } from './model/model.js';
 export {
   ModelError,
+  type ModelErrorKind,
   type ModelFailureHints,
   ResponseInvalidError,
   RunError,

@@ -185,6 +185,7 @@ test('S4-PC3, S4-TC1: the package depends on its declared packages and on nothin
     '@cfworker/json-schema',
     'es-module-lexer',
     'eventemitter3',
+    'minisearch',
     'p-timeout',
     'yaml',
     'zod',

@@ -94,7 +94,7 @@ test('one agent runs every kind of extension in the documented order', async () 
     loaders: [
       extensions,
       plugins({ config }),
-      mcpServers({ servers: { tides: { command: process.execPath, args: [tides] } } }),
+      mcpServers({ servers: { tides: { command: process.execPath, args: [tides] } }, waitForServers: true }),
       manifests({ appName: 'app', workspaceDir, userDir }),
       shellHooks({
         workspaceDir,

@@ -7,6 +7,7 @@ const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-
 /** Returns the official MCP filesystem server for the folder, with two tools that the demo itself does not have. */
 export function fileServer({ root }: Folder): McpServers {
   return mcpServers({
+    waitForServers: true,
     servers: {
       files: {
         ...{ command: process.execPath, args: [program, root], cwd: root },

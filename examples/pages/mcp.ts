@@ -3,7 +3,7 @@ import { mcpServers } from 'keelson/mcp';
 import { calls, says, scriptedModel } from 'keelson/testing';
 
 const files = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] };
-const servers = mcpServers({ servers: { files } });
+const servers = mcpServers({ servers: { files }, waitForServers: true });
 
 const model = scriptedModel([calls('mcp__files__list_directory', { path: '.' }), says('Done.')]);
 const agent = new Agent({ model, loaders: [servers] });

@@ -43,6 +43,22 @@ while (result.status === 'suspended') {
 assert.equal(result.text, 'It is gone.');
 assert.deepEqual(erased, [{ path: 'a.txt' }]);
 
+const writer = scriptedModel(['A draft.', 'A better text.']);
+// #region answer
+const readFirst: AgentLifecycle = {
+  name: 'read-first',
+  afterModel: ({ content }) =>
+    content.every(({ type }) => type === 'text') ? HookAction.suspend('A person reads each answer first.') : undefined,
+};
+// #endregion
+const held = await new Agent({ model: writer, lifecycle: [readFirst] }).run('Write.');
+assert.deepEqual(
+  held.pending.map(({ type, id }) => [type, id]),
+  [['answer', 'answer']],
+);
+const released = await new Agent({ model: writer }).run('', { messages: held.history, resume: { answer: 'deny' } });
+assert.equal(released.text, 'A better text.');
+
 const key = crypto.getRandomValues(new Uint8Array(32));
 const secondModel = scriptedModel([calls('erase', { path: 'b.txt' }), says('It is gone too.')]);
 const cleaner = new Agent({ name: 'cleaner', model: secondModel, tools, lifecycle: [approval] });

@@ -4,6 +4,7 @@ import type {
   CompactionStartReport,
   ExtensionErrorReport,
   ModelErrorReport,
+  ServerErrorReport,
 } from '../lifecycle/hook-run.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
@@ -103,6 +104,11 @@ export interface ExtensionErrorEvent extends EventBase, ExtensionErrorReport {
   readonly turn: number;
 }
 
+/** The run starts without the tools of some MCP servers. The tools join as soon as their server is connected. */
+export interface ServerErrorEvent extends EventBase, ServerErrorReport {
+  readonly turn: number;
+}
+
 /** The response after all hooks; absent if the model call failed or a hook withheld the response. */
 export interface ModelEndEvent extends EventBase {
   readonly type: 'model-end';
@@ -158,6 +164,7 @@ export type AgentEvent =
   | CompactionStartEvent
   | CompactionEndEvent
   | ExtensionErrorEvent
+  | ServerErrorEvent
   | ModelEndEvent
   | ToolStartEvent
   | ToolDeltaEvent

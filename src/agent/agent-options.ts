@@ -30,7 +30,7 @@ import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
-import type { ResumeDecisions } from './run/continuation.js';
+import type { ResumeDecisions } from './run/resume/continuation.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
 
@@ -136,6 +136,7 @@ const settingsRules = {
   presencePenalty: anything,
   frequencyPenalty: anything,
   reasoningEffort: anything,
+  promptCache: anything,
   providerOptions: anything,
   toolChoice: anything,
 } satisfies OptionTable<AgentSettings>;

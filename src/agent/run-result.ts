@@ -18,13 +18,13 @@ export interface CompletedRun<Output = string> extends RunRecord {
 }
 
 /**
- * The result of a run whose tool calls wait for decisions. To continue, start a run with the options
+ * The result of a run whose tool calls, or whose answer, wait for decisions. To continue, start a run with the options
  * `messages: history` and `resume`.
  */
 export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
-  /** The open tool calls of the last turn, in call order. */
-  readonly pending: readonly PendingCall[];
+  /** The open tool calls of the last turn, in call order, or the answer that a hook suspended in `afterModel`. */
+  readonly pending: readonly (PendingCall | PendingAnswer)[];
   readonly output?: undefined;
 }
 
@@ -53,6 +53,22 @@ export interface PendingCall extends ToolCallPart {
   readonly reason: string;
   /** The name of the lifecycle that suspended the call. */
   readonly by: string;
+}
+
+/**
+ * An answer without tool calls that waits for a decision. If `resume` approves it, it becomes the answer of the run. If
+ * `resume` denies it, the model answers again.
+ */
+export interface PendingAnswer {
+  readonly type: 'answer';
+  readonly id: 'answer';
+  readonly text: string;
+  readonly reason: string;
+  /** The name of the lifecycle that suspended the answer. */
+  readonly by: string;
+  /** Only a call has a name and arguments. */
+  readonly name?: undefined;
+  readonly input?: undefined;
 }
 
 /** The run exceeded `timeouts.runMs`. */

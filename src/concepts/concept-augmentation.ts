@@ -1,9 +1,8 @@
-import { ToolInvalidError } from '../errors.js';
 import { fullText, numberRule } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
-import { describeIssues } from '../tools/standard-schema.js';
+import { acceptedPlace } from './accepted-place.js';
 import { augment } from './augmentation.js';
 import { type ConceptOptions, conceptRules, resolveConceptOptions } from './concept-options.js';
 import type { Augmented } from './context-block.js';
@@ -69,33 +68,11 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
   };
 }
 
-/**
- * Returns the call with the context at the first place that the tool accepts, or undefined if the tool accepts no
- * additional property. Throws if no text field accepts the longer string.
- */
+/** Returns the call with the context at the first place that the tool accepts, or undefined if it accepts none. */
 async function withContext(call: ToolCallRequest, places: readonly Augmented[]): Promise<ToolCallRequest | undefined> {
-  let refusal: unknown;
-  for (const place of places) {
-    try {
-      return await withContextAt(call, place);
-    } catch (error) {
-      refusal ??= error;
-    }
-  }
-  throw refusal;
-}
-
-async function withContextAt(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest | undefined> {
-  if ('key' in augmented) {
-    const added = { [augmented.key]: augmented.context };
-    const checked = await call.tool?.check({ ...(call.input as object), ...added });
-    // Arguments that are invalid on their own are ignored here: an inner hook may fix them.
-    const isForbidden = checked?.issues !== undefined && (await call.tool?.check(call.input))?.issues === undefined;
-    return isForbidden ? undefined : { ...call, additions: { ...call.additions, ...added } };
-  }
-  const input = { ...(call.input as object), [augmented.field]: augmented.text };
-  const checked = await call.tool?.check(input);
-  if (checked?.issues === undefined) return { ...call, input };
-  const problem = `\`${augmented.field}\` does not accept the context: ${describeIssues(checked.issues)}`;
-  throw new ToolInvalidError(call.name, problem);
+  const input = call.input as Readonly<Record<string, unknown>>;
+  const place = await acceptedPlace({ tool: call.tool, input }, places);
+  if (place === undefined) return undefined;
+  if ('field' in place) return { ...call, input: { ...input, [place.field]: place.text } };
+  return { ...call, additions: { ...call.additions, [place.key]: place.context } };
 }

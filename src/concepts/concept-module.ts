@@ -1,3 +1,5 @@
+import { calledTool } from '../tools/called-tool.js';
+import { acceptedPlace } from './accepted-place.js';
 import { augment, type ConceptRecord } from './augmentation.js';
 import { type ConceptOptions, resolveConceptOptions } from './concept-options.js';
 
@@ -26,10 +28,11 @@ export interface ConceptClient {
   };
 }
 
-/** An opencode plugin module with one hook. */
-export type ConceptModule = (context: {
-  readonly client: ConceptClient;
-}) => Promise<{ readonly 'tool.execute.before': ToolExecuteBefore }>;
+/** An opencode plugin module. It has the hook `event` only with `keepFor: 'run'`. */
+export type ConceptModule = (context: { readonly client: ConceptClient }) => Promise<{
+  readonly 'tool.execute.before': ToolExecuteBefore;
+  readonly event?: (input: { readonly event: { readonly type: string; readonly properties: object } }) => Promise<void>;
+}>;
 
 /**
  * Creates an opencode plugin module with the same augmentation as `conceptAugmentation`.
@@ -40,14 +43,23 @@ export type ConceptModule = (context: {
  */
 export function conceptModule(options: ConceptOptions = {}): ConceptModule {
   const settings = resolveConceptOptions(options);
+  const kept = settings.keepFor === 'run' ? new KeptContexts() : undefined;
   return async ({ client }) => ({
-    'tool.execute.before': ({ tool, sessionID }, output) => {
+    ...(kept !== undefined && {
+      event: async ({ event }) => {
+        if (event.type === 'session.idle') kept.forget((event.properties as { sessionID?: string }).sessionID);
+      },
+    }),
+    'tool.execute.before': ({ tool: name, sessionID }, output) => {
       const { args } = output;
+      const tool = calledTool(output);
       const log = (record: ConceptRecord) => client.app.log({ body: { service: settings.label, ...record } });
       return augment(
         {
-          ...{ tool, args, sessionID, log },
-          apply([augmented]) {
+          ...{ tool: name, args, sessionID, log, annotations: tool?.annotations },
+          known: kept?.of(sessionID),
+          async apply(places) {
+            const augmented = await acceptedPlace({ tool, input: args }, places);
             if (augmented === undefined) return false;
             if ('field' in augmented) args[augmented.field] = augmented.text;
             else args[augmented.key] = augmented.context;
@@ -58,4 +70,25 @@ export function conceptModule(options: ConceptOptions = {}): ConceptModule {
       );
     },
   });
+}
+
+/** The number of sessions for which contexts are kept if the host reports no session as idle. */
+const MOST_SESSIONS = 100;
+
+/** The contexts of earlier lookups in each session. opencode ends a run by reporting its session as idle. */
+class KeptContexts {
+  private readonly bySession = new Map<string, Map<string, string>>();
+
+  of(session: string): Map<string, string> {
+    const contexts = this.bySession.get(session) ?? new Map<string, string>();
+    this.bySession.delete(session);
+    this.bySession.set(session, contexts);
+    const [oldest] = this.bySession.keys();
+    if (this.bySession.size > MOST_SESSIONS) this.forget(oldest);
+    return contexts;
+  }
+
+  forget(session: string | undefined): void {
+    if (session !== undefined) this.bySession.delete(session);
+  }
 }

@@ -17,7 +17,7 @@ export function joinContexts(parts: readonly string[]): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text;
 }
 
-/** Returns the places for the context: each allowed text field in order, or else the additional property. */
+/** Returns the places for the context: each allowed text field in order, then the additional property. */
 export function placesFor(
   args: Readonly<Record<string, unknown>>,
   context: string,
@@ -26,12 +26,13 @@ export function placesFor(
   const { textFields, isSafe, label, contextKey } = settings;
   const mayTouch = (field: string) => !isSafe || isSafeField(field, annotations);
   const fields = textFields.filter((it) => Object.hasOwn(args, it) && typeof args[it] === 'string' && mayTouch(it));
-  if (fields.length > 0) {
-    const block = contextBlock(context, label);
-    return fields.map((field) => ({ field, text: `${block}\n\n${args[field]}` }));
-  }
-  // An existing property is an argument of the call, so it is changed as a field.
-  return [Object.hasOwn(args, contextKey) ? { field: contextKey, text: context } : { key: contextKey, context }];
+  const block = fields.length > 0 ? contextBlock(context, label) : '';
+  return [
+    ...fields.map((field) => ({ field, text: `${block}\n\n${args[field]}` })),
+    // An existing property is an argument of the call, so it is changed as a field.
+    ...(Object.hasOwn(args, contextKey) ? [{ field: contextKey, text: context }] : []),
+    { key: contextKey, context },
+  ];
 }
 
 /**

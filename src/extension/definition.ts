@@ -43,8 +43,9 @@ export interface Extension {
   /** Called once per model response with its whole text, before `onTag` and `onPlainText`. */
   readonly onLlmOutput?: ((output: string, context: ExtensionContext) => OutputResult) | undefined;
   /**
-   * True if the extension uses state. Each run then extends the lifetime of its state from the first run of a process on,
-   * instead of from its first use of state on. Matters only if `ttlMs` is at least `sessionTtlMs`.
+   * False if the extension never uses state. Its runs then never extend the lifetime of a session's state. True if each
+   * run waits for that extension. Default: each run extends the lifetime if the extension has a callback. Matters only if
+   * `ttlMs` is at least `sessionTtlMs`.
    */
   readonly usesState?: boolean | undefined;
   /** Strings that are added to each model request. They are never stored in the conversation. */

@@ -1,3 +1,4 @@
+import type { Logger } from '../internal/logger.js';
 import { freezeData } from '../internal/plain-data.js';
 import { ExtensionHealth } from './callbacks/health.js';
 import type { Extension, PromptAddition, RegisteredExtension, TagHandler } from './definition.js';
@@ -13,6 +14,16 @@ export interface Registration {
   readonly health: ExtensionHealth;
   /** True once the extension is unregistered: from then on no callback of it is called. */
   removed: boolean;
+  /** True once the registration is logged. */
+  logged: boolean;
+}
+
+/** Logs a registration once. A registry without a logger of its own logs when an agent loads it. */
+export function logRegistration(registration: Registration, logger: Logger): void {
+  if (registration.logged) return;
+  registration.logged = true;
+  const { id, priority, scope, session } = registration.extension;
+  logger.info(`Extension "${id}" is registered.`, { extensionId: id, priority, scope, session });
 }
 
 /** Returns true if a tag's name equals a pattern, or begins like a pattern that ends in `*`. */
@@ -26,6 +37,12 @@ export function mayUseState({ extension, usesState }: Registration): boolean {
   const { onInputMessages, onPlainText, onTag, onLlmOutput, promptAdditions } = extension;
   if (usesState || (onInputMessages ?? onPlainText ?? onTag ?? onLlmOutput) !== undefined) return true;
   return promptAdditions.some(({ condition }) => typeof condition === 'function');
+}
+
+/** Returns true if the state of the extension must live as long as the session: another process may have written it. */
+export function mayHaveState(registration: Registration): boolean {
+  const { extension, usesState } = registration;
+  return usesState || (extension.usesState !== false && mayUseState(registration));
 }
 
 function declaresState({ usesState, promptAdditions }: RegisteredExtension): boolean {
@@ -59,7 +76,7 @@ export function createRegistration(definition: Extension, { source, session }: R
     ...(session !== undefined && { session }),
   });
   return {
-    ...{ extension, source, removed: false },
+    ...{ extension, source, removed: false, logged: false },
     handlers: handlersOf(extension),
     usesState: declaresState(extension),
     health: new ExtensionHealth(extension.id),

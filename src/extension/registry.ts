@@ -15,8 +15,9 @@ import { createLifecycle } from './lifecycle.js';
 import { ExtensionMetrics } from './metrics.js';
 import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options.js';
 import { type CallbackPlan, createPlan } from './plan.js';
-import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
+import { createRegistration, inCallbackOrder, logRegistration, type Registration } from './registration.js';
 import { ExtensionRun, type RegistrySettings } from './run.js';
+import { RunMap } from './run-map.js';
 import { type DeletingStore, deletingState } from './state/deleting-store.js';
 import { ExtensionState } from './state/extension-state.js';
 
@@ -55,7 +56,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   private readonly registrations = new Map<string, Registration>();
   /** Weak references, so that a long-lived registry does not keep unused agents in memory. */
   private readonly attachments = new Set<WeakRef<Attachment>>();
-  private readonly runs = new WeakMap<RunContext, ExtensionRun>();
+  private readonly runs = new RunMap<ExtensionRun>();
   private readonly settings: RegistrySettings;
   private readonly tools: ExtensionRegistryOptions['tools'];
   /** The ids of unregistered extensions whose state could not be removed. */
@@ -91,9 +92,8 @@ export class ExtensionRegistry implements LifecycleLoader {
     const registration = createRegistration(definition, { source: extension, session });
     this.registrations.set(id, registration);
     this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'register', extension_id: id });
-    const { priority, scope } = registration.extension;
-    this.logger.info(`Extension "${id}" is registered.`, { extensionId: id, priority, scope, session });
     this.update();
+    if (this.logger !== consoleLogger) logRegistration(registration, this.logger);
     return registration.extension;
   }
 
@@ -175,6 +175,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     this.attached();
     this.attachments.add(new WeakRef(attachment));
     attachment.update(this.lifecycle());
+    for (const registration of this.registrations.values()) logRegistration(registration, this.logger);
   }
 
   /** Returns the extensions in the order in which their callbacks run. */

@@ -6,7 +6,7 @@ import type { HealthSettings } from './callbacks/health.js';
 import { TimeBudget } from './callbacks/time-budget.js';
 import type { ExtensionMetrics } from './metrics.js';
 import { type CallbackPlan, planFor } from './plan.js';
-import type { Registration } from './registration.js';
+import { mayHaveState, type Registration } from './registration.js';
 import type { ExtensionState } from './state/extension-state.js';
 import type { StateSite } from './state/store-calls.js';
 
@@ -46,7 +46,7 @@ export class ExtensionRun {
     plan: CallbackPlan,
   ) {
     this.plan = planFor(plan, run.session?.id);
-    if (settings.state.outlivesUse && this.plan.registrations.some(({ usesState }) => usesState)) this.renew();
+    if (settings.state.outlivesUse && this.plan.registrations.some(mayHaveState)) this.renew();
   }
 
   get sessionId(): string {
@@ -120,7 +120,9 @@ export class ExtensionRun {
   private renew(): void {
     const { session } = this.run;
     if (session === undefined) return;
-    this.renewing = this.settings.state.touch(session.id, this.site).catch((error) => this.complain(error));
+    const renewing = this.settings.state.touch(session.id, this.site).catch((error) => this.complain(error));
+    // A run whose extensions may have no state does not wait for the store.
+    if (this.plan.registrations.some(({ usesState }) => usesState)) this.renewing = renewing;
   }
 
   private complain(error: unknown): void {

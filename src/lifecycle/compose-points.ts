@@ -1,5 +1,6 @@
 import { describeError, HookResultInvalidError, KeelsonError } from '../errors.js';
 import { checkResponse } from '../model/check-response.js';
+import { hasSameSignal } from '../model/lazy-signal.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
@@ -31,7 +32,9 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
     );
   },
   passOn({ entry, point, run }, before, after) {
-    const changed = keysOf(before).filter((key) => before[key] !== after[key]);
+    const changed = keysOf(before).filter((key) =>
+      key === 'signal' ? !hasSameSignal(before, after) : before[key] !== after[key],
+    );
     for (const key of keysOf(after)) if (!(key in before)) changed.push(key);
     if (changed.length > 0) run.record({ type: 'modify', by: entry.name, point, after: changed });
     return after;

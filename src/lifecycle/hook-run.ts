@@ -212,8 +212,24 @@ export interface ExtensionErrorReport {
   readonly pauseMs: number;
 }
 
-/** An event that a ready-made lifecycle emits. */
-export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport | ExtensionErrorReport;
+/** The run starts without the tools of some MCP servers, because they are not connected. */
+export interface ServerErrorReport {
+  readonly type: 'server-error';
+  /** The servers that are not connected. `state` is that of `status()`; `error` is the last error. */
+  readonly servers: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly error?: string | undefined;
+  }[];
+}
+
+/** An event that a ready-made lifecycle or a loader emits. */
+export type RunReport =
+  | ModelErrorReport
+  | CompactionStartReport
+  | CompactionEndReport
+  | ExtensionErrorReport
+  | ServerErrorReport;
 
 /** Emits an event of a run. If this type of event has no listener, logs `message` as a warning instead. */
 export function report(run: RunContext, news: RunReport, message?: string): void {

@@ -1,5 +1,5 @@
 /**
- * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results; and a seal for
+ * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results, a search for tools; and a seal for
  * suspended runs that a client keeps. Each factory
  * returns an object that several agents may share. To change its order, spread it: `{ ...limits({ … }), priority: 60
  * }`.
@@ -7,9 +7,11 @@
  * @packageDocumentation
  */
 export { type ApprovalAnswer, type ApprovalOptions, approval } from './approval.js';
-export { type CompactionOptions, compaction } from './compaction.js';
-export { fallbackModels } from './fallback-models.js';
+export { type CompactionOptions, compaction } from './compaction/compaction.js';
+export { type FallbackOptions, fallbackModels } from './fallback-models.js';
 export { type LimitReached, type LimitsOptions, limits } from './limits.js';
+export type { ModelPrice } from './price.js';
+export { type PromptCacheOptions, promptCache } from './prompt-cache.js';
 export { type RetryOptions, retryModelCalls } from './retry-model-calls.js';
 export { SealInvalidError, type SealProblem } from './seal-error.js';
 export {
@@ -17,9 +19,11 @@ export {
   type OpenOptions,
   openRun,
   type SealableRun,
+  type SealedAnswer,
   type SealedCall,
   type SealKey,
   type SealOptions,
   sealRun,
 } from './sealed-run.js';
+export { type ToolSearchOptions, toolSearch } from './tool-search/tool-search.js';
 export { type TruncateOptions, truncateToolResults } from './truncate-tool-results.js';

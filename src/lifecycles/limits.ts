@@ -1,14 +1,15 @@
 import { HookResultInvalidError, OptionInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { callable, mapOf, whole } from '../internal/options/rules.js';
+import { callable, mapOf, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction } from '../lifecycle/hook-action.js';
-import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
+import { costOf, type ModelPrice, priceOf, priceRule } from './price.js';
 
 /** Limits of one run; set at least one. A resumed run is a new run, with the full limits. */
 export interface LimitsOptions {
@@ -21,17 +22,24 @@ export interface LimitsOptions {
    */
   readonly tokens?: number | undefined;
   /**
+   * The maximum cost in US dollars, by `prices`. The last model call may exceed it, because its cost is known only
+   * afterwards. Calls of agents used as tools and summaries of `compaction` are not counted.
+   */
+  readonly usd?: number | undefined;
+  /** The prices of each model that may be called, by model id. A call of a model without a price ends the run. */
+  readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
+  /**
    * The maximum number of calls of each tool, by tool name. A further call gets an error result, and the run continues.
    * A name that matches no tool is logged as a warning at the first model call.
    */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
-  /** Returns how the run ends at the limit of `modelCalls`, `toolCalls` or `tokens`. Default: a reject. */
+  /** Returns how the run ends at the limit of `modelCalls`, `toolCalls`, `tokens` or `usd`. Default: a reject. */
   readonly onLimit?: ((limit: LimitReached) => RejectAction | RespondAction) | undefined;
 }
 
 /** The limit that a run has reached. */
 export interface LimitReached {
-  readonly limit: 'modelCalls' | 'toolCalls' | 'tokens';
+  readonly limit: 'modelCalls' | 'toolCalls' | 'tokens' | 'usd';
   /** The value of the option. */
   readonly max: number;
   /** The number that the run has used. For tool calls, refused calls are included. */
@@ -41,10 +49,11 @@ export interface LimitReached {
 interface Used {
   modelCalls: number;
   toolCalls: number;
+  usd: number;
   readonly perTool: Map<string, number>;
 }
 
-const NAMES = { modelCalls: 'model calls', toolCalls: 'tool calls', tokens: 'tokens' };
+const NAMES = { modelCalls: 'model calls', toolCalls: 'tool calls', tokens: 'tokens', usd: 'US dollars' };
 const NO_RESPONSE: ModelResponse = {
   content: [],
   finishReason: 'other',
@@ -63,11 +72,11 @@ const NO_RESPONSE: ModelResponse = {
  * const agent = new Agent({ model, tools, lifecycle: [limits({ modelCalls: 20, perTool: { search: 5 } })] });
  */
 export function limits(options: LimitsOptions): AgentLifecycle {
-  const { onLimit = rejectAt, perTool, ...max } = resolveLimits(options);
+  const { onLimit = rejectAt, perTool, prices, ...max } = resolveLimits(options);
   const guarded = perTool && guardedNames('limits({ perTool })', Object.keys(perTool));
   const runs = new WeakMap<RunContext, Used>();
   const usedBy = (run: RunContext): Used => {
-    const used = runs.get(run) ?? { modelCalls: 0, toolCalls: 0, perTool: new Map() };
+    const used = runs.get(run) ?? { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
     runs.set(run, used);
     return used;
   };
@@ -78,6 +87,12 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     if (isObject(action) && (action.type === 'reject' || action.type === 'respond')) return action as never;
     // `onLimit` must end the run: continuing would exceed the limit.
     throw new HookResultInvalidError('`onLimit` must return HookAction.reject() or HookAction.respond()', action);
+  };
+  const pay = async (request: ModelCallRequest, next: ModelCall) => {
+    const price = priceOf(prices ?? {}, request.model.id);
+    const response = await next(request);
+    usedBy(request.run).usd += costOf(response.usage, price);
+    return response;
   };
   return {
     name: 'limits',
@@ -91,7 +106,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     wrapModelCall(request, next) {
       const end = endOf(request.run);
       usedBy(request.run).modelCalls += 1;
-      if (end === undefined) return next(request);
+      if (end === undefined) return prices === undefined ? next(request) : pay(request, next);
       request.run.end({ by: 'limits', ...end });
       return NO_RESPONSE;
     },
@@ -103,7 +118,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
 }
 
 function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReached | undefined {
-  const { modelCalls, toolCalls, tokens } = max;
+  const { modelCalls, toolCalls, tokens, usd } = max;
   if (modelCalls !== undefined && used.modelCalls >= modelCalls) {
     return { limit: 'modelCalls', max: modelCalls, used: used.modelCalls };
   }
@@ -111,6 +126,7 @@ function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReache
   if (toolCalls !== undefined && used.toolCalls > toolCalls) {
     return { limit: 'toolCalls', max: toolCalls, used: used.toolCalls };
   }
+  if (usd !== undefined && used.usd >= usd) return { limit: 'usd', max: usd, used: used.usd };
   if (tokens === undefined) return undefined;
   const { totalTokens } = run.usage;
   return totalTokens >= tokens ? { limit: 'tokens', max: tokens, used: totalTokens } : undefined;
@@ -135,17 +151,23 @@ const rules = {
   modelCalls: whole(1),
   toolCalls: whole(0),
   tokens: whole(1),
+  usd: numberRule('a number of US dollars of more than 0', Number.MIN_VALUE),
+  prices: mapOf(priceRule),
   perTool: mapOf(whole(0)),
   onLimit: callable,
 } satisfies OptionTable<LimitsOptions>;
 
 function resolveLimits(options: LimitsOptions): LimitsOptions {
   validateOptions(options, rules);
-  const { modelCalls, toolCalls, tokens, perTool } = options;
-  if ([modelCalls, toolCalls, tokens, perTool].every((limit) => limit === undefined)) {
+  const { modelCalls, toolCalls, tokens, usd, prices, perTool } = options;
+  if ((usd === undefined) !== (prices === undefined)) {
+    const [given, missing] = usd === undefined ? ['prices', 'usd'] : ['usd', 'prices'];
+    throw new OptionInvalidError(missing, `\`${missing}\` must be set with \`${given}\`, got \`${given}\` alone`);
+  }
+  if ([modelCalls, toolCalls, tokens, usd, perTool].every((limit) => limit === undefined)) {
     throw new OptionInvalidError(
       'options',
-      '`options` must have at least one of modelCalls, toolCalls, tokens, perTool, got none of them',
+      '`options` must have at least one of modelCalls, toolCalls, tokens, usd, perTool, got none of them',
     );
   }
   return { ...options, ...(perTool && { perTool: { ...perTool } }) };

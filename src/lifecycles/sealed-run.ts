@@ -17,11 +17,22 @@ type WebKey = Exclude<SealKey, string | Uint8Array>;
 export interface SealableRun {
   readonly status: string;
   readonly history: readonly Message[];
-  readonly pending: readonly SealedCall[];
+  readonly pending: readonly (SealedCall | SealedAnswer)[];
 }
 
 /** A tool call that waits for a decision. */
 export type SealedCall = ToolCallPart & { readonly reason: string; readonly by: string };
+
+/** An answer that waits for a decision. */
+export interface SealedAnswer {
+  readonly type: 'answer';
+  readonly id: 'answer';
+  readonly text: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly name?: undefined;
+  readonly input?: undefined;
+}
 
 /** Options of `sealRun`. */
 export interface SealOptions {
@@ -55,8 +66,8 @@ export interface OpenedRun {
   readonly expiresAt: number;
   /** The history of the suspended run. Pass it to the next run as `messages`. */
   readonly messages: readonly Message[];
-  /** The open tool calls. Decide on each one in `resume`. */
-  readonly pending: readonly SealedCall[];
+  /** The open tool calls, or the suspended answer. Decide on each one in `resume`. */
+  readonly pending: readonly (SealedCall | SealedAnswer)[];
 }
 
 const VERSION = 'keelson-run.1';

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
 import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import type { ReadManifest } from './formats/format.js';
-import { FORMATS } from './formats/list.js';
+import { FORMATS, formatOf } from './formats/list.js';
 import { readJsonFile } from './formats/strict-json.js';
 
 /** Options of `readExtensionFolder`. */
@@ -26,9 +26,8 @@ export interface FolderResult {
 export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
-  const wanted = new Set<ManifestFormat>(reading.compat);
-  for (const { id: format, file, isOptIn, read: readFormat } of FORMATS) {
-    if (isOptIn && !wanted.has(format)) continue;
+  const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
+  for (const { id: format, file, read: readFormat } of [...own, ...reading.compat.map(formatOf)]) {
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined) continue;
     if (found !== undefined) {

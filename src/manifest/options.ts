@@ -34,7 +34,10 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
    * approval. Default true.
    */
   readonly autoEnable?: boolean | undefined;
-  /** Manifest formats of other programs to read as well. Default: none. */
+  /**
+   * Manifest formats of other programs to read as well. If a directory has several manifests, the first format of this
+   * list counts. A `manifest.json` counts before all of them. Default: none.
+   */
   readonly compat?: readonly Exclude<ManifestFormat, 'native'>[] | undefined;
   /** The host configuration. The values of settings are at `extensions.<name>.<setting>`. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;

@@ -1,16 +1,12 @@
-import type {
-  AgentLifecycle,
-  LifecycleLoader,
-  LoaderHost,
-  ToolCallRequest,
-  ToolInvoke,
-} from '../lifecycle/lifecycle.js';
-import type { LiveToolSet, ToolResult } from '../tools/tool.js';
+import type { AgentLifecycle, LifecycleLoader, LoaderHost, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { LiveToolSet } from '../tools/tool.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
+import { reportMissing } from './missing-servers.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
 import { type McpReload, ServerPool } from './server-pool.js';
+import { ToolLoad } from './tool-load.js';
 import type { McpTool } from './tools/mcp-tool.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
@@ -68,9 +64,12 @@ export interface McpServers extends LifecycleLoader {
   readonly name: 'mcp';
   /** The tools of all connected servers. The tools of a server are removed when it disconnects. */
   readonly tools: McpTools;
-  /** Adds the tools to an agent and connects. An agent with `loaders: [mcp]` calls this. Rejects after `close`. */
+  /**
+   * Adds the tools to an agent and connects. An agent with `loaders: [mcp]` calls this. Waits for the servers as
+   * `waitForServers` says. Rejects after `close`.
+   */
   load(host: LoaderHost): Promise<void>;
-  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. Never rejects. */
+  /** Connects to all servers in parallel. Resolves when each server is connected, or its first attempt has failed. */
   connect(): Promise<void>;
   /** Ends all connections. Resolves when all server processes have ended. */
   close(): Promise<void>;
@@ -130,8 +129,8 @@ export interface McpTools extends LiveToolSet {
 
 /**
  * Connects an agent to any number of MCP servers over stdio, Streamable HTTP and SSE. Their tools are named
- * `mcp__server__tool`. A server that fails is logged and shown in `status()`; it does not delay other servers. If a
- * server disconnects, its tools are removed until it is connected again.
+ * `mcp__server__tool`. A server that fails is logged and shown in `status()`. It delays neither other servers nor the
+ * first run, unless `waitForServers` names it. If a server disconnects, its tools are removed until it is connected again.
  *
  * The servers in `servers` are trusted. The servers of the workspace's `.mcp.json` need the approval of the trust gate.
  *
@@ -149,7 +148,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    load: (host) => pool.load(host, lifecycleOf(pool.tools, host)),
+    load: (host) => pool.load(host, lifecycleOf(pool, host)),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),
@@ -163,25 +162,32 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
 }
 
 /** Runs outermost, so that every other hook sees the full name of a tool that the model called by its short name. */
-function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
+function lifecycleOf(pool: ServerPool, host: LoaderHost): AgentLifecycle {
+  const { tools } = pool;
+  const load = new ToolLoad();
   return {
     name: 'mcp',
     priority: 100,
     tools,
-    wrapToolCall: (call, next) => (call.tool === undefined ? callByAlias(call, { next, tools, host }) : next()),
+    beforeAgent: (_input, run) => reportMissing(run, pool.status()),
+    afterModel: (_response, run) => load.check(run),
+    wrapToolCall(call, next) {
+      const meant = call.tool === undefined ? callByAlias(call, tools, host) : call;
+      // The person who approved the call saw these arguments. They are converted after the hooks.
+      if (meant.tool === undefined || meant.approved) return next(meant);
+      const input = pool.coerce(meant.tool, meant.input);
+      return next(input === meant.input ? meant : { ...meant, input });
+    },
   };
 }
 
 /**
  * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not
- * redirected, even if that tool is not offered in this turn.
+ * redirected, even if that tool is not offered in this turn. Returns the call itself if the name is unknown.
  */
-function callByAlias(
-  call: ToolCallRequest,
-  { next, tools, host }: { readonly next: ToolInvoke; readonly tools: McpToolSet; readonly host: LoaderHost },
-): Promise<ToolResult> {
+function callByAlias(call: ToolCallRequest, tools: McpToolSet, host: LoaderHost): ToolCallRequest {
   const meant = tools.find(call.name);
   const tool = call.run.tools.find((offered) => offered.name === meant?.name);
-  if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return next();
-  return next({ ...call, name: tool.name, tool });
+  if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return call;
+  return { ...call, name: tool.name, tool };
 }

@@ -24,6 +24,12 @@ export interface McpServersOptions {
   readonly approve?: Approver | undefined;
   /** The trust gate of the host, if it has one. Default: a new gate for `workspaceDir` that asks `approve`. */
   readonly gate?: TrustGate | undefined;
+  /**
+   * The servers that `agent.ready()` and the first run wait for: `true` for all, `false` for none, or names. Waits for
+   * the first attempt to connect. The tools of the other servers join when their server is connected. Default: none,
+   * but each server has `timeouts.readyMs` to connect.
+   */
+  readonly waitForServers?: boolean | readonly string[] | undefined;
   readonly timeouts?: McpTimeouts | undefined;
   /** How a lost connection is restored. `false` turns automatic attempts off. */
   readonly reconnect?: McpReconnectOptions | false | undefined;
@@ -33,6 +39,19 @@ export interface McpServersOptions {
    * tool is offered, and a `tools-delta` event reports the change.
    */
   readonly pinTools?: boolean | undefined;
+  /**
+   * How the arguments of a call are compared with the schema of the tool.
+   *
+   * - `coerce`: values of a wrong type are converted, such as `"5"` to `5`; `null` values of optional properties and
+   *   forbidden unknown properties are removed. The result is checked. Hooks of the agent get the converted arguments,
+   *   and each change is a `modify` decision.
+   * - `strict`: the arguments are checked and never changed.
+   * - `off`: the server alone checks the arguments.
+   *
+   * Default: `coerce` for an agent with the loader. Agents that share `tools` have no hook of the loader, so the default
+   * for them is `strict`. With an explicit `coerce`, the arguments are converted after the hooks of such an agent.
+   */
+  readonly checkArguments?: 'coerce' | 'strict' | 'off' | undefined;
   /** Answers questions from a server to the user. Without it, the client declares no support for such questions. */
   readonly elicit?: ((request: McpElicitation) => Awaitable<McpElicitationAnswer>) | undefined;
   /** The name and version of the application, sent to each server. Default: those of Keelson. */
@@ -56,8 +75,13 @@ export interface McpClientInfo {
 
 /** Times in milliseconds. */
 export interface McpTimeouts {
-  /** From the start of a server until its tools are listed. Default 10,000. */
+  /** From the start of a server until its tools are listed, installation by `npx` included. Default 60,000. */
   readonly connectMs?: number | undefined;
+  /**
+   * The time that `agent.ready()` and the first run give a server that `waitForServers` does not name. It begins after
+   * the approval of the server. Default 1,000; with `waitForServers: false`, 0.
+   */
+  readonly readyMs?: number | undefined;
   /** For one request. Each progress notification restarts it. Default 60,000. */
   readonly callMs?: number | undefined;
   /** For one request in total, also with progress. Default 600,000. */

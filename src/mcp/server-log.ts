@@ -1,5 +1,6 @@
 import type { Logger } from '../internal/logger.js';
 import { safeText } from '../internal/safe-text.js';
+import { withoutPages } from './failure-text.js';
 
 const MAX_TEXT = 10_000;
 
@@ -13,7 +14,7 @@ export class ServerLog {
   write(level: keyof Logger, text: string, details?: unknown): void {
     // The message of an error already names the server.
     const named = text.startsWith('MCP server "') ? text : `MCP server ${JSON.stringify(this.server)}: ${text}`;
-    const line = safeText(named, { maxLength: MAX_TEXT });
+    const line = safeText(withoutPages(named), { maxLength: MAX_TEXT });
     try {
       this.logger()[level](line, ...(details === undefined ? [] : [details]));
     } catch {

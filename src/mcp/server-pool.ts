@@ -3,6 +3,7 @@ import type { Changes } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { Tool } from '../tools/tool.js';
 import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
 import { findServers } from './config/found-servers.js';
 import { readServer } from './config/server-map.js';
@@ -13,6 +14,7 @@ import { originOf } from './server/claims.js';
 import type { McpServer } from './server/mcp-server.js';
 import { type PutOutcome, type Removal, ServerMembers } from './server/members.js';
 import type { McpServerStatus } from './server/status.js';
+import { coerceArguments } from './tools/coerce.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
 /** The result of `reload`: the names of servers by kind of change. */
@@ -51,17 +53,24 @@ export class ServerPool {
         '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
       );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
+    this.members.isLoaded = true;
     host.use(lifecycle);
-    await this.connect();
+    await this.begin();
   }
 
-  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or its first attempt has failed. */
   async connect(): Promise<void> {
+    await this.begin();
+    await Promise.all(this.members.servers().map(({ link }) => link.settled()));
+  }
+
+  /** Connects to all servers in parallel, and waits for them as `waitForServers` says. */
+  private async begin(): Promise<void> {
     if (this.isClosed) return;
-    const connected = this.connectKnown();
+    const connected = this.members.connectIdle();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
-    await Promise.all([connected, this.connectKnown()]);
+    await Promise.all([connected, this.members.connectIdle()]);
   }
 
   /** Adds one server and connects to it. Throws if the server would not get its name. */
@@ -70,6 +79,7 @@ export class ServerPool {
     const entry = readServer(name, config, origin);
     if (!this.members.isFree(entry)) throw invalidOption('name', 'a name that no server with precedence has', name);
     await this.members.put(entry);
+    await this.members.settled(name);
     return this.members.statusOf(name);
   }
 
@@ -90,6 +100,12 @@ export class ServerPool {
     return reading;
   }
 
+  /** Converts the arguments of a call, if `checkArguments` asks for that and the tool belongs to this loader. */
+  coerce({ name, inputSchema }: Tool, input: unknown): unknown {
+    const isOwn = this.tools.find(name)?.inputSchema === inputSchema;
+    return isOwn && this.members.checkArguments === 'coerce' ? coerceArguments(inputSchema, input) : input;
+  }
+
   find(name: string): McpServer {
     return this.members.find(name);
   }
@@ -105,10 +121,6 @@ export class ServerPool {
   async close(): Promise<void> {
     this.isClosed = true;
     await this.members.close();
-  }
-
-  private async connectKnown(): Promise<void> {
-    await Promise.all(this.members.servers().map(({ link }) => link.state === 'idle' && link.connect()));
   }
 
   private async readFiles(): Promise<McpReload> {

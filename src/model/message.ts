@@ -104,6 +104,8 @@ export interface AssistantMessage {
   readonly content: readonly AssistantPart[];
   /** True if the run was aborted during this answer. The content is the text that had been shown. */
   readonly stopped?: boolean | undefined;
+  /** True if a hook suspended this answer. At the end of a conversation, the answer waits for a decision. */
+  readonly suspended?: boolean | undefined;
 }
 
 /** The tool results of one turn, in call order. */
@@ -141,8 +143,9 @@ export function isContentPart(part: unknown): part is ContentPart {
 }
 
 /**
- * Returns the text of a message: its text parts, joined without a separator. Includes the text of tool results, but not
- * reasoning, images and files. Includes commentary only if the message has no other text.
+ * Returns the text of a message: its text parts, joined without a separator. A blank line separates texts around a tool
+ * that the provider executed. Includes the text of tool results, but not reasoning, images and files. Includes commentary
+ * only if the message has no other text.
  *
  * @example
  * for (const message of session.messages) console.log(message.role, textOf(message));
@@ -152,10 +155,14 @@ export function textOf(message: Message): string {
   if (typeof content === 'string') return content;
   let text = '';
   let remarks = '';
+  let gap = '';
   for (const part of content) {
     if (part.type === 'text' && part.commentary) remarks += part.text;
-    else if (part.type === 'text') text += part.text;
-    else if (part.type === 'tool-result' && message.role === 'tool') text += contentText(part.content);
+    else if (part.type === 'text') {
+      text += (text && gap + part.text) || part.text;
+      gap = '';
+    } else if (part.type === 'tool-result' && message.role === 'tool') text += contentText(part.content);
+    else if (part.type === 'tool-result' || (part.type === 'tool-call' && part.providerExecuted)) gap = '\n\n';
   }
   return text || remarks;
 }

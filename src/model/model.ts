@@ -19,6 +19,8 @@ export interface ModelSettings {
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | undefined;
+  /** Marks the prompt for the cache of a provider that wants marks. The lifecycle `promptCache()` sets it. */
+  readonly promptCache?: { readonly ttl: '5m' | '1h' } | undefined;
   /** Fields passed unchanged into the provider's request, keyed by provider. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
@@ -51,15 +53,21 @@ export interface ModelRequest {
 }
 
 /**
- * Token counts of one model call, or a sum. Cached tokens are included in input tokens, and reasoning tokens in output
- * tokens.
+ * Token counts of one model call, or a sum. Tokens read from and written to a cache are included in input tokens, and
+ * reasoning tokens in output tokens.
  */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly cachedInputTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
+  /**
+   * The input and output tokens of the last request, if the provider made several requests for one response. This is the
+   * size of the conversation. Absent in sums.
+   */
+  readonly contextTokens?: number | undefined;
 }
 
 /** The reason why the model stopped. */

@@ -34,11 +34,28 @@ export abstract class RunError extends KeelsonError implements RunErrorState {
   }
 }
 
+/**
+ * The reason why a model call failed. docs/errors.md describes each kind, and what the ready-made lifecycles do with
+ * it.
+ */
+export type ModelErrorKind =
+  | 'context-overflow'
+  | 'rate-limit'
+  | 'overloaded'
+  | 'content-filter'
+  | 'auth'
+  | 'invalid-request'
+  | 'tool-format'
+  | 'network'
+  | 'unknown';
+
 /** The model call failed, or resolved with an invalid response. `cause` is the error that the model threw. */
 export class ModelError extends RunError {
   readonly code = 'ERR_MODEL_FAILED';
   /** The model's id. */
   readonly model: string;
+  /** The kind that the model's error had, else a kind for its status 401, 403, 429 or 5xx, else `unknown`. */
+  readonly kind: ModelErrorKind;
   /** The HTTP status code, if the model's error had a numeric `status`. */
   readonly status: number | undefined;
   /** True if the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection or a timeout. */
@@ -53,11 +70,13 @@ export class ModelError extends RunError {
     this.status = typeof hints.status === 'number' ? hints.status : undefined;
     this.retryAfterMs = typeof hints.retryAfterMs === 'number' ? hints.retryAfterMs : undefined;
     this.retryable = typeof hints.retryable === 'boolean' ? hints.retryable : isRetryableStatus(this.status);
+    this.kind = hints.kind ?? kindOfStatus(this.status ?? 0);
   }
 }
 
 /** Properties of a thrown error that {@link ModelError} keeps. */
 export interface ModelFailureHints {
+  readonly kind?: ModelErrorKind | undefined;
   readonly status?: number | undefined;
   readonly retryable?: boolean | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -75,6 +94,12 @@ export class ResponseInvalidError extends KeelsonError {
     this.response = response;
     hideMembers(this, 'response');
   }
+}
+
+function kindOfStatus(status: number): ModelErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 429) return 'rate-limit';
+  return status >= 500 ? 'overloaded' : 'unknown';
 }
 
 function isRetryableStatus(status: number | undefined): boolean {

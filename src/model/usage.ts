@@ -13,16 +13,18 @@ export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
   sum.inputTokens += input;
   sum.outputTokens += output;
   sum.totalTokens += count(usage.totalTokens) || input + output;
-  if (usage.cachedInputTokens !== undefined || usage.reasoningTokens !== undefined) addDetails(sum, usage);
+  const { cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage;
+  if (cachedInputTokens !== undefined || cacheWriteTokens !== undefined || reasoningTokens !== undefined) {
+    addDetails(sum, usage);
+  }
 }
+
+const DETAILS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 
 // A separate function, so that the engine can inline the short caller into the run loop.
 function addDetails(sum: UsageSum, usage: Usage): void {
-  if (usage.cachedInputTokens !== undefined) {
-    sum.cachedInputTokens = (sum.cachedInputTokens ?? 0) + count(usage.cachedInputTokens);
-  }
-  if (usage.reasoningTokens !== undefined) {
-    sum.reasoningTokens = (sum.reasoningTokens ?? 0) + count(usage.reasoningTokens);
+  for (const name of DETAILS) {
+    if (usage[name] !== undefined) sum[name] = (sum[name] ?? 0) + count(usage[name]);
   }
 }
 

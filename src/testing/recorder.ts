@@ -85,6 +85,7 @@ const EVENT_TYPES = Object.keys({
   'compaction-start': true,
   'compaction-end': true,
   'extension-error': true,
+  'server-error': true,
   'model-end': true,
   'tool-start': true,
   'tool-delta': true,

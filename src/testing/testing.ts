@@ -15,6 +15,13 @@ export {
   type LifecycleFault,
   LifecycleFaultyError,
 } from './assert/lifecycle-fault.js';
+export type { ContractCase, ContractSubject } from './contract/contract-case.js';
+export { StoreContractError } from './contract/error.js';
+export {
+  type SessionStoreContractOptions,
+  sessionStoreContract,
+} from './contract/session/session-store-contract.js';
+export { type StateStoreContractOptions, stateStoreContract } from './contract/state/state-store-contract.js';
 export type { HookName } from './hook-name.js';
 export { type EventSource, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
 export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script/error.js';

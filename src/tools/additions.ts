@@ -4,7 +4,8 @@ import type { Tool } from './tool.js';
 /** Merges `additions` into the arguments if the tool's schema allows additional properties. Existing arguments win. */
 export function withAdditions(tool: Tool, input: unknown, additions: Readonly<Record<string, unknown>>): unknown {
   if (!isObject(input) || isClosed(tool.inputSchema)) return input;
-  return { ...additions, ...input };
+  // The first spread keeps the order of the existing arguments.
+  return { ...input, ...additions, ...input };
 }
 
 /** True if the schema, or a member of its union, forbids additional properties. */

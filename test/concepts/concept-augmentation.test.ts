@@ -4,7 +4,7 @@ import { type ConceptRequest, conceptAugmentation } from '../../src/concepts/con
 import { Agent, defineTool, type ToolCallRequest } from '../../src/index.js';
 import { assertLifecycle, calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { augmentedRun, block, known } from '../support/concepts/augmented-run.js';
+import { augmentedRun, block, keptLog, known } from '../support/concepts/augmented-run.js';
 
 /** Adds a value to a list and returns the tool result `done`. */
 function record(list: unknown[], value: unknown): string {
@@ -214,6 +214,55 @@ describe('failed lookups', () => {
     ]);
     const error = 'TypeError: no graph';
     expect(log.at(-1)).toMatchObject({ level: 'warn', extra: { tool: 'work', error, sessionID: expect.any(String) } });
+  });
+
+  test('logs one warning if all lookups fail', async () => {
+    const buildContext = ({ conceptName }: { conceptName: string }) => {
+      throw new TypeError(`no ${conceptName}`);
+    };
+    const { received, log } = await augmentedRun({ text: '[[A]] [[B]] [[C]]' }, { buildContext });
+
+    expect(received).toEqual([{ text: '[[A]] [[B]] [[C]]' }]);
+    expect(log.map(({ level, message }) => [level, message])).toEqual([
+      ['info', 'Detected concepts in work: A, B, C'],
+      ['warn', 'Augmentation failed for work: TypeError: no A'],
+    ]);
+  });
+
+  test('cuts contexts at a million characters, with a mark', async () => {
+    const { received } = await augmentedRun({ topic: '[[A]]' }, { buildContext: () => 'a'.repeat(1_000_001) });
+
+    expect(received).toEqual([
+      { topic: '[[A]]', _maenifold_context: `${'a'.repeat(1_000_000)}… (1000001 characters)` },
+    ]);
+  });
+
+  test.each([
+    ['run', ['A', 'B', 'A', 'B']],
+    ['call', ['A', 'A', 'B', 'A', 'A', 'B']],
+  ] as const)('keeps the lookups of a %s', async (keepFor, expected) => {
+    const asked: string[] = [];
+    const received: unknown[] = [];
+    const buildContext = ({ conceptName }: ConceptRequest) => {
+      asked.push(conceptName);
+      return `about ${conceptName}`;
+    };
+    const work = toolOf('work', (given) => record(received, given));
+    const agent = new Agent({
+      model: scriptedModel(({ messages }) => {
+        if (messages.at(-1)?.role === 'user') return calls('work', { topic: '[[A]]' });
+        return received.length % 2 === 1 ? calls('work', { topic: '[[A]] [[B]]' }) : says('end');
+      }),
+      tools: [work],
+      lifecycle: [conceptAugmentation({ buildContext, keepFor })],
+      logger: keptLog().logger,
+    });
+    await agent.run('go');
+    await agent.run('go');
+
+    expect(asked).toEqual(expected);
+    expect(received).toHaveLength(4);
+    expect(received[1]).toEqual({ topic: '[[A]] [[B]]', _maenifold_context: 'about A\n\n---\n\nabout B' });
   });
 
   test('S2-5.3: a missing program is logged as a skip, not as a failure', async () => {

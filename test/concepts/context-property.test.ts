@@ -67,3 +67,21 @@ describe('S2-4.2d: the additional property', () => {
     expect(log.at(-1)?.message).toMatch(/^Augmented work with 1 concept/);
   });
 });
+
+test('the additional property is left out of a union with a closed member, and no record claims it', async () => {
+  const input = z.union([z.strictObject({ id: z.number() }), z.object({ options: z.object({ query: z.string() }) })]);
+  const work = defineTool({ name: 'work', description: 'Works.', input, execute: (given) => given as object });
+  const { messages, log } = await augmentedRun({ options: { query: '[[x]]' } }, {}, work);
+
+  expect(messages[2]?.content).toEqual([expect.objectContaining({ structured: { options: { query: '[[x]]' } } })]);
+  expect(log.at(-1)).toMatchObject({ level: 'debug', extra: { reason: 'no_place' } });
+});
+
+test('the additional property is left out if the schema returns a string', async () => {
+  const input = z.object({ topic: z.string() }).transform(({ topic }) => topic);
+  const work = defineTool({ name: 'work', description: 'Works.', input, execute: (given) => given });
+  const { messages, log } = await augmentedRun({ topic: '[[x]]' }, {}, work);
+
+  expect(messages[2]).toMatchObject({ content: [{ content: '[[x]]' }] });
+  expect(log.at(-1)).toMatchObject({ level: 'debug', extra: { reason: 'no_place' } });
+});

@@ -81,6 +81,8 @@ const notWrittenFirst = [
   'McpRemoveOptions',
   'HookMachineOptions',
   'SetAsideOptions',
+  'HandlerOptions',
+  'ErrorTextOptions',
 ];
 
 function hasExample(symbol: ts.Symbol): boolean {

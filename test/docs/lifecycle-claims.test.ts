@@ -200,7 +200,8 @@ describe('lifecycle.md: the hook points', () => {
     const { status, text, pending } = await createAgent('Hi.', [{ afterModel: () => HookAction.suspend('wait') }]).run(
       'Hello',
     );
-    expect({ status, text, pending }).toEqual({ status: 'suspended', text: 'Hi.', pending: [] });
+    const held = { type: 'answer', id: 'answer', text: 'Hi.', reason: 'wait', by: 'lifecycle#1' };
+    expect({ status, text, pending }).toEqual({ status: 'suspended', text: 'Hi.', pending: [held] });
   });
 
   test('a text that a lifecycle responds with must match the output schema', async () => {

@@ -2,9 +2,10 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runScript } from '../support/examples/run-script.js';
+import { hasPostgres } from '../support/stores/postgres-server.js';
 import { hasRedis } from '../support/stores/redis-server.js';
 
-const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
+const folder = fileURLToPath(new URL('../../examples', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
 
 describe('S4-NFR3.5, S4-SUM.S, S4-SUM.N: each example runs as a program of its own', () => {
@@ -51,3 +52,18 @@ test('a second process continues the session in Redis, or the example prints tha
     expect(stdout).toBe('first process: I have read 1 messages.\nsecond process: I have read 3 messages.\n');
   }
 }, 60_000);
+
+test.runIf(hasPostgres)(
+  'two web servers continue one session in PostgreSQL, also with questions at the same time',
+  async () => {
+    const { stdout } = await runScript('examples/13-two-web-servers.ts', { env: { DATABASE_URL: '' } });
+
+    expect(stdout.split('\n')).toEqual([
+      'first server:  I have read 1 messages.',
+      'second server: I have read 3 messages.',
+      'both at once:  4 answers',
+      '',
+    ]);
+  },
+  60_000,
+);

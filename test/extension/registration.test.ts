@@ -4,6 +4,7 @@ import {
   type ExtensionInput,
   ExtensionInvalidError,
   ExtensionRegistry,
+  extensions,
   MemoryStateStore,
   type RegisteredExtension,
   type TagHandler,
@@ -117,6 +118,45 @@ describe('register', () => {
       expect(registry.list()).toEqual([]);
     },
   );
+
+  test('S1-1.1.3: without a session, an extension acts in every session, and each session has its own state', async () => {
+    const log: string[] = [];
+    const registry = new ExtensionRegistry();
+    const registered = registry.register({
+      id: 'x',
+      async onLlmOutput(_output, { sessionId, getState, setState }) {
+        log.push(`${sessionId}: ${await getState('last')}`);
+        await setState('last', sessionId);
+      },
+    });
+    const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry] });
+    for (const id of ['A', 'B', 'A', 'B']) await (await agent.session({ id })).run('go');
+
+    expect(registered.scope).toBe('session');
+    expect(registered.session).toBeUndefined();
+    expect(log).toEqual(['A: undefined', 'B: undefined', 'A: A', 'B: B']);
+  });
+
+  test('S1-10.1.2: a registration before the first run is logged once, by the logger of the first agent', async () => {
+    const registry = extensions([{ id: 'x', priority: 60 }]);
+    const loggers = [recordingLogger(), recordingLogger()];
+    for (const logger of loggers) {
+      const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry], logger });
+      await agent.run('go');
+    }
+    registry.register({ id: 'later' });
+    await registry.unregister('later');
+
+    expect(
+      loggers.map(({ records }) => records.filter(({ level }) => level === 'info').map((it) => it.message)),
+    ).toEqual([
+      ['Extension "x" is registered.', 'Extension "later" is registered.', 'Extension "later" was unregistered.'],
+      [],
+    ]);
+    expect(loggers[0]?.records[0]?.details).toEqual({
+      ...{ extensionId: 'x', priority: 60, scope: 'session', session: undefined },
+    });
+  });
 
   test('S1-1.1.3: an extension acts only in its session, unless its scope is global', async () => {
     const log: string[] = [];

@@ -182,7 +182,7 @@ describe('at afterModel', () => {
     const gate: AgentLifecycle = { afterModel: () => HookAction.suspend('read it first') };
     const result = await new Agent({ model: scriptedModel(['done']), lifecycle: [gate] }).run('Hello');
 
-    expect(result).toMatchObject({ status: 'suspended', pending: [] });
+    expect(result).toMatchObject({ status: 'suspended', pending: [{ type: 'answer', text: 'done' }] });
   });
 
   it('S4-FR2.2d, H6: Modify replaces the response for later hooks, the run and the messages', async () => {

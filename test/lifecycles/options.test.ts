@@ -37,7 +37,21 @@ const wrong: readonly [string, () => unknown, string][] = [
   [
     'options',
     untyped(limits, {}),
-    '`options` must have at least one of modelCalls, toolCalls, tokens, perTool, got none of them',
+    '`options` must have at least one of modelCalls, toolCalls, tokens, usd, perTool, got none of them',
+  ],
+  ['prices', untyped(limits, { usd: 1 }), '`prices` must be set with `usd`, got `usd` alone'],
+  ['usd', untyped(limits, { prices: {} }), '`usd` must be set with `prices`, got `prices` alone'],
+  ['usd', untyped(limits, { usd: 0, prices: {} }), '`usd` must be a number of US dollars of more than 0, got 0'],
+  [
+    'prices.m.output',
+    untyped(limits, { usd: 1, prices: { m: { input: 1 } } }),
+    '`prices.m.output` must be a number of US dollars of 0 or more, got undefined',
+  ],
+  ['ttl', untyped(lifecycles.promptCache, { ttl: '1d' }), "`ttl` must be '5m' or '1h', got \"1d\""],
+  [
+    'on[0]',
+    () => fallbackModels([model], { on: ['down' as never] }),
+    "`on[0]` must be 'context-overflow', 'rate-limit', 'overloaded', 'content-filter', 'auth', 'invalid-request', 'tool-format', 'network' or 'unknown', got \"down\"",
   ],
   ['modelCalls', untyped(limits, { modelCalls: 0 }), '`modelCalls` must be a whole number of 1 or more, got 0'],
   ['toolCalls', untyped(limits, { toolCalls: 1.5 }), '`toolCalls` must be a whole number of 0 or more, got 1.5'],

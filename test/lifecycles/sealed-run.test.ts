@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Agent, defineTool, HookAction } from '../../src/index.js';
-import { approval, openRun, type SealedCall, sealRun } from '../../src/lifecycles/lifecycles.js';
+import { approval, openRun, sealRun } from '../../src/lifecycles/lifecycles.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 
 const key = 'a secret of at least thirty-two bytes';
@@ -22,7 +22,8 @@ async function suspended() {
   return { agent, paid, result, text: await sealRun(result, key, options) };
 }
 
-const approve = (pending: readonly SealedCall[]) => Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
+const approve = (pending: readonly { readonly id: string }[]) =>
+  Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
 const at = (ms: number) => ({ now: () => ms, setTimeout: () => 0, clearTimeout: () => {} });
 
 test('a sealed run is restored and resumes with the arguments that were sealed', async () => {

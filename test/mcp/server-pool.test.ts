@@ -73,6 +73,7 @@ test('one run uses tools of several real servers over all three transports', asy
   await using http = await everythingOverHttp('streamableHttp');
   const memory = { ...realServer('memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } };
   const mcp = mcpServers({
+    waitForServers: true,
     servers: {
       ...{ memory, files: realServer('filesystem', join(folder, 'shared')), everything: realServer('everything') },
       ...{ overSse: { type: 'sse', url: sse.url }, overHttp: { url: http.url } },

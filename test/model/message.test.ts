@@ -50,6 +50,17 @@ describe('toolCallsOf', () => {
   });
 });
 
+test('textOf separates texts around a tool that the provider ran by a blank line', () => {
+  const text = (said: string) => ({ type: 'text', text: said }) as const;
+  const ran = { type: 'tool-call', id: '1', name: 'web_search', input: {}, providerExecuted: true } as const;
+  const found = { type: 'tool-result', id: '1', name: 'web_search', content: 'A page.' } as const;
+
+  expect(textOf({ role: 'assistant', content: [text('I search.'), ran, found, text('It is '), text('noon.')] })).toBe(
+    'I search.\n\nIt is noon.',
+  );
+  expect(textOf({ role: 'assistant', content: [ran, found, text('Noon.')] })).toBe('Noon.');
+});
+
 test('textOf omits commentary, unless the message has no other text', () => {
   const remark = { type: 'text', text: 'I look it up.', commentary: true } as const;
 

@@ -68,6 +68,7 @@ describe('a ModelError', () => {
         name: 'ModelError',
         message: 'Model "m" failed: {"status":429,"retryAfterMs":5,"headers":{}}',
         code: 'ERR_MODEL_FAILED',
+        kind: 'rate-limit',
         ...{ model: 'm', status: 429, retryable: true, retryAfterMs: 5 },
         ...{ usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
       },

@@ -11,7 +11,14 @@ test('sums counts, and adds an optional count only if a usage has it', () => {
 
   addUsage(total, { inputTokens: 1, outputTokens: 2, totalTokens: 3 });
   addUsage(total, { inputTokens: 1, outputTokens: 2, totalTokens: 3, cachedInputTokens: 1 });
-  addUsage(total, { inputTokens: 1, outputTokens: 2, totalTokens: 3, cachedInputTokens: 1, reasoningTokens: 0 });
+  addUsage(total, {
+    inputTokens: 1,
+    outputTokens: 2,
+    totalTokens: 3,
+    cachedInputTokens: 1,
+    reasoningTokens: 0,
+    cacheWriteTokens: 4,
+  });
   addUsage(total, undefined);
 
   expect(total).toEqual({
@@ -19,6 +26,7 @@ test('sums counts, and adds an optional count only if a usage has it', () => {
     outputTokens: 6,
     totalTokens: 9,
     cachedInputTokens: 2,
+    cacheWriteTokens: 4,
     reasoningTokens: 0,
   });
 });

@@ -280,7 +280,7 @@ console.log('ran');`,
 import { mcpServers } from ${JSON.stringify(fileURLToPath(new URL('../../src/mcp/mcp.ts', import.meta.url)))};
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const later = (done) => new Promise((resolve) => setTimeout(resolve, 10)).then(() => (done() ? undefined : later(done)));
-const own = mcpServers({ servers: { own: { command: 'node', args: [${JSON.stringify(echoServer)}] } }, system: { logger } });
+const own = mcpServers({ servers: { own: { command: 'node', args: [${JSON.stringify(echoServer)}] } }, waitForServers: true, system: { logger } });
 await own.connect();
 const server = () => own.status()[0];
 const waits = [() => true, () => server().reconnects > 0 && server().state === 'connected'];

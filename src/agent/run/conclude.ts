@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall } from '../../lifecycle/waterfall.js';
-import type { CompletedRun, PendingCall, RunResult, SuspendedRun } from '../run-result.js';
+import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
 import { announceText } from './run-events.js';
@@ -59,7 +59,7 @@ export function complete(run: Run, text: string): RunResult<unknown> {
 }
 
 /** Converts to a suspended result, which has no `output`. */
-function suspendedResult(completed: CompletedRun<unknown>, pending: readonly PendingCall[]): SuspendedRun {
+function suspendedResult(completed: CompletedRun<unknown>, pending: SuspendedRun['pending']): SuspendedRun {
   const { output: _output, ...record } = completed;
   return { ...record, status: 'suspended', pending };
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../../model/message.js';
-import type { ResumedCalls } from './continuation.js';
+import type { DecidedAnswer, ResumedCalls } from './resume/continuation.js';
 
 /** The messages of one run. */
 export class Conversation {
@@ -11,6 +11,8 @@ export class Conversation {
   outgoing: Message[];
   /** The open calls of a resumed run, until they have results. */
   resuming: ResumedCalls | undefined = undefined;
+  /** The decision on the suspended answer of the last turn. */
+  deciding: DecidedAnswer | undefined = undefined;
   /** Messages from hooks and tools, added to the conversation after the results of the turn. */
   private queue: Message[] | undefined = undefined;
   private readonly instructions: string | undefined;

@@ -80,7 +80,7 @@ function closeSuspended(run: Run): Promise<void> {
 function closePending(run: Run): void {
   const { added, history, outgoing } = run.conversation;
   const asked = history.findLast((message) => toolCallsOf(message).length > 0);
-  if (asked === undefined || run.pending === undefined || run.pending.length === 0) return;
+  if (asked === undefined || run.pending?.[0]?.type !== 'tool-call') return;
   run.pending = undefined;
   const index = history.indexOf(asked) + 1;
   const partial = history[index]?.role === 'tool' ? (history[index] as ToolMessage) : undefined;

@@ -1,6 +1,7 @@
 import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { errorResult } from '../../tools/tool-result.js';
+import type { PendingAnswer } from '../run-result.js';
 import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
@@ -25,6 +26,18 @@ function takeAnswer(run: Run, { content }: ModelResponse): void {
   run.end.answer = content.length === 1 && first?.type === 'text' ? first.text : textOf(message);
 }
 
+/** Adds an answer that a hook suspended. Returns it as it appears in `pending`. */
+function holdAnswer(
+  run: Run,
+  { content }: ModelResponse,
+  verdict: Pick<PendingAnswer, 'reason' | 'by'>,
+): PendingAnswer {
+  const message: AssistantMessage = { role: 'assistant', content, suspended: true };
+  run.conversation.push(message);
+  run.end.answer = textOf(message);
+  return { type: 'answer', id: 'answer', text: run.end.answer, ...verdict };
+}
+
 function takeCalls(run: Run, response: ModelResponse, calls: readonly ToolCallPart[]): TurnCalls {
   const distinct = pushCalls(run, response, calls);
   const { finishReason } = response;
@@ -47,8 +60,8 @@ function takeWithheld(
   run.shown = undefined;
   const distinct = calls && pushCalls(run, response, calls);
   if (!suspends) return distinct && new TurnCalls(run, distinct, undefined);
-  if (distinct === undefined) takeAnswer(run, response);
-  run.pending = (distinct ?? []).map((call) => ({ ...call, reason: action.reason, by }));
+  const verdict = { reason: action.reason, by };
+  run.pending = distinct?.map((call) => ({ ...call, ...verdict })) ?? [holdAnswer(run, response, verdict)];
   run.conversation.flush();
   return undefined;
 }

@@ -3,10 +3,12 @@ import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import { type RunResult, TurnLimitError } from '../run-result.js';
+import { asksAgain } from './calls/asks-again.js';
 import { acceptResponse, isPlainCall } from './calls/model-call.js';
 import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
 import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
 import { complete, conclude } from './conclude.js';
+import { decideAnswer } from './resume/decide-answer.js';
 import { failRun } from './fail-run.js';
 import { weighAnswer } from './output.js';
 import { takeResponse } from './response.js';
@@ -31,42 +33,46 @@ const ALL = 2 ** 30;
  */
 export async function executeRun(run: Run, message: UserMessage | undefined): Promise<RunResult<unknown>> {
   run.config.life.runs += 1;
-  try {
-    const entering = enter(run, message);
-    let calls = isPromise(entering) ? await entering : entering;
-    while (calls !== undefined || !isOver(run)) {
-      if (calls === undefined) {
-        if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
-        const preparing = prepareTurn(run);
-        if (preparing !== undefined) await preparing;
-        if (beginModelCall(run)) {
-          const plain = isPlainCall(run);
-          const raw = await (plain ? run.config.model.generate(modelRequestOf(run)) : askModel(run));
-          const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : raw);
-          calls = takeResponse(run, isPromise(judging) ? await judging : judging);
-        }
-      }
-      if (calls !== undefined) {
-        const executing = executeCalls(calls);
-        if (executing !== undefined) {
-          try {
-            settleSingle(calls, await executing);
-          } catch (error) {
-            failSingle(calls, error);
+  let isEntered = false;
+  for (;;) {
+    try {
+      const entering = isEntered ? undefined : enter(run, message);
+      isEntered = true;
+      let calls = isPromise(entering) ? await entering : entering;
+      while (calls !== undefined || !isOver(run)) {
+        if (calls === undefined) {
+          if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
+          const preparing = prepareTurn(run);
+          if (preparing !== undefined) await preparing;
+          if (beginModelCall(run)) {
+            const plain = isPlainCall(run);
+            const raw = await (plain ? run.config.model.generate(modelRequestOf(run)) : askModel(run));
+            const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : raw);
+            calls = takeResponse(run, isPromise(judging) ? await judging : judging);
           }
         }
-        finaliseCalls(calls);
+        if (calls !== undefined) {
+          const executing = executeCalls(calls);
+          if (executing !== undefined) {
+            try {
+              settleSingle(calls, await executing);
+            } catch (error) {
+              failSingle(calls, error);
+            }
+          }
+          finaliseCalls(calls);
+        }
+        const finishing = finishTurn(run, calls);
+        if (finishing !== undefined) await finishing;
+        calls = undefined;
+        const weighing = run.conversation.hasQueued || run.config.output !== undefined ? weighAnswer(run) : undefined;
+        if (weighing !== undefined) await weighing;
       }
-      const finishing = finishTurn(run, calls);
-      if (finishing !== undefined) await finishing;
-      calls = undefined;
-      const weighing = run.conversation.hasQueued || run.config.output !== undefined ? weighAnswer(run) : undefined;
-      if (weighing !== undefined) await weighing;
+      const concluding = conclude(run);
+      return complete(run, isPromise(concluding) ? await concluding : concluding);
+    } catch (error) {
+      if (!asksAgain(run, error)) throw await failRun(run, error);
     }
-    const concluding = conclude(run);
-    return complete(run, isPromise(concluding) ? await concluding : concluding);
-  } catch (error) {
-    throw await failRun(run, error);
   }
 }
 
@@ -87,11 +93,15 @@ function passInput(
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
   // A resumed run without a message has no text to change.
-  const takesNone = message === undefined && run.conversation.resuming !== undefined;
+  const takesNone = message === undefined && isResumed(run);
   const entered = runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
   return isPromise(entered)
     ? entered.then((later) => begin(run, withText(message, later)))
     : begin(run, withText(message, entered));
+}
+
+function isResumed({ conversation: { resuming, deciding } }: Run): boolean {
+  return resuming !== undefined || deciding !== undefined;
 }
 
 /** Replaces the text of a message. Images and files stay. */
@@ -107,6 +117,7 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls 
   end.throwIfAborted();
   if (end.verdict === undefined) end.entered = ALL;
   if (conversation.resuming !== undefined) return resume(run, message);
+  if (conversation.deciding !== undefined) return decideAnswer(run, message);
   if (message !== undefined) conversation.push(message);
   conversation.flush();
   return undefined;

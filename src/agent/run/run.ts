@@ -17,7 +17,7 @@ import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
-import type { PendingCall } from '../run-result.js';
+import type { PendingAnswer, PendingCall } from '../run-result.js';
 import { ModelStep } from './calls/model-step.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
@@ -86,8 +86,10 @@ export class Run implements HookRun {
   output: unknown = undefined;
   /** True after the model was asked once to correct its answer. */
   repaired = false;
+  /** True after a tool call was refused by the service, and the model was asked again. */
+  refused = false;
   /** The suspended tool calls. If set, the run ends as suspended. */
-  pending: readonly PendingCall[] | undefined = undefined;
+  pending: readonly (PendingCall | PendingAnswer)[] | undefined = undefined;
   suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
 
@@ -103,7 +105,9 @@ export class Run implements HookRun {
 
   record(decision: Omit<Decision, 'turn'>): void {
     if (this.end.over) return;
-    const entry: Decision = { ...decision, turn: this.turn };
+    // Each caller passes a new object, and a copy takes as long as the rest of the hook.
+    const entry = decision as Mutable<Decision>;
+    entry.turn = this.turn;
     if (this.decisions === NO_DECISIONS) this.decisions = [entry];
     else (this.decisions as Decision[]).push(entry);
     if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
@@ -126,6 +130,8 @@ export class Run implements HookRun {
     return true;
   }
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 function asideRequest(
   step: ModelStep,

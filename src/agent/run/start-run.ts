@@ -7,7 +7,7 @@ import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
-import { continueFrom } from './continuation.js';
+import { continueFrom } from './resume/continuation.js';
 import { type Run, RunView } from './run.js';
 import { executeRun } from './run-loop.js';
 import { startLimit } from './time-limit.js';
@@ -19,9 +19,10 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   const messages = options.messages as readonly Message[] | undefined;
   const message = messageOf(input, messages);
   if (messages !== undefined || resume !== undefined) {
-    const { history, resumed } = continueFrom(messages ?? [], resume);
+    const { history, resumed, answer } = continueFrom(messages ?? [], resume);
     run.conversation.replace(history);
     run.conversation.resuming = resumed;
+    run.conversation.deciding = answer;
   }
   bindAborts(run, options);
   return executeRun(run, message);

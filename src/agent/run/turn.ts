@@ -1,6 +1,7 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { addLazySignal } from '../../model/lazy-signal.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
@@ -102,20 +103,7 @@ export function modelRequestOf(run: Run): ModelCallRequest {
 
 function stepRequestOf(run: Run, step: ModelStep): ModelCallRequest {
   const { messages, tools, toolChoice, output, settings, onPart, model } = modelRequestOf(run);
-  return {
-    messages,
-    tools,
-    toolChoice,
-    output,
-    settings,
-    // A getter, because creating an abort signal takes as long as a turn without hooks.
-    get signal() {
-      return step.stop.signal;
-    },
-    onPart,
-    model,
-    run: run.context,
-  };
+  return addLazySignal({ messages, tools, toolChoice, output, settings, onPart, model, run: run.context }, step);
 }
 
 /** Calls the `afterModel` hooks. Returns a promise only if a hook does. */

@@ -1,70 +1,42 @@
 import type { Awaitable } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import { withMessages } from '../../model/lazy-signal.js';
 import type { Message, UserMessage } from '../../model/message.js';
-import type { AdditionPosition, PromptAddition } from '../definition.js';
-import type { Registration } from '../registration.js';
+import type { PromptAddition } from '../definition.js';
+import { type PositionedTexts, textsByPosition } from '../plan.js';
 import type { ExtensionRun } from '../run.js';
 import { isMet } from './addition-condition.js';
 import { guidanceFor } from './tool-guidance.js';
-
-interface OwnedAddition {
-  readonly registration: Registration;
-  readonly addition: PromptAddition;
-}
 
 /**
  * Returns the request with the prompt additions and tool guidance of every extension. In each position, additions are
  * sorted by extension id, then in the order of declaration. Empty lines separate them.
  */
 export function assemblePrompt(run: ExtensionRun, request: ModelCallRequest): Awaitable<ModelCallRequest> {
-  const additions = additionsOf(run);
-  if (additions.every(isUnconditional)) return withAdditions(run, request, additions);
-  return metAdditions(run, additions, request.messages).then((met) => withAdditions(run, request, met));
+  const { additions, fixedTexts } = run.plan;
+  if (fixedTexts !== undefined && !additions.some(({ removed }) => removed)) return withTexts(run, request, fixedTexts);
+  return metAdditions(run, request.messages).then((met) => withTexts(run, request, textsByPosition(met)));
 }
 
-function additionsOf({ plan }: ExtensionRun): OwnedAddition[] {
-  const additions: OwnedAddition[] = [];
-  for (const registration of plan.additions) {
-    if (registration.removed) continue;
-    for (const addition of registration.extension.promptAdditions) additions.push({ registration, addition });
-  }
-  return additions;
-}
-
-function isUnconditional({ addition }: OwnedAddition): boolean {
-  return addition.condition === undefined;
-}
-
-async function metAdditions(
-  run: ExtensionRun,
-  additions: readonly OwnedAddition[],
-  messages: readonly Message[],
-): Promise<OwnedAddition[]> {
-  const met: OwnedAddition[] = [];
-  for (const owned of additions) {
-    const { registration, addition } = owned;
-    const { condition } = addition;
-    if (condition === undefined || (await isMet(run, { registration, condition, messages }))) met.push(owned);
+/** Returns the additions whose conditions are met, without those of unregistered extensions. */
+async function metAdditions(run: ExtensionRun, messages: readonly Message[]): Promise<PromptAddition[]> {
+  const met: PromptAddition[] = [];
+  for (const registration of run.plan.additions) {
+    for (const addition of registration.extension.promptAdditions) {
+      const { condition } = addition;
+      if (registration.removed) continue;
+      if (condition === undefined || (await isMet(run, { registration, condition, messages }))) met.push(addition);
+    }
   }
   return met;
 }
 
-function withAdditions(
-  run: ExtensionRun,
-  request: ModelCallRequest,
-  additions: readonly OwnedAddition[],
-): ModelCallRequest {
-  const at: Record<AdditionPosition, string[]> = {
-    system_prefix: [],
-    system_suffix: [],
-    user_prefix: [],
-    user_suffix: [],
-  };
-  for (const { addition } of additions) if (addition.content !== '') at[addition.position].push(addition.content);
-  const messages = inUser(request.messages, at.user_prefix, at.user_suffix);
-  if (run.plan.guidance.length > 0) at.system_suffix.push(...guidanceFor(run, request.tools));
-  const assembled = inSystem(messages, at.system_prefix, at.system_suffix);
-  return assembled === request.messages ? request : { ...request, messages: assembled };
+function withTexts(run: ExtensionRun, request: ModelCallRequest, texts: PositionedTexts): ModelCallRequest {
+  const messages = inUser(request.messages, texts.user_prefix, texts.user_suffix);
+  const guidance = run.plan.guidance.length > 0 ? guidanceFor(run, request.tools) : [];
+  const suffix = guidance.length > 0 ? [...texts.system_suffix, ...guidance] : texts.system_suffix;
+  const assembled = inSystem(messages, texts.system_prefix, suffix);
+  return assembled === request.messages ? request : withMessages(request, assembled);
 }
 
 type Texts = readonly string[];

@@ -9,6 +9,7 @@ import type { HookDialect } from '../../shell-hooks/hook/event.js';
 import type { ManifestContent, ManifestHook } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import type { ManifestPlace, ReadManifest } from './format.js';
+import { hookDialectOf } from './hook-dialect.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, readJsonFile } from './strict-json.js';
@@ -133,7 +134,8 @@ async function readHooks(
     };
     const source = { scope: 'workspace', source: join(root, path), extension } as const;
     let guards = 0;
-    for (const hook of parseHooks(document, { ...source, dialect, hasData, report }).hooks) {
+    const written = hookDialectOf(document, dialect);
+    for (const hook of parseHooks(document, { ...source, dialect: written, hasData, report }).hooks) {
       const refused = settingIn(hook, findSettings);
       if (refused === undefined) {
         hooks.push(manifestHookOf(hook));

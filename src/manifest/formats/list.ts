@@ -4,9 +4,7 @@ import type { Format } from './format.js';
 import { gemini } from './gemini.js';
 import { native } from './native.js';
 
-/**
- * Every manifest format, in the order in which a directory is searched. To add a format, add its file and a line here.
- */
+/** Every manifest format. To add a format, add its file and a line here. */
 export const FORMATS: readonly Format[] = [native, gemini, claude];
 
 export function formatOf(id: ManifestFormat): Format {

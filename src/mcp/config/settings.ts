@@ -9,6 +9,7 @@ import {
   logger,
   numberRule,
   object,
+  oneOf,
   required,
   texts,
   timerMs,
@@ -32,10 +33,12 @@ export interface McpSettings
   extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
   readonly gate: TrustGate | undefined;
   readonly clientInfo: McpClientInfo;
+  readonly waitForServers: boolean | readonly string[];
   readonly timeouts: typeof TIMEOUTS;
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
   readonly pinTools: boolean;
+  readonly checkArguments: McpServersOptions['checkArguments'];
   readonly system: Pick<McpSystem, 'spawn'> & {
     readonly env: NodeJS.ProcessEnv;
     readonly clock: Clock;
@@ -43,7 +46,7 @@ export interface McpSettings
   };
 }
 
-const TIMEOUTS = { connectMs: 10_000, callMs: 60_000, totalMs: 600_000 };
+const TIMEOUTS = { connectMs: 60_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 };
 const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: '0.1.0' };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
 /** Default limits on what one server may send. */
@@ -61,7 +64,16 @@ const rules = {
   workspaceDir: fullText,
   approve: callable,
   gate: withMethods('authorize', 'verify'),
-  timeouts: group({ connectMs: timerMs, callMs: timerMs, totalMs: timerMs } satisfies OptionTable<McpTimeouts>),
+  waitForServers: {
+    expected: 'a boolean or an array of server names',
+    accepts: (value) => typeof value === 'boolean' || (Array.isArray(value) && value.every(isText)),
+  },
+  timeouts: group({
+    connectMs: timerMs,
+    readyMs: timerMs,
+    callMs: timerMs,
+    totalMs: timerMs,
+  } satisfies OptionTable<McpTimeouts>),
   reconnect: {
     expected: 'an object or false',
     accepts: (value) => value === false || isObject(value),
@@ -79,6 +91,7 @@ const rules = {
     schemaLength: whole(1),
   } satisfies OptionTable<Partial<McpLimits>>),
   pinTools: boolean,
+  checkArguments: oneOf('coerce', 'strict', 'off'),
   elicit: callable,
   clientInfo: group({
     name: required(fullText),
@@ -101,9 +114,11 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
   const clock = system.clock ?? systemClock;
   return {
     ...{ workspaceDir, elicit, roots, oauth, onEvent, pinTools: options.pinTools ?? false },
+    checkArguments: options.checkArguments,
     gate: gateOf(options),
     clientInfo: options.clientInfo ?? CLIENT_INFO,
-    timeouts: withDefaults(TIMEOUTS, options.timeouts),
+    waitForServers: options.waitForServers ?? [],
+    timeouts: { ...withDefaults(TIMEOUTS, options.timeouts), ...(options.waitForServers === false && { readyMs: 0 }) },
     // With 0 attempts, a lost connection is restored only when a request needs it.
     reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : withDefaults(RECONNECT, options.reconnect),
     limits: withDefaults(defaultLimits, options.limits),
@@ -113,6 +128,10 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
       fetch: system.fetch ?? ((...args) => fetch(...args)),
     },
   };
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
 function gateOf({ gate, approve, workspaceDir, system = {} }: McpServersOptions): TrustGate | undefined {

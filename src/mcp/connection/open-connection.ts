@@ -1,6 +1,7 @@
 import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
+import { isPackageRunner } from '../config/package-runner.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { Deadline } from '../transport/pausable-clock.js';
 import { ProcessTransport } from '../transport/process-transport.js';
@@ -35,7 +36,10 @@ export function openConnection(options: ConnectionOptions): Promise<Established>
   const what = `connection to MCP server "${definition.name}"`;
   return withOwnSignal(options.signal, async (signal, controller) => {
     const limits = { what, callMs: connectMs, totalMs: connectMs, hold };
-    const deadline = new Deadline(limits, (late) => controller.abort(late));
+    const deadline = new Deadline(limits, (late) => {
+      late.message += hintOf(definition);
+      controller.abort(late);
+    });
     const opened = shakeHands({ ...options, signal });
     opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
     try {
@@ -49,6 +53,12 @@ export function openConnection(options: ConnectionOptions): Promise<Established>
   });
 }
 
+/** Returns what to do about a server that took too long. */
+function hintOf({ command = '', args }: McpServerDefinition): string {
+  const hint = ' Raise `timeouts.connectMs` if the server needs more time.';
+  return isPackageRunner(command, args) ? `${hint} The server may still have been installing.` : hint;
+}
+
 /** Returns the function that removes secrets from data of the server. */
 function redactOf({ origin }: McpServerDefinition): Redact {
   return origin.redact ?? ((value) => value);
@@ -59,6 +69,7 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
   const sdk = await loadSdk();
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();
+  options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
   const establishOver = (kind: McpServerDefinition['transport']) => {
     const bare = createTransport(options, launch, kind);
     const { redact } = definition.origin;
@@ -91,6 +102,7 @@ async function establish(
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     const connection = await SdkConnection.open(sdk, transport, options);
+    options.onStep('listing');
     const entries = await connection.list('tools', { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
     return { connection, entries };

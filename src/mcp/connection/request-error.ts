@@ -1,7 +1,7 @@
 import { KeelsonError } from '../../errors.js';
 import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
-import { describeWithCause } from '../failure-text.js';
+import { describeWithCause, withoutPages } from '../failure-text.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 
@@ -45,7 +45,7 @@ export function requestError(server: string, error: unknown): KeelsonError {
   const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
   if (error instanceof KeelsonError && !isOfHttp) return error;
   const { status, meaning, words } = describe(error);
-  const said = safeText(words, { maxLength: MAX_TEXT });
+  const said = safeText(withoutPages(words), { maxLength: MAX_TEXT });
   if (status === 401) return unauthorizedError(server, said, error);
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;

@@ -2,7 +2,7 @@ import { KeelsonError, PackageMissingError } from '../../errors.js';
 import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { decide } from '../config/launch.js';
-import type { Connection, ServerContext } from '../connection/connection.js';
+import type { Connection, ConnectStep, ServerContext } from '../connection/connection.js';
 import { type Established, openConnection } from '../connection/open-connection.js';
 import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
@@ -19,10 +19,14 @@ export class Link {
   state: McpServerState;
   /** The reason why the last attempt failed or the connection was lost. */
   failure: unknown = undefined;
+  /** The step of the attempt to connect. Undefined if no attempt is under way. */
+  step: ConnectStep | undefined = undefined;
   /** Number of successful connections. */
   connections = 0;
   established: Established | undefined = undefined;
   private establishedAt = 0;
+  /** Settles when the trust gate has decided. Undefined if the gate was not asked. */
+  asked: Promise<unknown> | undefined = undefined;
   private attempt: Promise<void> | undefined = undefined;
   private readonly closing = new AbortController();
   private readonly backoff: Backoff;
@@ -48,6 +52,11 @@ export class Link {
     this.backoff.cancel();
     // The attempt may wait for a user's approval. `close` does not wait for the attempt.
     return this.attempt ?? this.begin(() => this.tryOnce());
+  }
+
+  /** Connects if no attempt was made yet, or waits for the attempt that is under way. */
+  settled(): Promise<void> {
+    return this.state === 'idle' ? this.connect() : (this.attempt ?? Promise.resolve());
   }
 
   /**
@@ -145,16 +154,23 @@ export class Link {
   private async tryOnce(): Promise<void> {
     this.state = stateOfAttempt(this.connections);
     try {
-      const trusted = this.context.definition.origin.scope === 'builtin' ? undefined : await this.passGate();
+      const gate = this.context.definition.origin.scope === 'builtin' ? undefined : this.passGate();
+      this.asked = gate?.catch(() => {});
+      const trusted = gate && (await gate);
       if (trusted === REFUSED || this.closing.signal.aborted) return;
       const established = await openConnection({
         ...{ ...this.context, trusted, signal: this.closing.signal },
         onEnd: (connection, reason) => this.lost(connection, reason),
         onToolsChanged: () => this.offered.changed(),
+        onStep: (step) => {
+          this.step = step;
+        },
       });
       this.up(established);
     } catch (error) {
       if (!this.closing.signal.aborted) this.failed(error);
+    } finally {
+      this.step = undefined;
     }
   }
 
@@ -197,20 +213,24 @@ export class Link {
 
   private failed(error: unknown): void {
     const { definition, log, emit } = this.context;
+    const before = this.lastError;
     this.failure = error;
     const message = failureText(error);
-    // Logs only the message and the code, since the cause contains unfiltered text from the server.
-    log.write('error', message, error instanceof KeelsonError ? { code: error.code } : undefined);
-    if (this.connections > 0 && isPassing(error)) this.connectLater();
+    // A repeated failure is logged once. Logs only the message and the code, since the cause contains unfiltered text
+    // from the server.
+    const level = message === before ? 'debug' : 'error';
+    log.write(level, message, error instanceof KeelsonError ? { code: error.code } : undefined);
+    if (isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
     emit({ type: 'connection-error', server: definition.name, message });
   }
 
   private connectLater(): void {
     if (this.closing.signal.aborted) return;
-    this.state = 'reconnecting';
+    this.state = this.connections > 0 ? 'reconnecting' : 'unavailable';
     if (this.backoff.schedule(() => this.connect())) return;
     this.state = 'unavailable';
+    if (this.connections === 0 && this.context.settings.reconnect.attempts === 0) return;
     this.context.log.write('error', `no further attempt is made to connect: ${this.lastError}`);
   }
 }

@@ -9,7 +9,7 @@ import { requestError } from '../connection/request-error.js';
 import { inRequestTime, untilAborted } from '../connection/request-time.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import type { CallContext, McpTool } from '../tools/mcp-tool.js';
+import type { CallContext, CheckArguments, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock } from '../transport/pausable-clock.js';
 import { Link } from './link.js';
@@ -23,6 +23,7 @@ const INVALID_PARAMS = -32_602;
 export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
   /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
+  readonly checkArguments: () => CheckArguments;
 }
 
 /** One server and its successive connections. */
@@ -61,11 +62,11 @@ export class McpServer {
 
   status(): McpServerStatus {
     const { name, transport, origin } = this.definition;
-    const { state, lastError, connections, established } = this.link;
+    const { state, step, lastError, connections, established } = this.link;
     const { instructions } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
     return {
-      ...{ name, state, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
+      ...{ name, state, step, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
       reconnects: Math.max(0, connections - 1),
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,

@@ -7,8 +7,10 @@ import { McpUnavailableError } from '../error.js';
 import type { McpEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
 import { ServerLog } from '../server-log.js';
+import type { CheckArguments } from '../tools/mcp-tool.js';
 import { McpToolSet } from '../tools/tool-set.js';
 import { compareOrigins, NameClaims, originOf, shownOrigin } from './claims.js';
+import { connectPatiently } from './first-wait.js';
 import { McpServer } from './mcp-server.js';
 import type { McpServerStatus } from './status.js';
 
@@ -33,6 +35,8 @@ export class ServerMembers {
   private readonly leaving = new Set<McpServer>();
   private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
   private isClosed = false;
+  /** True once an agent has the loader. The loader then converts arguments before all hooks. */
+  isLoaded = false;
 
   constructor(
     private readonly settings: McpSettings,
@@ -54,6 +58,10 @@ export class ServerMembers {
   isFree(entry: McpServerEntry): boolean {
     const holder = this.claims.holder(entry.name);
     return holder === undefined || compareOrigins(entry, holder) < 0;
+  }
+
+  get checkArguments(): CheckArguments {
+    return this.settings.checkArguments ?? (this.isLoaded ? 'coerce' : 'strict');
   }
 
   servers(): readonly McpServer[] {
@@ -151,10 +159,22 @@ export class ServerMembers {
     this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
   }
 
-  /** Connects to a server of the list. Resolves when it is connected or has failed. */
+  /** Connects to a server of the list, and waits for it as `waitForServers` says. */
   private async connect(name: string): Promise<void> {
     const member = this.byName.get(name);
-    if (member instanceof McpServer) await member.link.connect();
+    if (member instanceof McpServer) await connectPatiently(member, this.settings);
+  }
+
+  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
+  async connectIdle(): Promise<void> {
+    const idle = this.servers().filter(({ link }) => link.state === 'idle');
+    await Promise.all(idle.map((server) => connectPatiently(server, this.settings)));
+  }
+
+  /** Resolves when a server is connected or its attempt has failed. */
+  async settled(name: string): Promise<void> {
+    const member = this.byName.get(name);
+    if (member instanceof McpServer) await member.link.settled();
   }
 
   private reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
@@ -194,7 +214,13 @@ export class ServerMembers {
         this.logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
       }
     };
-    return new McpServer(definition, { settings, log, emit, onTools: () => this.collect() });
+    return new McpServer(definition, {
+      settings,
+      log,
+      emit,
+      onTools: () => this.collect(),
+      checkArguments: () => this.checkArguments,
+    });
   }
 }
 
@@ -207,7 +233,7 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
 function statusOf(member: Member): McpServerStatus {
   if (member instanceof McpServer) return member.status();
   const { name, problem, origin } = member;
-  const never = { transport: undefined, protocolVersion: undefined, instructions: undefined };
+  const never = { step: undefined, transport: undefined, protocolVersion: undefined, instructions: undefined };
   const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
   const { scope, source, extension } = origin;
   return { ...never, ...none, name, state: 'invalid', lastError: problem, scope, source, extension };

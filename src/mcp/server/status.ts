@@ -1,7 +1,10 @@
+import type { ConnectStep } from '../connection/connection.js';
+
 /**
- * The state of a server. `pending`: an approval is missing. `denied`: the user declined the server. `invalid`: its
- * configuration cannot be used. `reconnecting`: its connection was lost and is being restored. `unavailable`: it failed,
- * and no automatic attempt follows.
+ * The state of a server. `connecting`: an attempt to connect is under way, and none has succeeded yet. `pending`: an
+ * approval is missing. `denied`: the user declined the server. `invalid`: its configuration cannot be used.
+ * `reconnecting`: its connection was lost and is being restored. `unavailable`: the last attempt to connect failed.
+ * Another attempt follows if a later one may succeed, up to `reconnect.attempts`.
  */
 export type McpServerState =
   | 'idle'
@@ -19,6 +22,12 @@ export type McpServerState =
 export interface McpServerStatus {
   readonly name: string;
   readonly state: McpServerState;
+  /**
+   * The step of the attempt to connect. `installing`: a package runner such as `npx` was started, and may be installing
+   * the server. `starting`: the server was started or contacted. `listing`: its tools are read. Undefined if no attempt
+   * is under way.
+   */
+  readonly step: ConnectStep | undefined;
   /** The transport of the current connection, otherwise the configured one. */
   readonly transport: 'stdio' | 'http' | 'sse' | undefined;
   /** The MCP version of the current connection. */

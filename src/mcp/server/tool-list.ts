@@ -5,6 +5,7 @@ import { failureText } from '../failure-text.js';
 import {
   type CallServer,
   type CallTool,
+  type CheckArguments,
   type McpTool,
   type McpToolOwner,
   toMcpTool,
@@ -16,6 +17,7 @@ import { type McpToolSpec, readToolSpec } from '../tools/spec.js';
 /** Options of ServerTools. */
 export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit'> {
   readonly call: CallServer;
+  readonly checkArguments: () => CheckArguments;
   /** Called when the offered tools have changed. */
   readonly onTools: () => void;
 }
@@ -37,6 +39,8 @@ export class ServerTools {
   /** The fingerprint of each tool when it was first seen. */
   private readonly firstSeen = new Map<string, string>();
   private readonly warned = new Set<string>();
+  /** The names of tools whose description was reported as cut. */
+  private readonly cut = new Set<string>();
   private readonly isWanted: (name: string) => boolean;
   /** The timer of the next reading. Also set while the list is being read. */
   private timer: unknown = undefined;
@@ -135,7 +139,22 @@ export class ServerTools {
     const shown = JSON.stringify(nameOf(entry)?.slice(0, 100)) ?? `number ${index}`;
     if ('problem' in spec) this.warnOnce(`tool ${shown} is skipped: ${spec.problem}`);
     else if (found.has(spec.name)) this.warnOnce(`tool ${shown} is skipped: another tool has this name`);
-    else if (this.isWanted(spec.name)) found.set(spec.name, spec);
+    else if (this.isWanted(spec.name)) {
+      found.set(spec.name, spec);
+      this.reportCut(entry);
+    }
+  }
+
+  /** Warns once about a tool whose description is longer than the limit. */
+  private reportCut(entry: unknown): void {
+    const { name, description } = entry as { readonly name: string; readonly description?: unknown };
+    const { descriptionLength } = this.options.settings.limits;
+    if (typeof description !== 'string' || description.length <= descriptionLength || this.cut.has(name)) return;
+    this.cut.add(name);
+    this.options.log.write(
+      'warn',
+      `the description of tool ${JSON.stringify(name.slice(0, 100))} has ${description.length} characters and is cut at ${descriptionLength}; raise \`limits.descriptionLength\``,
+    );
   }
 
   /** Warns about patterns that match no tool. With a typo in `excludeTools`, the tool to exclude would be offered. */
@@ -165,8 +184,8 @@ export class ServerTools {
   }
 
   private get owner(): McpToolOwner {
-    const { definition, call, log } = this.options;
-    return { server: definition.name, call, warn: (problem) => log.write('warn', problem) };
+    const { definition, call, log, checkArguments } = this.options;
+    return { server: definition.name, call, checkArguments, warn: (problem) => log.write('warn', problem) };
   }
 }
 

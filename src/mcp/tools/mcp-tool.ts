@@ -1,8 +1,11 @@
+import type { JsonSchema } from '../../internal/json.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import { failureText } from '../failure-text.js';
+import type { McpServersOptions } from '../options.js';
 import { type BoundedCheck, boundedCheck } from '../schema/bounded-check.js';
+import { coerceArguments } from './coerce.js';
 import { toolName } from './name.js';
 import { toResult } from './result-content.js';
 import type { McpToolSpec } from './spec.js';
@@ -42,7 +45,12 @@ export interface McpToolOwner {
   readonly server: string;
   readonly call: CallServer;
   readonly warn: (problem: string) => void;
+  /** Returns how arguments are checked. Called for each call. Default: `strict`. */
+  readonly checkArguments?: () => CheckArguments;
 }
+
+/** The option `checkArguments` of `mcpServers`. */
+export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
 
 /**
  * Returns true for a tool of an MCP server.
@@ -83,7 +91,7 @@ export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
     name: toolName(server, spec.name),
     description: `[MCP server ${JSON.stringify(server)}] ${spec.description}`.trim(),
     inputSchema: spec.inputSchema,
-    check: boundedCheck(spec.inputSchema),
+    check: argumentCheck(spec.inputSchema, owner),
     origin: `mcp:${server}`,
     metadata: { mcpServer: server, mcpTool: spec.name },
     ...(spec.annotations && { annotations: spec.annotations }),
@@ -95,6 +103,15 @@ export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
         return toolResult({ content: failureText(error), isError: true });
       }
     },
+  };
+}
+
+function argumentCheck(schema: JsonSchema, { checkArguments }: McpToolOwner): McpTool['check'] {
+  const check = boundedCheck(schema);
+  return (input, signal) => {
+    const mode = checkArguments?.() ?? 'strict';
+    if (mode === 'off') return { value: input };
+    return check(mode === 'coerce' ? coerceArguments(schema, input) : input, signal);
   };
 }
 

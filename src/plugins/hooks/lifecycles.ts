@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../../internal/json.js';
 import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { FinishReason } from '../../model/model.js';
@@ -74,7 +75,7 @@ async function passCall({ part, shownTo, calling }: Passing, call: ToolCallReque
   if (part.beforeTool !== undefined) {
     const verdict = await askBefore(part, pluginCallOf(call), calling);
     if (verdict.blocked !== undefined) return errorResult(verdict.blocked);
-    passed = withVerdict(call, verdict);
+    passed = withVerdict(call, verdict, part);
   }
   const result = await next(passed);
   if (shownTo.length === 0) return result;
@@ -83,8 +84,8 @@ async function passCall({ part, shownTo, calling }: Passing, call: ToolCallReque
   return outcome.isWithheld ? errorResult(outcome.result.content) : withAnswer(result, outcome.result);
 }
 
-function pluginCallOf({ id, name, input, run }: ToolCallRequest): PluginCall {
-  return { name, input: recordOf(input), callId: id, sessionId: run.session?.id ?? run.id };
+function pluginCallOf({ id, name, input, run, tool }: ToolCallRequest): PluginCall {
+  return { name, input: recordOf(input), callId: id, sessionId: run.session?.id ?? run.id, tool };
 }
 
 /** Plugins expect an object as input. Arguments that are invalid JSON become an empty object. */
@@ -93,10 +94,17 @@ function recordOf(input: unknown): Record<string, unknown> {
 }
 
 /** Returns the call as the plugin changed it, or the same object if nothing changed. */
-function withVerdict(call: ToolCallRequest, verdict: ToolVerdict & { readonly blocked?: undefined }): ToolCallRequest {
-  const { name, input } = verdict;
-  if (name === call.name && isSame(input, recordOf(call.input))) return call;
-  return { ...call, name, input };
+function withVerdict(
+  call: ToolCallRequest,
+  { name, input }: ToolVerdict & { readonly blocked?: undefined },
+  { keepsAdded = false }: PluginPart,
+): ToolCallRequest {
+  const before = recordOf(call.input);
+  if (name === call.name && isSame(input, before)) return call;
+  if (!keepsAdded || !isObject(input)) return { ...call, name, input };
+  const added = Object.entries(input).filter(([key, value]) => !isSame(value, before[key]));
+  if (added.length === 0) return { ...call, name, input };
+  return { ...call, name, input, additions: { ...call.additions, ...Object.fromEntries(added) } };
 }
 
 function isSame(a: unknown, b: unknown): boolean {

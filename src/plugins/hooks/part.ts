@@ -11,6 +11,8 @@ export interface PluginCall {
   readonly input: Record<string, unknown>;
   readonly callId: string;
   readonly sessionId: string;
+  /** Undefined outside of a run, and if the name is unknown. */
+  readonly tool?: Tool | undefined;
 }
 
 /**
@@ -25,6 +27,8 @@ export interface PluginPart {
   readonly beforeMessage?: ((message: string) => unknown) | undefined;
   readonly afterResponse?: ((response: { content: string; stopReason: string }) => Awaitable<void>) | undefined;
   readonly beforeTool?: ((call: PluginCall) => unknown) | undefined;
+  /** True if properties that `beforeTool` adds or changes reach a tool whose schema would remove them. */
+  readonly keepsAdded?: boolean | undefined;
   readonly afterTool?: ((call: PluginCall, result: ToolExecutionResult) => unknown) | undefined;
   /** Returns further hooks for a run. `timeoutMs` is the time limit of each hook. */
   readonly runHooks?: ((timeoutMs: number) => Partial<AgentLifecycle>) | undefined;

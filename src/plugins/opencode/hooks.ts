@@ -1,6 +1,7 @@
 import { HookResultInvalidError } from '../../errors.js';
 import { misspeltHooks } from '../../internal/options/misspelt-hooks.js';
 import { isPlainObject } from '../../internal/plain-data.js';
+import { markCalledTool } from '../../tools/called-tool.js';
 import { adaptPlugin, type PluginPart } from '../hooks/part.js';
 import type { ModuleExports } from '../import-module.js';
 import type { Plugin } from '../plugin.js';
@@ -78,12 +79,14 @@ export async function adaptHooks(name: string, hooks: OpencodeHooks, host: Openc
     runHooks: (timeoutMs) => opencodeRunHooks({ name, hooks, host, timeoutMs }),
     beforeTool:
       hooks['tool.execute.before'] &&
-      (async ({ name: tool, input, sessionId: sessionID, callId: callID }) => {
-        const output = { args: input as unknown };
+      (async ({ name: tool, input, sessionId: sessionID, callId: callID, tool: called }) => {
+        const output = markCalledTool({ args: input as unknown }, called);
         await hooks['tool.execute.before']?.({ tool, sessionID, callID }, output);
         if (output.args !== null && typeof output.args === typeof input) return { name: tool, input: output.args };
         throw new HookResultInvalidError('tool.execute.before must leave the arguments in `output.args`', output.args);
       }),
+    // opencode passes the arguments on as the hook left them, without a second check.
+    keepsAdded: true,
     afterTool:
       hooks['tool.execute.after'] &&
       (async ({ name: tool, input: args, sessionId: sessionID, callId: callID }, result) => {

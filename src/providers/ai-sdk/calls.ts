@@ -1,5 +1,13 @@
 import { MISTRAL_MODEL } from '../openai/chat/limits.js';
-import { acceptedName, CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, withTurns } from '../shared/call-ids.js';
+import {
+  acceptedName,
+  CallIds,
+  type IdRule,
+  MISTRAL_IDS,
+  OPENAI_IDS,
+  PLAIN_IDS,
+  withTurns,
+} from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel } from './model.js';
 import { speaksChat } from './result.js';
@@ -7,27 +15,37 @@ import { speaksChat } from './result.js';
 const LONGEST_NAME = 64;
 const OPENAI_CHAT = /^(openai|azure)\b/;
 
+/** The model of a prompt, and the ids of the calls that this model made. */
+export interface CallTarget {
+  readonly model: AiSdkModel;
+  readonly ownIds: ReadonlySet<string>;
+}
+
 /**
  * Replaces call ids and tool names that the provider refuses. Messages of another provider contain such ids, and can
  * repeat them.
  * Chat completions servers other than OpenAI accept any id, and some need their own ids unchanged.
  * Mistral's models have the strictest rules on any host.
  */
-export function withAcceptedCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
+export function withAcceptedCalls(prompt: readonly WireObject[], { model, ownIds }: CallTarget): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
-  if (isMistral) return withTurns(withIds(prompt, new CallIds(MISTRAL_IDS)), [{ type: 'text', text: 'OK.' }]);
-  if (!speaksChat(model.provider)) return withIds(prompt, new CallIds(PLAIN_IDS));
-  return OPENAI_CHAT.test(model.provider) ? withIds(prompt, new CallIds(OPENAI_IDS)) : prompt;
+  if (isMistral) return withTurns(withIds(prompt, MISTRAL_IDS, NONE), [{ type: 'text', text: 'OK.' }]);
+  if (!speaksChat(model.provider)) return withIds(prompt, PLAIN_IDS, ownIds);
+  return OPENAI_CHAT.test(model.provider) ? withIds(prompt, OPENAI_IDS, ownIds) : prompt;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Replaces ids and names. A call that the provider executed keeps its id, since its result has the same id in the
  * assistant message.
  */
-function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObject[] {
+function withIds(prompt: readonly WireObject[], rule: IdRule, own: ReadonlySet<string>): readonly WireObject[] {
+  const ids = new CallIds(rule);
   const withId = (part: WireObject): WireObject => {
     const isOurs = part.type === 'tool-call' && part.providerExecuted !== true;
-    return isOurs ? named(part, ids.ofCall(textOr(part.toolCallId))) : part;
+    const id = textOr(part.toolCallId);
+    return isOurs ? named(part, ids.ofCall(id, own.has(id))) : part;
   };
   return prompt.map((message) => {
     const parts = objectsIn(message.content);

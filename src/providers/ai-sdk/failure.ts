@@ -27,6 +27,7 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
   if (!inside && !isCall && !isTemporary) return failure;
   return new ProviderError(provider, isCall && !inside ? messageOf(thrown) : failure.message, {
     ...failure,
+    kind: failure.kind === 'unknown' && isTemporary && !inside ? 'network' : failure.kind,
     retryable: failure.retryable || (isTemporary && !inside),
     requestId: requestIdIn(thrown.responseHeaders) ?? failure.requestId,
     cause: thrown,
@@ -48,11 +49,13 @@ function statusFailure(provider: string, thrown: WireObject, status: number): Pr
   const given = responseHeadersOf(thrown);
   const headers = headersOf(given);
   const error = bodyOf(thrown);
-  const { message, retryAfterMs, retryable } = toProviderError(provider, { status, headers, error }) as ProviderError;
+  const failure = toProviderError(provider, { status, headers, error }) as ProviderError;
+  const { message, kind, retryAfterMs, retryable } = failure;
   const isTemporary = thrown.isRetryable ?? retryable;
   const isLost = isCut(provider, thrown.cause) || (status >= 500 && isNamedTemporary(provider, error));
   return new ProviderError(provider, message, {
     status,
+    kind,
     retryAfterMs,
     retryable: headers.has('x-should-retry') ? retryable : isTemporary === true || isLost,
     requestId: requestIdIn(given),

@@ -11,6 +11,8 @@ interface Origin {
   readonly provider: string;
   /** The original part, if only this provider understands it. */
   readonly part?: WireObject;
+  /** The model, for a call whose id has a form that other models may refuse. */
+  readonly model?: string;
   /** The id of the provider's request to approve this call. */
   readonly approvalId?: string;
 }

@@ -1,5 +1,12 @@
 import { MessageInvalidError } from '../../errors.js';
-import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../../model/message.js';
+import {
+  type AssistantPart,
+  type ContentPart,
+  type Message,
+  type ToolCallPart,
+  toolCallsOf,
+  type UserMessage,
+} from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
 import { fileOf } from '../shared/file-data.js';
 import { type WireObject, wellFormed } from '../shared/wire.js';
@@ -14,7 +21,16 @@ import { type PromptCall, type PromptTarget, providerResult, speaksChat, toolMes
  * placeholder.
  */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
-  return withAcceptedCalls(wirePrompt(messages, target), target.model);
+  return withAcceptedCalls(wirePrompt(messages, target), { model: target.model, ownIds: ownIds(messages, target) });
+}
+
+/** The ids of calls that this model made. */
+function ownIds(messages: readonly Message[], { model }: PromptTarget): ReadonlySet<string> {
+  const calls = messages.flatMap(toolCallsOf).filter((call) => {
+    const origin = originOf(call);
+    return origin.provider === model.provider && origin.model === model.modelId;
+  });
+  return new Set(calls.map(({ id }) => id));
 }
 
 function wirePrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {

@@ -1,7 +1,8 @@
 import type { ModelRequest, ModelSettings, ToolSpec } from '../../model/model.js';
 import { isStrictSchema } from '../openai/schema.js';
-import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
+import { toolParameters, withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, hasFields, isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { withCacheMarks } from './cache-marks.js';
 import { type AiSdkDownloader, downloadsFor } from './file.js';
 import type { AiSdkModel } from './model.js';
 import { toPrompt } from './prompt.js';
@@ -20,7 +21,7 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
   const { model, download, headers } = target;
   const downloads = await downloadsFor(messages, { model, download, signal });
   const schema = output && wellFormed(withoutDialect(output.schema));
-  return defined({
+  const options = defined({
     prompt: toPrompt(messages, { model, downloads, providerTools: target.providerTools }),
     ...toolOptions(request, target),
     responseFormat: schema && { type: 'json', schema, name: 'output' },
@@ -29,6 +30,7 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
     headers: headers && { ...headers },
     abortSignal: signal,
   });
+  return settings.promptCache === undefined ? options : withCacheMarks(options, model, settings.promptCache.ttl);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, FilePart, ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
 import { readArguments, toUsage, uniqueId } from '../shared/answer.js';
+import { PLAIN_IDS } from '../shared/call-ids.js';
 import { callsMissing, invalidAnswer } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { toBase64 } from '../shared/file-data.js';
@@ -15,13 +16,17 @@ import { familyOf } from './request.js';
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 
 /** Returns the response for a result, received whole or assembled from a stream. */
-export function readResult(result: WireObject, { provider }: AiSdkModel, tools: ProviderTools = {}): ModelResponse {
+export function readResult(
+  result: WireObject,
+  { provider, modelId }: AiSdkModel,
+  tools: ProviderTools = {},
+): ModelResponse {
   const family = familyOf(provider);
   const parts = objectsIn(result.content);
-  const source = { provider, tools, ids: new Set<string>(), approvals: approvalsIn(parts, family) };
+  const source = { provider, modelId, tools, ids: new Set<string>(), approvals: approvalsIn(parts, family) };
   const content = parts.flatMap((part) => readPart(part, source));
   const { finishReason, raw } = finishOf(result.finishReason);
-  const usage = usageOf(result.usage);
+  const usage = usageOf(result.usage, result.providerMetadata);
   if (finishReason === 'other' && raw === '' && content.length + usage.outputTokens === 0)
     throw noAnswer(result, family);
   if (finishReason === 'error')
@@ -56,8 +61,11 @@ export function finishOf(given: unknown): { readonly finishReason: FinishReason;
   return { finishReason: known, raw: textOr(raw) };
 }
 
-/** Returns the usage. Token counts are numbers in v2, and objects since v3. */
-export function usageOf(given: unknown): Usage {
+/**
+ * Returns the usage. Token counts are numbers in v2, and objects since v3. In v2, only the provider's metadata counts
+ * tokens written to a cache.
+ */
+export function usageOf(given: unknown, metadata?: unknown): Usage {
   const usage = isObject(given) ? given : {};
   const { inputTokens: input, outputTokens: output } = usage;
   return toUsage({
@@ -65,13 +73,21 @@ export function usageOf(given: unknown): Usage {
     output: isObject(output) ? output.total : output,
     total: usage.totalTokens,
     cached: isObject(input) ? input.cacheRead : usage.cachedInputTokens,
+    written: isObject(input) ? input.cacheWrite : writtenIn(metadata),
     reasoning: isObject(output) ? output.reasoning : usage.reasoningTokens,
   });
+}
+
+function writtenIn(metadata: unknown): unknown {
+  const { anthropic, bedrock } = isObject(metadata) ? metadata : {};
+  if (isObject(anthropic)) return anthropic.cacheCreationInputTokens;
+  return isObject(bedrock) && isObject(bedrock.usage) ? bedrock.usage.cacheWriteInputTokens : undefined;
 }
 
 /** The response to which a part belongs. */
 interface PartSource {
   readonly provider: string;
+  readonly modelId: string;
   readonly tools: ProviderTools;
   /** The ids of the calls so far. */
   readonly ids: Set<string>;
@@ -120,7 +136,7 @@ function dataOf(given: unknown): string | Uint8Array {
   return data instanceof Uint8Array ? data : String(data ?? '');
 }
 
-function callPart(part: WireObject, { provider, tools, ids, approvals }: PartSource): ToolCallPart {
+function callPart(part: WireObject, { provider, modelId, tools, ids, approvals }: PartSource): ToolCallPart {
   const name = textOr(part.toolName);
   if (name === '') throw invalidAnswer(familyOf(provider), 'a tool call has no name', { cause: part });
   const approvalId = approvals.get(part.toolCallId);
@@ -134,11 +150,9 @@ function callPart(part: WireObject, { provider, tools, ids, approvals }: PartSou
   };
   if (approvalId !== undefined)
     return { ...call, needsApproval: true, ...markedBy({ provider, approvalId }, metadata) };
-  return {
-    ...call,
-    ...(isProviderExecuted && { providerExecuted: true }),
-    ...(isProviderExecuted ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),
-  };
+  if (isProviderExecuted) return { ...call, providerExecuted: true, ...markedBy({ provider }, metadata) };
+  if (!PLAIN_IDS.accepted.test(call.id)) return { ...call, ...markedBy({ provider, model: modelId }, metadata) };
+  return { ...call, ...markedMetadata(provider, metadata) };
 }
 
 /** The input of a custom tool is a JSON string. Its text may be JSON itself, and is not parsed again. */

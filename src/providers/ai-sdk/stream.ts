@@ -58,6 +58,7 @@ function readerOf(stream: unknown, provider: string): Reader {
 class StreamedResult {
   private readonly content: WireObject[] = [];
   private readonly blocks = new Map<string, Block>();
+  private results = 0;
   private readonly toolNames = new Map<unknown, string>();
   private warnings: unknown = undefined;
   private response: WireObject = {};
@@ -78,7 +79,7 @@ class StreamedResult {
     else if (part.type === 'response-metadata') this.response = { ...this.response, ...part };
     else if (part.type === 'finish') this.finish = part;
     // Complete parts are handled like parts of a complete response.
-    else this.content.push(part);
+    else this.addWhole(part);
   }
 
   whole(): WireObject {
@@ -90,12 +91,18 @@ class StreamedResult {
     return { content, warnings, response, usage, finishReason, providerMetadata };
   }
 
-  /** Deltas of different blocks may be interleaved. Blocks keep the order of their first parts. */
+  private addWhole(part: WireObject): void {
+    this.content.push(part);
+    if (part.type === 'tool-result') this.results += 1;
+  }
+
+  /** Deltas of different blocks may be interleaved. Blocks keep the order of their first parts. A tool result ends a text. */
   private addToBlock(part: WireObject, kind: string, step: string): void {
     const key = `${kind} ${part.id}`;
     let block = this.blocks.get(key);
-    if (step === 'start' || !block) {
-      block = { type: kind, text: '', providerMetadata: {} };
+    const isEnded = step === 'delta' && block !== undefined && block.results !== this.results;
+    if (step === 'start' || !block || isEnded) {
+      block = { type: kind, text: '', results: this.results, providerMetadata: {} };
       this.blocks.set(key, block);
       this.content.push(block as WireObject & Block);
     }
@@ -116,6 +123,8 @@ class StreamedResult {
 
 interface Block {
   readonly type: string;
+  /** The number of tool results before the block. */
+  readonly results: number;
   text: string;
   providerMetadata: WireObject;
 }

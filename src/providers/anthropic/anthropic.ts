@@ -1,9 +1,12 @@
+import type { Logger } from '../../internal/logger.js';
+import { logger } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { begun, clientModel, connectionRules, validateConnection } from '../shared/client.js';
 import { receiveEvents } from '../shared/event-stream.js';
 import { throughPauses } from '../shared/pauses.js';
 import { type AnthropicClient, makeClient } from './client.js';
+import { withOwnArguments } from './property-names.js';
 import { toWireRequest } from './request.js';
 import { readMessage } from './response.js';
 import { StreamedMessage } from './stream.js';
@@ -31,6 +34,8 @@ export interface AnthropicOptions {
    * Anthropic.
    */
   readonly baseURL?: string | undefined;
+  /** Receives a warning for each tool that is left out of requests. Default: the console. */
+  readonly logger?: Logger | undefined;
   /** HTTP headers sent with each request, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
@@ -42,7 +47,7 @@ export interface AnthropicOptions {
   readonly maxRetries?: number | undefined;
 }
 
-const rules = connectionRules satisfies OptionTable<AnthropicOptions>;
+const rules = { ...connectionRules, logger } satisfies OptionTable<AnthropicOptions>;
 
 /**
  * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
@@ -60,13 +65,13 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
     requestIdHeader: 'request-id',
     makeClient,
     prepare(client, request) {
-      const body = toWireRequest(request, modelId);
+      const body = toWireRequest(request, modelId, options.logger);
       return {
         send: (requestOptions) => begun(client.messages.create(body, requestOptions)),
         async read(answer, { onPart = () => {} }) {
           const message = new StreamedMessage(onPart);
           await receiveEvents(answer, source, (event) => message.take(event));
-          return readMessage(message.whole(), modelId);
+          return withOwnArguments(readMessage(message.whole(), modelId), request.tools);
         },
       };
     },

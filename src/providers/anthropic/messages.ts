@@ -132,7 +132,12 @@ class ConversationWriter {
 
   private call(part: ToolCallPart): WireObject {
     const name = acceptedName(part.name, LONGEST_NAME);
-    const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: toArguments(part) };
+    const block = {
+      type: 'tool_use',
+      id: this.ids.ofCall(part.id, isFrom(part, this.model)),
+      name,
+      input: toArguments(part),
+    };
     return { ...block, ...fieldsOf(part, this.model) };
   }
 

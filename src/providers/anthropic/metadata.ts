@@ -7,11 +7,15 @@ interface MarkedPart {
 
 /**
  * Returns metadata that keeps a block's fields and its model, under `providerMetadata.anthropic`.
- * Returns an empty object without fields to keep.
+ * Returns an empty object without fields to keep, unless `isMarked` asks for the model alone.
  */
-export function toMetadata(model: string, fields: WireObject): { readonly providerMetadata?: ProviderMetadata } {
+export function toMetadata(
+  model: string,
+  fields: WireObject,
+  isMarked = false,
+): { readonly providerMetadata?: ProviderMetadata } {
   const known = present(fields);
-  return hasFields(known) ? { providerMetadata: { anthropic: { model, ...known } } } : {};
+  return isMarked || hasFields(known) ? { providerMetadata: { anthropic: { model, ...known } } } : {};
 }
 
 /**

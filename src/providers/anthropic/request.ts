@@ -1,16 +1,26 @@
 import type { JsonSchema } from '../../internal/json.js';
+import type { Logger } from '../../internal/logger.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../model/model.js';
-import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
+import { acceptedTools } from '../shared/tools/accepted-tools.js';
+import { toolParameters, withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } from '../shared/wire.js';
+import { withCacheMarks } from './cache-marks.js';
 import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
+import { renamesOf, withAcceptedProperties, withWireArguments } from './property-names.js';
 import { outputSchema } from './schema.js';
 
 /**
  * Returns the body of a request. `settings.providerOptions.anthropic` overrides most fields; `undefined` removes a
  * field.
  */
-export function toWireRequest(request: ModelRequest, model: string): WireObject {
+export function toWireRequest(request: ModelRequest, model: string, logger?: Logger): WireObject {
+  const body = unmarkedRequest(request, model, logger);
+  const { promptCache } = request.settings ?? {};
+  return promptCache === undefined ? body : withCacheMarks(body, promptCache.ttl);
+}
+
+function unmarkedRequest(request: ModelRequest, model: string, logger: Logger | undefined): WireObject {
   const { output, settings = {} } = request;
   // The API refuses blank stop sequences.
   const stops = settings.stopSequences?.filter((sequence) => sequence.trim() !== '');
@@ -21,13 +31,13 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
   const words = schema && !format ? inWords(schema) : '';
   const given = settings.providerOptions?.anthropic ?? {};
   const { thinking, effort } = reasoning(request, abilities, messages);
-  const { tools, tool_choice } = wireTools(request, messages);
+  const { tools, tool_choice } = wireTools(request, messages, logger);
   const config = defined({ effort, format: format && { type: 'json_schema', schema: format } });
   return defined({
     model,
     max_tokens: maxTokens(settings, abilities),
     system: [system, words].filter(Boolean).join('\n\n') || undefined,
-    messages,
+    messages: withWireArguments(messages, request.tools),
     tool_choice,
     ...sampling(settings, abilities, isOn(given.thinking ?? thinking)),
     thinking,
@@ -60,6 +70,8 @@ function inWords(schema: JsonSchema): string {
   return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
 
+const TOOL_RULES = { provider: 'Anthropic', name: /^[a-zA-Z0-9_-]{1,128}$/ };
+
 interface WireTools {
   readonly tools: readonly WireObject[];
   readonly tool_choice?: WireObject | undefined;
@@ -69,8 +81,13 @@ interface WireTools {
  * Returns the tools of a request. The API refuses tool calls in messages without tools, so each called tool gets a stub
  * if the request has no tools.
  */
-function wireTools({ tools, toolChoice }: ModelRequest, messages: readonly WireObject[]): WireTools {
-  if (tools.length > 0) return { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) };
+function wireTools(
+  { tools, toolChoice }: ModelRequest,
+  messages: readonly WireObject[],
+  logger: Logger | undefined,
+): WireTools {
+  const accepted = acceptedTools(tools, { ...TOOL_RULES, logger }, wireTool);
+  if (accepted.length > 0) return { tools: accepted, tool_choice: wireToolChoice(toolChoice) };
   const blocks = messages.flatMap(({ content }) => objectsIn(content));
   const names = new Set(blocks.filter(({ type }) => type === 'tool_use').map(({ name }) => textOr(name)));
   const schema = { type: 'object', properties: {} };
@@ -91,7 +108,9 @@ function withTools(tools: readonly WireObject[], given: WireObject): readonly Wi
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  return wellFormed({ name, description, input_schema: toolParameters(inputSchema) });
+  const parameters = toolParameters(inputSchema);
+  const input_schema = withAcceptedProperties(parameters, renamesOf(inputSchema, parameters));
+  return wellFormed({ name, description, input_schema });
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined {

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, ReasoningPart, ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
 import { count, readArguments, toUsage, uniqueId } from '../shared/answer.js';
+import { PLAIN_IDS } from '../shared/call-ids.js';
 import { callsMissing, invalidAnswer } from '../shared/error.js';
 import { hasFields, isObject, objectsIn, present, textOr, type WireObject } from '../shared/wire.js';
 import { toMetadata } from './metadata.js';
@@ -88,7 +89,7 @@ class BlockReader {
       id,
       name,
       ...readArguments(input),
-      ...toMetadata(this.model, { ...fields, caller: indirectCaller }),
+      ...toMetadata(this.model, { ...fields, caller: indirectCaller }, !PLAIN_IDS.accepted.test(id)),
     };
   }
 
@@ -116,13 +117,27 @@ class BlockReader {
 
 /**
  * Returns the usage. Anthropic's `input_tokens` excludes tokens read from and written to its cache, so they are added.
+ * `iterations` lists the requests that Anthropic's server made for one response.
  */
 function usageOf(usage: WireObject): Usage {
   const { cache_read_input_tokens: cached, cache_creation_input_tokens: created, output_tokens_details } = usage;
-  return toUsage({
-    input: (count(usage.input_tokens) ?? 0) + (count(created) ?? 0) + (count(cached) ?? 0),
+  const counts = toUsage({
+    input: inputOf(usage),
     output: usage.output_tokens,
     cached,
+    written: created,
     reasoning: isObject(output_tokens_details) ? output_tokens_details.thinking_tokens : undefined,
   });
+  const iterations = objectsIn(usage.iterations);
+  const last = iterations.at(-1);
+  if (last === undefined || iterations.length < 2) return counts;
+  return { ...counts, contextTokens: inputOf(last) + (count(last.output_tokens) ?? 0) };
+}
+
+function inputOf({
+  input_tokens: input,
+  cache_creation_input_tokens: created,
+  cache_read_input_tokens: cached,
+}: WireObject): number {
+  return (count(input) ?? 0) + (count(created) ?? 0) + (count(cached) ?? 0);
 }

@@ -69,11 +69,17 @@ export class StreamedMessage {
     if (blocks.length > 0) this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
-  /** The last usage event has the total counts. Earlier counts stay if it omits them or reports 0. */
+  /**
+   * The last usage event has the total counts. Earlier counts stay if it omits them or reports 0. With `iterations`, for
+   * example after a compaction on the server, a 0 counts too: the first event then has the counts before the compaction.
+   */
   private end({ type, delta, usage, ...beside }: WireObject): void {
     this.ending = { ...this.ending, ...present(beside), ...(isObject(delta) && present(delta)) };
     if (!isObject(usage)) return;
-    const counts = Object.entries(present(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
+    const isWhole = Array.isArray(usage.iterations);
+    const counts = Object.entries(present(usage)).filter(
+      ([name, count]) => isWhole || count !== 0 || !this.usage[name],
+    );
     this.usage = { ...this.usage, ...Object.fromEntries(counts) };
   }
 

@@ -1,5 +1,6 @@
 import { OptionInvalidError } from '../../errors.js';
-import { boolean, having, listOf, oneOf, required, text } from '../../internal/options/rules.js';
+import type { Logger } from '../../internal/logger.js';
+import { boolean, having, listOf, logger, oneOf, required, text } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
@@ -54,6 +55,8 @@ export interface OpenAIOptions {
    * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
+  /** Receives a warning for each tool that is left out of requests. Default: the console. */
+  readonly logger?: Logger | undefined;
   /**
    * The API of the server. Default: `responses` for OpenAI and Azure OpenAI, `chat` for other servers and for models
    * that OpenAI serves on chat completions only, such as `gpt-4o-audio-preview`.
@@ -95,14 +98,18 @@ export function openai(modelId: string, options: OpenAIOptions = {}): Model {
     makeClient,
     prepare(client, request) {
       const server = serverAt(client.baseURL);
+      const { logger } = options;
       const { responses } = client;
       if (apiOf(client, modelId, options) === 'responses' && responses !== undefined) {
         const { tools = [], previousResponseId = false } = options;
-        return prepareResponse({ client: responses, model: modelId, isOwnClient, tools, previousResponseId }, request);
+        return prepareResponse(
+          { client: responses, model: modelId, isOwnClient, tools, previousResponseId, logger },
+          request,
+        );
       }
       const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
       const { maxTokensField = usual } = options;
-      return prepareCompletion({ client, model: modelId, isOwnClient, server, maxTokensField }, request);
+      return prepareCompletion({ client, model: modelId, isOwnClient, server, maxTokensField, logger }, request);
     },
   });
 }
@@ -130,5 +137,6 @@ const rules = {
   api: oneOf('responses', 'chat'),
   tools: listOf(having('a tool of the Responses API with a `type`', { type: required(text) })),
   previousResponseId: boolean,
+  logger,
   maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
 } satisfies OptionTable<OpenAIOptions>;

@@ -1,5 +1,8 @@
 import { defined, isObject, type WireObject } from '../shared/wire.js';
 
+/** The rules of OpenAI for tools. Other servers accept other names and numbers. */
+export const OPENAI_TOOLS = { provider: 'OpenAI', name: /^[a-zA-Z0-9_-]{1,64}$/, most: 128 };
+
 const PLAIN_KEYWORDS = [
   ['$ref', 'type', 'title', 'description', 'enum', 'const', 'required', 'additionalProperties'],
   ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern', 'minItems', 'maxItems'],

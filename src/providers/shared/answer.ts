@@ -10,18 +10,30 @@ export interface WireCounts {
   /** Default: the sum of input and output. */
   readonly total?: unknown;
   readonly cached: unknown;
+  readonly written?: unknown;
   readonly reasoning: unknown;
 }
 
-/** Returns a usage. Missing or invalid counts of input and output become 0. */
-export function toUsage({ input, output, total, cached, reasoning }: WireCounts): Usage {
+/**
+ * Returns a usage. Missing or invalid counts of input and output become 0.
+ * Some servers, such as xAI and Google, count reasoning apart from the output. The total shows it: it is then the sum of
+ * input, output and reasoning.
+ */
+export function toUsage({ input, output, total, cached, written, reasoning }: WireCounts): Usage {
   const inputTokens = count(input) ?? 0;
-  const outputTokens = count(output) ?? 0;
+  const counted = count(output) ?? 0;
+  const thought = count(reasoning) ?? 0;
+  const isApart = thought > counted || count(total) === inputTokens + counted + thought;
+  const outputTokens = isApart ? counted + thought : counted;
   return {
     inputTokens,
     outputTokens,
     totalTokens: count(total) ?? inputTokens + outputTokens,
-    ...defined({ cachedInputTokens: count(cached), reasoningTokens: count(reasoning) }),
+    ...defined({
+      cachedInputTokens: count(cached),
+      cacheWriteTokens: count(written),
+      reasoningTokens: count(reasoning),
+    }),
   };
 }
 

@@ -40,10 +40,15 @@ export class CallIds {
 
   constructor(private readonly rule: IdRule) {}
 
-  ofCall(given: string): string {
+  /**
+   * Returns the id to send for a call. `isOwn` is true for an id that the same model made: it stays, because a model can
+   * depend on the form of its ids, as Kimi does on `functions.search:0`.
+   */
+  ofCall(given: string, isOwn: boolean): string {
     const { accepted, generated, make } = this.rule;
-    const isAccepted = accepted.test(given) && !generated.test(given) && !this.used.has(given);
-    const id = isAccepted ? given : make(this.used.size + 1);
+    const isAccepted = (isOwn && given !== '') || accepted.test(given);
+    const isKept = isAccepted && !generated.test(given) && !this.used.has(given);
+    const id = isKept ? given : make(this.used.size + 1);
     this.used.add(id);
     this.latest.set(given, id);
     return id;

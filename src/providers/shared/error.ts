@@ -1,5 +1,5 @@
 import { KeelsonError } from '../../errors.js';
-import type { ModelFailureHints } from '../../model/run-error.js';
+import type { ModelErrorKind, ModelFailureHints } from '../../model/run-error.js';
 import { excerptOf, parseJson, textOr, type WireObject } from './wire.js';
 
 /** Details of a failed call. */
@@ -16,6 +16,8 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
   readonly code = 'ERR_PROVIDER_FAILED';
   /** The provider's name, such as `openai`. */
   readonly provider: string;
+  /** The reason of the failure, from the status code and the wording of the provider. */
+  readonly kind: ModelErrorKind;
   /** The HTTP status code, or the status that an error inside a stream names. Undefined without a response. */
   readonly status: number | undefined;
   /** True if the same call may succeed later. */
@@ -28,6 +30,7 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
   constructor(provider: string, problem: string, failure: ProviderFailure = {}) {
     super(problem, failure.cause === undefined ? undefined : { cause: failure.cause });
     this.provider = provider;
+    this.kind = failure.kind ?? 'unknown';
     this.status = failure.status;
     this.retryable = failure.retryable ?? false;
     this.retryAfterMs = failure.retryAfterMs;
@@ -52,7 +55,7 @@ export function callsMissing(provider: string, cause: unknown): ProviderError {
 export function interrupted(provider: string, unread?: WireObject): ProviderError {
   const said = unread ? ` Its last event was ${excerptOf(unread)}.` : '';
   const problem = `The stream ended before the response was complete: the connection was lost, or the server stopped.${said}`;
-  return new ProviderError(provider, problem, { retryable: true, cause: unread });
+  return new ProviderError(provider, problem, { kind: 'network', retryable: true, cause: unread });
 }
 
 /** Creates the error for a body without a JSON object. An empty or incomplete body was cut off, so a retry may help. */
@@ -63,7 +66,8 @@ export function unreadableBody(provider: string, body: unknown): ProviderError {
     ? 'its JSON is incomplete'
     : `expected a JSON object, got "${text.slice(0, 80)}". Check the baseURL`;
   const problem = `The response cannot be read: ${text === '' ? 'its body is empty' : what}.`;
-  return new ProviderError(provider, problem, { retryable: text === '' || isHalf, cause: body });
+  const retryable = text === '' || isHalf;
+  return new ProviderError(provider, problem, { kind: retryable ? 'network' : 'unknown', retryable, cause: body });
 }
 
 /** Adds the request id to an error that was thrown while a response was read. */

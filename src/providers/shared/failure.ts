@@ -1,6 +1,7 @@
 import { describeError, KeelsonError } from '../../errors.js';
 import { systemClock } from '../../internal/clock.js';
 import { ProviderError } from './error.js';
+import { kindOf } from './failure-kind.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
@@ -51,8 +52,10 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   }
   const error = isObject(thrown) ? thrown : {};
   const status = statusOf(error);
-  return new ProviderError(provider, messageOf(thrown, error), {
+  const message = messageOf(thrown, error);
+  return new ProviderError(provider, message, {
     status,
+    kind: isCut(error) ? 'network' : kindOf({ status, names: namesOf(error), message }),
     retryable: isRetryable(error, status),
     retryAfterMs: retryAfterOf(error),
     requestId: textOr(error.requestID) || undefined,
@@ -93,7 +96,9 @@ function statusOf(error: WireObject): number | undefined {
 function namesOf(error: unknown): readonly string[] {
   if (!isObject(error)) return [];
   // Anthropic's client does not unwrap the error of an event. Bedrock's errors use their class name.
-  return [error.code, error.type, error.name].map((name) => textOr(name).toLowerCase()).concat(namesOf(error.error));
+  // Google's errors have their name in `status`.
+  const names = [error.code, error.type, error.name, error.status].map((name) => textOr(name).toLowerCase());
+  return names.concat(namesOf(error.error));
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {
@@ -106,12 +111,16 @@ function messageOf(thrown: unknown, error: WireObject): string {
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
 }
 
-/** Returns the reason in an error body. OpenRouter adds the error of the upstream server in `metadata.raw`. */
+/**
+ * Returns the reason in an error body. OpenRouter adds the error of the upstream server in `metadata.raw`, and Groq the
+ * refused output of the model in `failed_generation`.
+ */
 function reasonOf(body: unknown): string {
   const reason = reasonIn(body);
   const raw = isObject(body) && isObject(body.metadata) ? body.metadata.raw : undefined;
   const behind = raw ? reasonIn(parseJson(textOr(raw)) ?? raw) : '';
-  return behind === '' ? reason : `${reason} (${behind})`;
+  const details = [behind, isObject(body) ? textOr(body.failed_generation) : ''].filter(Boolean);
+  return details.length === 0 ? reason : `${reason} (${details.join('; ')})`;
 }
 
 /**
@@ -135,7 +144,12 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   // An error reported after the response began is the server's own failure, unless its name says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
-  // Incomplete JSON and incomplete Bedrock events come from a lost connection.
+  return isCut(error);
+}
+
+/** True for a lost connection. Incomplete JSON and incomplete Bedrock events come from one too. */
+function isCut(error: WireObject): boolean {
+  if (error.status !== undefined || error.error !== undefined) return false;
   return (
     isConnectionLoss(error) ||
     NO_JSON.test(textOr(error.name)) ||

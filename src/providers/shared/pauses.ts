@@ -44,8 +44,10 @@ function settingsAfter({ providerMetadata = {} }: ModelResponse, { settings }: M
 }
 
 function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
-  const usage = { ...first.usage };
-  addUsage(usage, second.usage);
+  const sum = { ...first.usage };
+  addUsage(sum, second.usage);
+  const { inputTokens, outputTokens, contextTokens = inputTokens + outputTokens } = second.usage;
+  const usage = { ...sum, contextTokens };
   const sources = [first, second].flatMap(sourcesOf);
   const { providerMetadata } = second;
   return {

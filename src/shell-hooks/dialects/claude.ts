@@ -4,6 +4,7 @@ import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
+import { compilePermissionRule } from '../hook/permission-rule.js';
 import type { Dialect } from './dialect.js';
 import { type OutputFields, type OutputRules, readOutput, resultOf, specificOf, textOf } from './output.js';
 import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOfType } from './parse-events.js';
@@ -70,6 +71,9 @@ function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): Ho
     ...(!isText && { args }),
     ...(timeout !== undefined && { timeout: inMilliseconds(timeout) }),
     ...(onFailure !== undefined && { onFailure }),
+    ...(entry.if !== undefined && { condition: entry.if }),
+    // `asyncRewake` would wake the model after exit code 2. Here such a hook only runs.
+    ...((entry.async === true || entry.asyncRewake === true) && { background: true }),
   };
 }
 
@@ -78,8 +82,10 @@ export function problemOfEntry(entry: JsonMap, { hasData }: HookSource, dataVari
   const { args, shell } = entry;
   const type = problemOfType(entry);
   if (type !== undefined) return type;
-  const unsupported = ['if', 'async', 'asyncRewake'].find((key) => entry[key] !== undefined && entry[key] !== false);
-  if (unsupported !== undefined) return `\`${unsupported}\` is not supported; remove it`;
+  const { if: rule } = entry;
+  if (rule !== undefined && (typeof rule !== 'string' || compilePermissionRule(rule) === undefined)) {
+    return `\`if\` must be a permission rule such as "Bash(git push *)", got ${JSON.stringify(rule)}`;
+  }
   if (args === undefined && shell !== undefined && shell !== 'bash') {
     return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;
   }

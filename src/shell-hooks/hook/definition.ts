@@ -5,6 +5,7 @@ import { isVariableName } from '../../process/environment.js';
 import type { TrustScope } from '../../trust/item.js';
 import type { HookDialect, HookEvent } from './event.js';
 import type { CompiledMatcher } from './matcher.js';
+import { compilePermissionRule } from './permission-rule.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {
@@ -64,6 +65,10 @@ export interface HookOrigin {
   readonly dialect?: HookDialect | undefined;
   /** Name of the event in the hook's dialect. Needed if several names in the dialect map to one event. */
   readonly dialectEvent?: string | undefined;
+  /** A permission rule of Claude Code, such as `Bash(git push *)`. The hook runs only for tool calls that match. */
+  readonly condition?: string | undefined;
+  /** If true, the agent does not wait for the hook, and its output decides nothing. */
+  readonly background?: boolean | undefined;
   /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;
   /**
@@ -122,4 +127,9 @@ export const registrationRules = {
   ...definitionRules,
   ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },
   ...{ dialectEvent: plainText, variables: callable, redact: callable },
+  condition: {
+    expected: 'a permission rule such as "Bash(git push *)"',
+    accepts: (rule) => typeof rule === 'string' && compilePermissionRule(rule) !== undefined,
+  },
+  background: boolean,
 } satisfies OptionTable<HookRegistration>;

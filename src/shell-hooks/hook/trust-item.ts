@@ -16,7 +16,7 @@ function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Re
 /** Describes a hook for the trust gate. */
 export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
   const { scope, ordinal, event, extension, source, root, shell, reads, files } = hook;
-  const { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive } = hook;
+  const { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive, condition, background } = hook;
   const name = ordinal === 1 ? hook.name : `${hook.name}#${ordinal}`;
   const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
   return {
@@ -25,7 +25,10 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
     args: hook.args?.map(expand),
     env: { ...folderVariables(hook, workspaceDir), ...hook.env },
     cwd: hook.cwd ?? (dialectOf(dialect).worksIn === 'workspace' ? workspaceDir : undefined),
-    details: { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive: sensitive && [...sensitive] },
+    details: {
+      ...{ matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, condition, background },
+      sensitive: sensitive && [...sensitive],
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
+import { compilePermissionRule } from '../hook/permission-rule.js';
+import type { EventProgress } from './event-progress.js';
 import { shownArgs, shownToolName } from './tool-names.js';
 
 /**
@@ -45,4 +47,22 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
   const isSession = event === 'session_start' || event === 'session_end';
   const { matchesSessions } = dialectOf(hook.dialect);
   return !matchesSessions || !isSession || source === undefined || hook.matches([source]);
+}
+
+/**
+ * Returns true if the condition of a hook holds for the tool call as earlier hooks have changed it. A condition never
+ * holds at an event without a tool.
+ */
+export function isWanted<Value>(
+  hook: ShellHook,
+  { context, value }: Pick<EventProgress<Value>, 'context' | 'value'>,
+  { toolNames, workspaceDir }: { readonly toolNames: ToolNames; readonly workspaceDir: string },
+): boolean {
+  if (hook.condition === undefined) return true;
+  if (context.tool === undefined) return false;
+  const { tool } = context;
+  const { args: current = context.args } = context.describe(value).data;
+  const args = shownArgs(hook, { tool, args: current }, toolNames);
+  const call = { names: namesOf(tool, hook, toolNames), args, workspaceDir };
+  return compilePermissionRule(hook.condition)?.(call) ?? true;
 }

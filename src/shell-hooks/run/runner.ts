@@ -25,7 +25,7 @@ import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import { type Execution, HookExecutor, type HookExecutorOptions } from './execution.js';
 import { shownTo } from './input.js';
-import { isFor, namesOf } from './matching.js';
+import { isFor, isWanted, namesOf } from './matching.js';
 import { HookReports } from './reports.js';
 import { withOwnArgs } from './tool-names.js';
 
@@ -120,7 +120,12 @@ export class HookRunner {
         queue.push(...this.replacements(context, queue, at));
         continue;
       }
-      if (isRepeated(hook, completed)) continue;
+      if (isRepeated(hook, completed) || !isWanted(hook, progress, this.options)) continue;
+      if (hook.background) {
+        this.runInBackground(hook, progress);
+        completed.push(hook);
+        continue;
+      }
       const finished = await this.runHook(hook, progress);
       if (finished === undefined) continue;
       const { outcome, reading } = finished;
@@ -130,6 +135,16 @@ export class HookRunner {
       if (progress.isOver) break;
     }
     return progress.result();
+  }
+
+  /** Starts a hook that decides nothing. It outlives the event and its abort signal, but not its time limit. */
+  private runInBackground<Value>(hook: ShellHook, { context, value }: EventProgress<Value>): void {
+    const own = new EventProgress({ ...context, value, signal: undefined });
+    void this.runHook(hook, own).then((finished) => {
+      if (finished === undefined) return;
+      const { outcome, reading } = finished;
+      this.announce(hook, outcome, { ...reading, effects: {} });
+    });
   }
 
   /**

@@ -5,20 +5,34 @@ import type { Message } from '../../model/message.js';
 export const LONGEST = 10_000;
 
 /**
- * Returns a message of a hook to the model. The content is shortened and escaped, so that it cannot end or imitate
- * another message.
+ * Returns a message of a hook to the model. The content is shortened, and cannot end or imitate another message.
  */
 export function hookMessage(hook: string, text: string, role: 'system' | 'user' = 'system'): Message {
   const source = escapeMarkup(safeText(hook)).replaceAll('"', '&quot;');
   return { role, content: `<hook-message source="hook:${source}">\n${modelText(text)}\n</hook-message>` };
 }
 
-/** Returns a string of a hook, shortened and escaped for use in a message to the model. */
+/**
+ * Returns a string of a hook, shortened, for use in a message to the model. The string stays as the hook wrote it, except
+ * for tags of Keelson's own messages and role names that could look like another speaker.
+ */
 export function modelText(text: string): string {
   // Zero-width joiners inside a role name would hide it from `ROLE`.
-  return escapeMarkup(safeText(text, { maxLength: LONGEST }).replace(/[\u200c\u200d]/g, ''))
+  return withoutFrames(safeText(text, { maxLength: LONGEST }).replace(/[\u200c\u200d]/g, ''))
     .replace(ROLE, '$1&#58;')
     .replace(/\[(?=\/?(?:INST|SYS(?:TEM)?(?:_PROMPT)?)\])/gi, '&#91;');
+}
+
+/** Matches the rest of a tag of Keelson's own messages, or of a token that separates the messages of a chat. */
+const FRAME = /^\s*\/?\s*(?:hook\W?message|system(?:\W?reminder)?(?=[\s>/]|$))|^\|\s*[a-z_]+\s*\|>/i;
+const LONGEST_TAG = 40;
+
+/** Escapes the bracket of each tag that could end or imitate a message. Models may read full-width brackets like `<`. */
+function withoutFrames(text: string): string {
+  return text.replace(/[<\uff1c\ufe64]/g, (bracket, at: number) => {
+    const rest = text.slice(at + 1, at + 1 + LONGEST_TAG).normalize('NFKC');
+    return FRAME.test(rest) ? '&lt;' : bracket;
+  });
 }
 
 /**

@@ -82,18 +82,20 @@ export function usageAttributes(usage: Usage): Attributes {
     [ATTRIBUTE.inputTokens]: usage.inputTokens,
     [ATTRIBUTE.outputTokens]: usage.outputTokens,
     [ATTRIBUTE.cachedTokens]: usage.cachedInputTokens,
+    [ATTRIBUTE.cacheWriteTokens]: usage.cacheWriteTokens,
     [ATTRIBUTE.reasoningTokens]: usage.reasoningTokens,
   };
 }
 
 /** Returns the difference between two states of a run's usage. */
 export function usageBetween(before: Usage, after: Usage): Usage {
-  const { cachedInputTokens: cached, reasoningTokens: reasoning } = after;
+  const { cachedInputTokens: cached, cacheWriteTokens: written, reasoningTokens: reasoning } = after;
   return {
     inputTokens: after.inputTokens - before.inputTokens,
     outputTokens: after.outputTokens - before.outputTokens,
     totalTokens: after.totalTokens - before.totalTokens,
     ...(cached !== undefined && { cachedInputTokens: cached - (before.cachedInputTokens ?? 0) }),
+    ...(written !== undefined && { cacheWriteTokens: written - (before.cacheWriteTokens ?? 0) }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning - (before.reasoningTokens ?? 0) }),
   };
 }

@@ -28,6 +28,47 @@ test('an extension without state sends nothing to the store', async () => {
   expect(calls).toEqual([]);
 });
 
+const long = { ttlMs: 60_000, sessionTtlMs: 60_000 };
+const extend = (id: string, usesState?: boolean): ExtensionInput => ({
+  id,
+  onLlmOutput: (text) => text.toUpperCase(),
+  ...(usesState !== undefined && { usesState }),
+});
+
+test('S1-6.4.1: a run in a new process extends the lifetime of state that its extensions do not touch', async () => {
+  const clock = fakeClock();
+  const state = new MemoryStateStore({ clock });
+  const options = { registry: { state, ...long }, agent: { clock } };
+  const writer = lab([{ id: 'x', onLlmOutput: (_output, { setState }) => setState('k', 1) }], options);
+  await (await writer.agent.session({ id: 's' })).run('go');
+  for (let count = 0; count < 3; count += 1) {
+    clock.advance(50_000);
+    const other = lab([extend('x')], options);
+    await (await other.agent.session({ id: 's' })).run('go');
+  }
+
+  expect((await writer.registry.stats('s')).bytes).toBe(2);
+});
+
+test('a run with `usesState: false`, or without callbacks, never extends the lifetime of state', async () => {
+  const touched: string[] = [];
+  const touch = (session: string) => void touched.push(session);
+  const state = Object.assign(Object.create(new MemoryStateStore()), { touch });
+  const extension = extend('x', false);
+  const addition: ExtensionInput = { id: 'y', promptAdditions: [{ position: 'system_suffix', content: 'Be brief.' }] };
+  const { agent } = lab([extension, addition], { registry: { state, ...long } });
+  await (await agent.session({ id: 's' })).run('go');
+
+  expect(touched).toEqual([]);
+});
+
+test('a run does not wait for the renewal of state that its extensions may not have', async () => {
+  const state = Object.assign(Object.create(new MemoryStateStore()), { touch: hang });
+  const { agent } = lab([extend('x')], { registry: { state, ...long } });
+
+  expect((await (await agent.session({ id: 's' })).run('go')).text).toBe('AYE.');
+});
+
 test('extensions with state share one time-out, and the store is called again after a pause', async () => {
   const clock = fakeClock(1);
   const store = new MemoryStateStore();

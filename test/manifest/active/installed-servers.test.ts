@@ -16,7 +16,7 @@ test('disabling an extension removes only its own servers, even if other servers
   const { workspaceDir, userDir, logger } = place;
   place.user('a', manifest('a', { mcpServers: { x: tell } }));
   const gate = createTrustGate({ workspaceDir, appName: 'app', stateDir: userDir });
-  const mcp = mcpServers({ servers: { x: tell, 'a-x': tell }, gate });
+  const mcp = mcpServers({ servers: { x: tell, 'a-x': tell }, gate, waitForServers: true });
   const loader = manifests({ appName: 'app', workspaceDir, userDir, skillFolders: [], gate, mcp, logger });
   const agent = new Agent({ model: scriptedModel([]), logger, loaders: [loader] });
   onTestFinished(() => agent.close());

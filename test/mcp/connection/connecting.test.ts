@@ -142,7 +142,8 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
   ];
 
   test.each(ways)('%s', async (_title, config, message) => {
-    const { mcp, logger } = await connected({ servers: { bad: config(folder()), good: raw() } });
+    const servers = { bad: config(folder()), good: raw() };
+    const { mcp, logger } = await connected({ servers, reconnect: false });
 
     expect(mcp.status()).toMatchObject([
       { name: 'bad', state: 'unavailable', toolCount: 0, lastError: expect.stringMatching(message) },
@@ -153,18 +154,18 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
 });
 
 describe('S0-8.6: the time limit for connecting', () => {
-  test('is exactly 10 seconds by default', async () => {
+  test('is exactly 60 seconds by default', async () => {
     vi.useFakeTimers();
-    const { mcp } = lab({ servers: { silent: raw({ silent: true }) } });
+    const { mcp } = lab({ servers: { silent: raw({ silent: true }) }, reconnect: false });
     const connecting = mcp.connect();
 
-    await vi.advanceTimersByTimeAsync(9_999);
+    await vi.advanceTimersByTimeAsync(59_999);
     expect(stateOf(mcp, 'silent')).toBe('connecting');
     await vi.advanceTimersByTimeAsync(1);
     await connecting;
 
     expect(mcp.status()).toMatchObject([
-      { state: 'unavailable', lastError: expect.stringContaining('took longer than 10000 ms') },
+      { state: 'unavailable', lastError: expect.stringContaining('took longer than 60000 ms') },
     ]);
     vi.useRealTimers();
   });
@@ -174,6 +175,7 @@ describe('S0-8.6: the time limit for connecting', () => {
     const { mcp } = await connected({
       servers: { silent: raw({ silent: true }), good: raw() },
       timeouts: { connectMs: 400 },
+      reconnect: false,
     });
 
     expect(Date.now() - started).toBeLessThan(2_000);
@@ -184,10 +186,11 @@ describe('S0-8.6: the time limit for connecting', () => {
     const { mcp } = await connected({
       servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/' }) },
       timeouts: { connectMs: 400 },
+      reconnect: false,
     });
 
     expect(mcp.status()[0]?.lastError).toBe(
-      'The connection to MCP server "silent" took longer than 400 ms. So far its standard error ends with: Log in first: https://example.com/',
+      'The connection to MCP server "silent" took longer than 400 ms. Raise `timeouts.connectMs` if the server needs more time. So far its standard error ends with: Log in first: https://example.com/',
     );
   });
 
@@ -196,6 +199,7 @@ describe('S0-8.6: the time limit for connecting', () => {
     const { mcp } = await connected({
       servers: { late: raw({ log, lateMs: 600, trap: true, stay: true }) },
       timeouts: { connectMs: 400 },
+      reconnect: false,
     });
     const [{ pid = 0 } = {}] = readLog(log);
     expect(stateOf(mcp, 'late')).toBe('unavailable');

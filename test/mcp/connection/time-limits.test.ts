@@ -22,13 +22,19 @@ describe('a server that repeatedly asks the user and gets an answer at once', ()
   });
 
   test('does not extend the time limit of the handshake', async () => {
-    const { mcp } = lab({ servers: { nags: raw({ nag: true }) }, timeouts: { connectMs: 500 }, elicit });
+    const { mcp } = lab({
+      servers: { nags: raw({ nag: true }) },
+      timeouts: { connectMs: 500 },
+      reconnect: false,
+      elicit,
+    });
 
     await within(mcp.connect(), 3_000);
 
     expect(mcp.status()[0]).toMatchObject({
       state: 'unavailable',
-      lastError: 'The connection to MCP server "nags" took longer than 500 ms.',
+      lastError:
+        'The connection to MCP server "nags" took longer than 500 ms. Raise `timeouts.connectMs` if the server needs more time.',
     });
   });
 });

@@ -123,7 +123,7 @@ describe('a hostile server', () => {
     const servers = {
       half: { command: process.execPath, args: ['-e', 'process.stdout.end(); setInterval(() => {}, 1000)'] },
     };
-    const { mcp } = lab({ servers });
+    const { mcp } = lab({ servers, reconnect: false });
 
     expect(await within(mcp.connect(), 6_000)).toBe(undefined);
     expect(stateOf(mcp, 'half')).toBe('unavailable');

@@ -211,6 +211,7 @@ describe('the Streamable HTTP transport', () => {
     });
     const { mcp } = await connected({
       servers: { a: { type: 'http', url: server.url, headers: { Authorization: 'Bearer x' } } },
+      reconnect: false,
     });
 
     expect(stateOf(mcp, 'a')).toBe('unavailable');

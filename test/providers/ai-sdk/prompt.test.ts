@@ -16,6 +16,13 @@ async function prompt(messages: readonly Message[], fields: Partial<ScriptedMode
   return model.calls[0]?.prompt as readonly { readonly role: string; readonly content: readonly SentPart[] }[];
 }
 
+/** Returns the content of a response of this model with one part. */
+async function contentOf(fields: Partial<ScriptedModel>, part: object) {
+  const { response, error } = await call(scriptedModel('v3', [{ content: [part] }], fields));
+  if (response === undefined) throw error;
+  return response.content;
+}
+
 /** A turn with a tool call from another provider's model. */
 function turn(id: string, name = 'look'): readonly Message[] {
   return [
@@ -47,6 +54,23 @@ describe('calls of another provider', () => {
     const sent = await prompt(messages, { provider: 'moonshotai.chat' });
 
     expect(sent[1]?.content[0]).toMatchObject({ toolCallId: 'functions.look:0', toolName: 'a.b' });
+  });
+
+  test('keep their ids for the model that made them, if the server takes them', async () => {
+    const call = { type: 'tool-call', toolCallId: 'functions.look:0', toolName: 'look', input: '{}' };
+    const kimi = { provider: 'amazon-bedrock', modelId: 'moonshot.kimi-k2-thinking' };
+    const made = await contentOf(kimi, call);
+    const asked = { role: 'assistant' as const, content: made };
+    const result = turn('functions.look:0')[1] as Message;
+
+    const same = await prompt([user, asked, result], kimi);
+    const other = await prompt([user, asked, result], { provider: 'amazon-bedrock', modelId: 'anthropic.claude' });
+
+    expect(same.slice(1).map(({ content }) => content[0]?.toolCallId)).toEqual([
+      'functions.look:0',
+      'functions.look:0',
+    ]);
+    expect(other[1]?.content[0]?.toolCallId).toMatch(/^[\w-]+$/);
   });
 
   test('get ids and names that OpenAI accepts in chat completions', async () => {

@@ -206,6 +206,21 @@ describe('response metadata', () => {
       { inputTokens: 9, outputTokens: 5, totalTokens: 15, cachedInputTokens: 4, reasoningTokens: 3 },
       { inputTokens: 9, outputTokens: 5, totalTokens: 15, cachedInputTokens: 4, reasoningTokens: 3 },
     ],
+    [
+      'v2',
+      { inputTokens: 9, outputTokens: 5, totalTokens: 17, reasoningTokens: 3 },
+      { inputTokens: 9, outputTokens: 8, totalTokens: 17, reasoningTokens: 3 },
+    ],
+    [
+      'v2',
+      { inputTokens: 9, outputTokens: 5, reasoningTokens: 30 },
+      { inputTokens: 9, outputTokens: 35, totalTokens: 44, reasoningTokens: 30 },
+    ],
+    [
+      'v3',
+      { inputTokens: { total: 9, cacheRead: 4, cacheWrite: 2 }, outputTokens: { total: 5 } },
+      { inputTokens: 9, outputTokens: 5, totalTokens: 14, cachedInputTokens: 4, cacheWriteTokens: 2 },
+    ],
     ['v2', { inputTokens: undefined, outputTokens: Number.NaN }, { inputTokens: 0, outputTokens: 0, totalTokens: 0 }],
     [
       'v3',
@@ -217,6 +232,15 @@ describe('response metadata', () => {
   ] as const)('contains the usage of %s: %j', async (version, usage, expected) => {
     expect((await read({ content: [], usage }, version))?.usage).toEqual(expected);
   });
+
+  test.each([{ anthropic: { cacheCreationInputTokens: 7 } }, { bedrock: { usage: { cacheWriteInputTokens: 7 } } }])(
+    'contains the tokens written to a cache, which v2 has in %j only',
+    async (providerMetadata) => {
+      const usage = { inputTokens: 9, outputTokens: 5, totalTokens: 14 };
+
+      expect((await read({ content: [], usage, providerMetadata }, 'v2'))?.usage.cacheWriteTokens).toBe(7);
+    },
+  );
 
   test('contains the warnings, the id, the model and the metadata of the provider', async () => {
     const warnings = [{ type: 'unsupported', feature: 'seed' }];

@@ -16,6 +16,26 @@ function read(parts: readonly unknown[], version: 'v2' | 'v3' | 'v4' = 'v3', max
 }
 
 describe('a stream', () => {
+  test('keeps the texts around a result of the provider apart, also with one id', async () => {
+    const call = { toolCallId: 's1', toolName: 'search', providerExecuted: true };
+    const { response } = await read([
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: 'I search.' },
+      { type: 'tool-call', ...call, input: '{}' },
+      { type: 'tool-result', ...call, result: [] },
+      { type: 'text-delta', id: '0', delta: 'Noon.' },
+      { type: 'text-end', id: '0' },
+      finish('v3', 'stop'),
+    ]);
+
+    expect(response?.content).toMatchObject([
+      { type: 'text', text: 'I search.' },
+      { type: 'tool-call' },
+      { type: 'tool-result' },
+      { type: 'text', text: 'Noon.' },
+    ]);
+  });
+
   test.each(['v2', 'v3', 'v4'] as const)(
     'of %s pushes its parts and resolves with the complete response',
     async (version) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AssistantPart, ContentPart, Message } from '../../../src/model/message.js';
-import { sentBody } from '../../support/providers/anthropic-server.js';
+import { call, sentBody, stream, toolUse } from '../../support/providers/anthropic-server.js';
 
 const MODEL = 'claude-sonnet-5';
 const text = (said: string) => ({ type: 'text' as const, text: said });
@@ -187,6 +187,19 @@ describe('calls of another provider', () => {
     expect(answered?.content).toMatchObject(
       uses.map(({ id }, at) => ({ tool_use_id: id, content: [text(ids[at] as string)] })),
     );
+  });
+
+  test('of the same model keep their ids', async () => {
+    const { response } = await call(stream({ content: [toolUse('functions.look:0', 'look', {})] }));
+    const content = response?.content ?? [];
+    const [, asked, answered] = await sent(
+      user('Look'),
+      { role: 'assistant', content },
+      result('functions.look:0', '1'),
+    );
+
+    expect(asked?.content).toEqual([toolUse('functions.look:0', 'look', {})]);
+    expect(answered?.content).toMatchObject([{ tool_use_id: 'functions.look:0' }]);
   });
 
   test('with one id in two turns get two ids', async () => {

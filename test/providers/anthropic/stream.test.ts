@@ -126,6 +126,7 @@ test('adds tokens read from and written to the cache to the input tokens', async
     outputTokens: 40,
     totalTokens: 3250,
     cachedInputTokens: 3000,
+    cacheWriteTokens: 200,
     reasoningTokens: 25,
   });
   expect(response?.providerMetadata).toMatchObject({
@@ -151,4 +152,25 @@ test('a stream with many citations takes linear time', async () => {
 
   expect(response?.content).toHaveLength(1);
   expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test('after a compaction on the server, the counts of the last event win', async () => {
+  const [start = '', ...rest] = eventsOf({ content: [text('Noon.')] });
+  const message = { input_tokens: 180_000, cache_read_input_tokens: 90_000, cache_creation_input_tokens: 5 };
+  const usage = {
+    ...{ input_tokens: 23_000, cache_read_input_tokens: 0, cache_creation_input_tokens: 7, output_tokens: 400 },
+    iterations: [
+      { type: 'compaction', input_tokens: 270_000, output_tokens: 3_500 },
+      { type: 'message', input_tokens: 23_000, cache_creation_input_tokens: 7, output_tokens: 400 },
+    ],
+  };
+  const end = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage });
+  const opening = event({ type: 'message_start', message: messageOf({ usage: message, stopReason: null }) });
+
+  const { response } = await call({ chunks: [start && opening, ...rest.slice(0, -2), end], end: 'silent' });
+
+  expect(response?.usage).toEqual({
+    ...{ inputTokens: 23_007, outputTokens: 400, totalTokens: 23_407 },
+    ...{ cachedInputTokens: 0, cacheWriteTokens: 7, contextTokens: 23_407 },
+  });
 });

@@ -96,7 +96,7 @@ const samples: Record<string, Sample> = {
     reasoning: 'Thinking... ',
     calls: [['call_71', 'look', {}]],
     finishReason: 'tool-calls',
-    usage: { inputTokens: 300, outputTokens: 12, totalTokens: 452, cachedInputTokens: 299, reasoningTokens: 140 },
+    usage: { inputTokens: 300, outputTokens: 152, totalTokens: 452, cachedInputTokens: 299, reasoningTokens: 140 },
   },
 };
 

@@ -68,7 +68,7 @@ test('S0-13.2: a cancellation at before_tool prevents the tool call, and the mod
     content: [
       {
         ...{ type: 'tool-result', id: 'call_1', name: 'look', isError: true },
-        content: 'The call was blocked by hook "sabbath": not &lt;/system&gt; on Sundays',
+        content: 'The call was blocked by hook "sabbath": not &lt;/system> on Sundays',
       },
     ],
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AgentLifecycle, defineTool, HookAction, type Tool } from '../../../src/index.js';
+import { type AgentLifecycle, defineTool, HookAction } from '../../../src/index.js';
 import type { HookDialect } from '../../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, answers, hooksIn, recorded, records, useHookLab } from '../../support/shell-hooks/hook-lab.js';
@@ -44,19 +44,26 @@ describe('the reason of a refusal without a `reason`', () => {
 describe('after_tool hooks', () => {
   const refuse = { wrapToolCall: () => ({ content: 'no' }) };
   const suspend = { wrapToolCall: () => HookAction.suspend('ask first') };
-  const unreached: readonly (readonly [string, readonly Tool[], object, AgentLifecycle[]])[] = [
-    ['an unknown tool', [], { at: 'pier' }, []],
-    ['invalid arguments', [look], { at: 5 }, []],
-    ['a call that an inner wrap refused', [look], { at: 'pier' }, [{ ...refuse, priority: 100 }]],
-    ['a call that an outer wrap refused', [look], { at: 'pier' }, [{ ...refuse, priority: 0 }]],
-    ['a call that an inner wrap suspended', [look], { at: 'pier' }, [{ ...suspend, priority: 100 }]],
-    ['a call that an outer wrap suspended', [look], { at: 'pier' }, [{ ...suspend, priority: 0 }]],
+  const none: AgentLifecycle = {};
+  const unreached: readonly (readonly [string, unknown, AgentLifecycle])[] = [
+    ['invalid arguments', { at: 5 }, none],
+    ['a call that an inner wrap refused', { at: 'pier' }, { ...refuse, priority: 100 }],
+    ['a call that an outer wrap refused', { at: 'pier' }, { ...refuse, priority: 0 }],
+    ['a call that an inner wrap suspended', { at: 'pier' }, { ...suspend, priority: 100 }],
+    ['a call that an outer wrap suspended', { at: 'pier' }, { ...suspend, priority: 0 }],
   ];
 
-  test.each(unreached)('do not run for %s', async (_what, tools, input, lifecycle) => {
+  test.each(unreached)('do not run for %s', async (_what, input, lifecycle) => {
     const hooks = hooksIn(lab, { hooks: [records('after_tool')] });
     const script = [calls('look', input), says('Done.')];
-    await agentWith(lab, hooks, { script, tools, lifecycle }).agent.run('go');
+    await agentWith(lab, hooks, { script, tools: [look], lifecycle: [lifecycle] }).agent.run('go');
+
+    expect(recorded(lab)).toEqual([]);
+  });
+
+  test('do not run for an unknown tool', async () => {
+    const hooks = hooksIn(lab, { hooks: [records('after_tool')] });
+    await agentWith(lab, hooks, { script: [calls('look', {}), says('Done.')], tools: [] }).agent.run('go');
 
     expect(recorded(lab)).toEqual([]);
   });

@@ -7,6 +7,7 @@ import {
   HookAction,
   type Message,
   type Model,
+  type PendingAnswer,
   type PendingCall,
   type RunContext,
   type RunResult,
@@ -70,7 +71,7 @@ export async function genericSure<T>(agent: Agent, schema: z.ZodType<T>): Promis
 export function results(result: RunResult<Value>): void {
   if (result.status === 'suspended') {
     claim<Same<typeof result.output, undefined>>();
-    claim<Same<typeof result.pending, readonly PendingCall[]>>();
+    claim<Same<typeof result.pending, readonly (PendingCall | PendingAnswer)[]>>();
   } else {
     claim<Same<typeof result.pending, readonly []>>();
     claim<Same<typeof result.output, Value>>();

@@ -1,6 +1,6 @@
 import { Agent } from '../../../src/agent/agent.js';
 import type { AgentEvent } from '../../../src/agent/agent-event.js';
-import type { ResumeDecisions } from '../../../src/agent/run/continuation.js';
+import type { ResumeDecisions } from '../../../src/agent/run/resume/continuation.js';
 import type { Clock } from '../../../src/internal/clock.js';
 import type { Decision } from '../../../src/lifecycle/decision.js';
 import { HookAction } from '../../../src/lifecycle/hook-action.js';
@@ -83,7 +83,7 @@ async function playRun(world: World, { input, approved }: Decide, from: readonly
     clock: roundClock,
   });
   recorder().listenTo({ on: (type, _) => agent.on(type, (event) => void log.push(show(event as AgentEvent))) });
-  const open = openIds(from);
+  const open = [...openIds(from), ...openAnswer(lines(from))];
   const resume = Object.fromEntries(open.map((id, at) => [id, approved[at % approved.length] ? 'approve' : 'deny']));
   const text = open.length > 0 && !input ? '' : 'in';
   const options = open.length > 0 ? { resume: resume as ResumeDecisions } : {};
@@ -99,6 +99,11 @@ async function playRun(world: World, { input, approved }: Decide, from: readonly
 function openIds(messages: readonly Message[]): readonly string[] {
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.content.map(({ id }) => id) : []));
   return messages.flatMap((message) => toolCallsOf(message).map(({ id }) => id)).filter((id) => !results.includes(id));
+}
+
+function openAnswer(history: readonly string[]): readonly string[] {
+  const last = history.findLast((line) => !line.startsWith('user: '));
+  return last?.startsWith('assistant?: ') ? ['answer'] : [];
 }
 
 /** A clock that counts event loop rounds, so that a hanging hook times out and a late hook does not. */

@@ -16,6 +16,13 @@ interface OpenTurn {
   readonly later: readonly string[];
 }
 
+interface OpenAnswer {
+  readonly at: number;
+  readonly text: string;
+  /** True if messages follow the answer. */
+  readonly isFollowed: boolean;
+}
+
 /** State that is kept between runs. */
 interface World {
   readonly given: Case;
@@ -43,6 +50,9 @@ class RunOracle {
   private readonly log: string[];
   private readonly messages: string[] = [];
   private readonly open: OpenTurn | undefined;
+  private readonly held: OpenAnswer | undefined;
+  /** The text of an approved answer. */
+  private approvedText: string | undefined;
   private history: string[];
   private pending: string[] = [];
   private turn = 0;
@@ -58,11 +68,13 @@ class RunOracle {
     this.log = this.hooks.log;
     const from = given.inSession ? stored : history;
     this.open = openTurn(from);
+    this.held = openAnswer(from);
     this.history = from.slice(0, this.open?.at ?? from.length);
   }
 
   run(): Outcome {
-    const first = this.open !== undefined && !this.decide.input ? undefined : 'in';
+    const isResumed = this.open !== undefined || this.held !== undefined;
+    const first = isResumed && !this.decide.input ? undefined : 'in';
     this.log.push(`run-start ${first ?? ''}`);
     let entered: readonly Part[] = [];
     let ending: Ending;
@@ -90,7 +102,8 @@ class RunOracle {
       this.begin(input, undefined);
       this.hooks.checkEnded();
       if (this.pending.length > 0) throw new End({ kind: 'suspended', text: '' });
-      ending = this.turns();
+      const text = this.approvedText;
+      ending = text === undefined ? this.turns() : { kind: 'text', text, isOwn: false };
     } catch (end) {
       if (!(end instanceof End)) throw end;
       ending = end.ending;
@@ -101,6 +114,10 @@ class RunOracle {
   /** Adds the input: at once, or in a resumed run after the results of the open calls. */
   private begin(input: string, over: Ending['kind'] | undefined): void {
     const message = input === '' || over === 'failed' ? [] : [`user: ${input}`];
+    if (this.held !== undefined && over === undefined) {
+      this.decideAnswer(this.held, message);
+      return;
+    }
     if (this.open === undefined) {
       for (const line of message) this.join(line);
       if (over !== 'failed') this.joinAdded();
@@ -136,6 +153,19 @@ class RunOracle {
     }
   }
 
+  private decideAnswer({ at, text, isFollowed }: OpenAnswer, message: readonly string[]): void {
+    const isApproved = this.decide.approved[0] === true;
+    this.history = this.history.map((line, index) =>
+      index === at ? line.replace('assistant?: ', 'assistant: ') : line,
+    );
+    this.hooks.decide(isApproved ? 'approve' : 'block', 'resume', 'resume');
+    this.hooks.joins.unshift(...message);
+    if (!isApproved) this.join('user: The answer was denied. Answer again.');
+    const isLast = !this.joinAdded() && !isFollowed;
+    if (isApproved && isLast) this.approvedText = text;
+    this.save();
+  }
+
   private finish(first: Ending, entered: readonly Part[]): Outcome {
     let ending = first;
     let left = entered;
@@ -158,8 +188,10 @@ class RunOracle {
         ending = end.ending;
       }
     }
-    this.closePending(this.messages);
-    this.closePending(this.history);
+    if (this.pending[0] !== 'answer') {
+      this.closePending(this.messages);
+      this.closePending(this.history);
+    }
     if (this.pending.length > 0) this.save();
     this.pending = [];
     if (this.turn > 0) this.joinAdded();
@@ -270,8 +302,9 @@ class RunOracle {
   private withhold(response: Response | undefined, { kind }: Ending): void {
     if (kind === 'suspended' && response !== undefined) {
       this.log.push(`model-end ${this.turn} ${textOf(response)}`);
-      this.join(`assistant: ${textOf(response)}`);
-      this.pending = response.calls.map(({ id }) => id);
+      const isAnswer = response.calls.length === 0;
+      this.join(`assistant${isAnswer ? '?' : ''}: ${textOf(response)}`);
+      this.pending = isAnswer ? ['answer'] : response.calls.map(({ id }) => id);
       this.joinAdded();
       this.save();
       return;
@@ -381,6 +414,15 @@ function openTurn(history: readonly string[]): OpenTurn | undefined {
   const results = new Map(partial.map((result) => [result.split(/[!=]/)[0] ?? '', result]));
   if (calls.length === 0 || calls.length === results.size) return undefined;
   return { calls, results, at, later: partial.length > 0 ? others : history.slice(at) };
+}
+
+/** Returns the answer of the last turn if a hook suspended it. */
+function openAnswer(history: readonly string[]): OpenAnswer | undefined {
+  const at = history.findLastIndex((line) => !line.startsWith('user: '));
+  const line = history[at] ?? '';
+  if (!line.startsWith('assistant?: ')) return undefined;
+  const text = line.slice('assistant?: '.length).split(', ').join('');
+  return { at, text, isFollowed: at < history.length - 1 };
 }
 
 function textOf({ texts, calls }: Response): string {

@@ -2,12 +2,14 @@ import type { Message, ToolResultPart } from '../../../src/model/message.js';
 
 /**
  * Formats a conversation with one line per message: `user: hi`, `assistant: text + call c1 echo`, `tool: c1=result,
- * c2!error`. An error result has the prefix `!`.
+ * c2!error`. An error result has the prefix `!`. The line of a
+ * suspended answer begins with `assistant?`.
  */
 export function transcript(messages: readonly Message[]): readonly string[] {
   return messages.map((message) => {
     if (typeof message.content === 'string') return `${message.role}: ${message.content}`;
-    return `${message.role}: ${message.content.map(show).join(', ')}`;
+    const mark = message.role === 'assistant' && message.suspended ? '?' : '';
+    return `${message.role}${mark}: ${message.content.map(show).join(', ')}`;
   });
 }
 

@@ -26,6 +26,7 @@ const layerOf: Record<string, number> = {
   stores: LEAF,
   lifecycles: LEAF,
   testing: LEAF,
+  ui: LEAF,
   'telemetry/otel': LEAF,
   'index.ts': ENTRY,
   runtime: ENTRY,
@@ -39,6 +40,7 @@ const leafMayImport: Record<string, readonly string[]> = {
   mcp: ['trust'],
   plugins: ['trust'],
   testing: ['agent'],
+  ui: ['agent'],
 };
 
 const nodeAllowed = [
@@ -69,6 +71,7 @@ const clients: Record<string, readonly string[]> = {
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
   'es-module-lexer': ['plugins/imports.ts'],
+  minisearch: ['lifecycles/tool-search/index-tools.ts'],
   yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],
 };

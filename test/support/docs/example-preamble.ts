@@ -1,10 +1,13 @@
 // Names that the examples in doc comments use without declaring them.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Agent, Message, Model, RunContext, Session, Tool } from 'keelson';
+import type { Agent, Message, Model, RunContext, Session, SessionStore, Tool } from 'keelson';
+import type { StateStore } from 'keelson/extension';
 import type { AgentTool, HookManager } from 'keelson/plugins';
+import type { Pool as PgPool } from 'pg';
 
 export { writeFile } from 'node:fs/promises';
 export { createClient } from '@redis/client';
+export { Pool } from 'pg';
 export { expect, test } from 'vitest';
 export { z } from 'zod';
 
@@ -22,6 +25,9 @@ export declare const hookManager: HookManager;
 export declare const weather: AgentTool;
 export declare const notes: ReadonlyMap<string, string>;
 export declare const client: Client;
+export declare const pool: PgPool;
+export declare const MyStore: new () => SessionStore;
+export declare const MyStateStore: new () => StateStore;
 export declare const url: string;
 export declare const workspaceDir: string;
 export declare const stateDir: string;

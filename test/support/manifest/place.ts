@@ -6,6 +6,7 @@ import { Agent, type AgentOptions } from '../../../src/index.js';
 import { type ManifestOptions, type Manifests, manifests } from '../../../src/manifest/manifest.js';
 import { scriptedModel } from '../../../src/testing/testing.js';
 import type { ApprovalRequest } from '../../../src/trust/decision.js';
+import { pause } from '../agent/settle.js';
 import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
 
@@ -56,6 +57,9 @@ export function makePlace(): Place {
       const made = new Agent({ model: scriptedModel([]), logger, ...agent, loaders: [loader] });
       onTestFinished(() => made.close());
       await made.ready();
+      // `ready` waits one second for servers, which is too short on a busy machine.
+      const isConnecting = () => loader.mcp.status().some(({ state }) => state === 'connecting');
+      for (let waits = 0; waits < 800 && isConnecting(); waits += 1) await pause(10);
       return { loader, agent: made };
     },
   };

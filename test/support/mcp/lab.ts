@@ -50,11 +50,11 @@ export interface Lab {
   readonly logger: KeepingLogger;
 }
 
-/** Creates a loader without connecting. */
+/** Creates a loader without connecting. An agent with the loader waits for all servers. */
 export function lab(options: McpServersOptions): Lab {
   const logger = keepingLogger();
   const reconnect = options.reconnect ?? { initialMs: 5, maxMs: 10 };
-  const mcp = mcpServers({ ...options, reconnect, system: { logger, ...options.system } });
+  const mcp = mcpServers({ waitForServers: true, ...options, reconnect, system: { logger, ...options.system } });
   onTestFinished(() => mcp.close());
   return { mcp, logger };
 }

@@ -46,7 +46,8 @@ export default { name: 'note', hooks: { beforeMessage: (message) => { appendFile
   return {
     ...{ home, cwd, trace, asked },
     async load(options = {}) {
-      const runtime = await loadRuntime({ appName: 'app', cwd, logger: keepingLogger(), ...options });
+      const mcp = { waitForServers: true, ...options.mcp };
+      const runtime = await loadRuntime({ appName: 'app', cwd, logger: keepingLogger(), ...options, mcp });
       onTestFinished(() => runtime.close());
       return runtime;
     },

@@ -182,7 +182,7 @@ export const anySteps: fc.Arbitrary<Step[]> = fc.array(
 /** Opens the tested store, also again with its data, and lets time pass for it. */
 export interface ModelSubject {
   open(): StateStore;
-  pass(ms: number): void;
+  pass(ms: number): Awaitable<void>;
 }
 
 /** Runs the steps. Returns the results of the tested store and those of the reference store. */
@@ -193,7 +193,7 @@ export async function outcomesOf(steps: readonly Step[], subject: ModelSubject):
   for (const step of steps) {
     if (step.kind === 'reopen') store = subject.open();
     if (step.kind === 'pass') {
-      subject.pass(step.ms);
+      await subject.pass(step.ms);
       plain.now += step.ms;
     }
     if (step.kind !== 'call') continue;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { describe, expect, test, vi } from 'vitest';
+import { freePort } from './free-port.js';
 
 const WAIT = { timeout: 10_000, interval: 20 };
 /** True if redis-server is installed. */
@@ -102,15 +102,6 @@ export async function startRedisSentinel(): Promise<RedisServer> {
     throw error;
   });
   return { ...master, sentinel, remove };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 async function answers(url: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { Stop } from '../../../internal/stop.js';
 import type { CallScope, HookRun } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import { hasSameSignal } from '../../../model/lazy-signal.js';
 import type { ModelResponse } from '../../../model/model.js';
 
 /**
@@ -33,7 +34,7 @@ export class ModelStep implements CallScope {
 
   /** True if a hook replaced the signal of the request, or removed it. */
   hasForeignSignal(request: ModelCallRequest): boolean {
-    return request !== this.request && request.signal !== this.stop.signal;
+    return request !== this.request && !hasSameSignal(request, this.request);
   }
 
   close(): void {

@@ -4,6 +4,7 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { McpRequestError, McpSessionLostError } from '../../error.js';
 import { failureText } from '../../failure-text.js';
+import { HttpStatusError, HttpUnreachableError } from '../../transport/http-client.js';
 import type { McpTransport } from '../../transport/transport.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
 import { readPages } from '../list-pages.js';
@@ -128,9 +129,17 @@ export class SdkConnection implements Connection {
     await this.client.ping({ timeout: PROBE_MS }).catch((error) => this.state === 'open' && this.report(error));
   }
 
-  /** Logs a problem of the protocol. SDK errors have the level debug, since the SDK also reports harmless late messages. */
+  /**
+   * Logs a problem of the protocol. SDK errors have the level debug, since the SDK also reports harmless late messages.
+   * So do HTTP errors of the handshake, which rejects or continues over SSE.
+   */
   private report(error: unknown): void {
-    const level = error instanceof KeelsonError ? 'warn' : 'debug';
+    const isOfHandshake = this.state !== 'open' && isHttpError(error);
+    const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
     this.options.log.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
   }
+}
+
+function isHttpError(error: unknown): boolean {
+  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
 }

@@ -1,7 +1,7 @@
 import { objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import { contentText } from './completion.js';
 import { thinkingContent } from './content.js';
-import { splitThought } from './thoughts.js';
+import { splitThought, type ThoughtPosition } from './thoughts.js';
 
 /** The reasoning text of a message and its field. */
 export interface WireReasoning {
@@ -26,7 +26,7 @@ const UNSENT = 'thought';
  * Servers use different fields, and some send the text in two of them. Mistral, Gemini and Databricks put reasoning
  * into `content`, and MiniMax uses only blocks.
  */
-export function reasoningIn(message: WireObject): WireReasoning | undefined {
+export function reasoningIn(message: WireObject, position: ThoughtPosition): WireReasoning | undefined {
   const fields = FIELDS.filter((name) => typeof message[name] === 'string');
   const field = fields.find((name) => message[name] !== '');
   if (field !== undefined) return { field, text: textOr(message[field]) };
@@ -34,7 +34,7 @@ export function reasoningIn(message: WireObject): WireReasoning | undefined {
   if (thoughts.some(Boolean)) return { field: 'content', text: thoughts.join('') };
   const listed = [...Object.values(blocksIn(message)).flat(), ...summariesIn(message)];
   const blocks = listed.map(blockText).join('');
-  const text = blocks || textOr(message[UNSENT]) || splitThought(message).thought;
+  const text = blocks || textOr(message[UNSENT]) || splitThought(message, position).thought;
   if (text !== '') return { text };
   return fields[0] === undefined ? undefined : { field: fields[0], text: '' };
 }
@@ -54,14 +54,14 @@ export class ReasoningFragments {
   private readonly blocks: Record<string, WireObject[]> = {};
   private found: WireReasoning | undefined = undefined;
 
-  /** Returns the reasoning text in the delta. */
-  add(delta: WireObject): string {
+  /** Returns the reasoning text in the delta, or in a whole message. */
+  add(delta: WireObject, position: ThoughtPosition): string {
     if (isPlain(delta)) return '';
     for (const [name, blocks] of Object.entries(blocksIn(delta))) {
       this.blocks[name] ??= [];
       for (const block of blocks) addBlock(this.blocks[name], block);
     }
-    const found = reasoningIn(delta);
+    const found = reasoningIn(delta, position);
     if (!found) return '';
     const before = this.found;
     this.found = before?.text ? { field: before.field ?? found.field, text: before.text + found.text } : found;

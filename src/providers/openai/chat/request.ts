@@ -1,9 +1,11 @@
 import type { JsonSchema } from '../../../internal/json.js';
+import type { Logger } from '../../../internal/logger.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../../model/model.js';
-import { toolParameters, withoutDialect } from '../../shared/tool-parameters.js';
+import { acceptedTools } from '../../shared/tools/accepted-tools.js';
+import { toolParameters, withoutDialect } from '../../shared/tools/tool-parameters.js';
 import { defined, type WireObject, wellFormed } from '../../shared/wire.js';
 import type { Server } from '../client.js';
-import { isStrictSchema, parametersFor } from '../schema.js';
+import { isStrictSchema, OPENAI_TOOLS, parametersFor } from '../schema.js';
 import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
 
@@ -13,6 +15,8 @@ export interface Dialect {
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
   /** `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses unknown fields. */
   readonly server: Server;
+  /** Receives a warning for each tool that the server would refuse. Default: the console. */
+  readonly logger?: Logger | undefined;
 }
 
 /**
@@ -22,11 +26,12 @@ export interface Dialect {
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
   const wire = wellFormed(toWireMessages(messages, dialect.model));
+  const accepted = wireTools(tools, dialect);
   return defined({
     model: dialect.model,
     messages: withinLimits(wire, dialect.model, dialect.server),
-    ...(tools.length > 0 && {
-      tools: tools.map((tool) => wireTool(tool, dialect.model)),
+    ...(accepted.length > 0 && {
+      tools: accepted,
       tool_choice: wireToolChoice(toolChoice),
     }),
     ...wireSettings(settings, dialect),
@@ -36,6 +41,11 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
     ...settings.providerOptions?.openai,
     stream: onPart ? true : undefined,
   });
+}
+
+function wireTools(tools: readonly ToolSpec[], { model, server, logger }: Dialect): readonly WireObject[] {
+  const rules = server === 'openai' ? OPENAI_TOOLS : {};
+  return acceptedTools(tools, { ...rules, provider: 'OpenAI', logger }, (tool) => wireTool(tool, model));
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {

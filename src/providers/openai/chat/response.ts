@@ -65,7 +65,7 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
 
 /** Keeps empty reasoning beside tool calls: DeepSeek refuses such a message without the field. */
 function reasoning(message: WireObject, model: string): readonly ReasoningPart[] {
-  const { text, field } = reasoningIn(message) ?? {};
+  const { text, field } = reasoningIn(message, 'whole') ?? {};
   const blocks = blocksIn(message);
   const fields = hasFields(blocks) ? blocks : undefined;
   if (!fields && (text === undefined || (text === '' && callsIn(message).length === 0))) return [];
@@ -75,7 +75,7 @@ function reasoning(message: WireObject, model: string): readonly ReasoningPart[]
 }
 
 function texts(message: WireObject, model: string): readonly TextPart[] {
-  const text = splitThought(message).text || transcriptIn(message);
+  const text = splitThought(message, 'whole').text || transcriptIn(message);
   const refusal = textOr(message.refusal);
   const parts: TextPart[] = [];
   const extra = extraContentOf(message);
@@ -155,6 +155,7 @@ function usageOf(usage: WireObject = {}): Usage {
     output: usage.completion_tokens,
     total: usage.total_tokens,
     cached: cachedTokens(usage),
+    written: writtenTokens(usage),
     reasoning: detail(usage.completion_tokens_details, 'reasoning_tokens'),
   });
 }
@@ -163,6 +164,12 @@ function usageOf(usage: WireObject = {}): Usage {
 function cachedTokens(usage: WireObject): unknown {
   const { prompt_tokens_details: details, prompt_cache_hit_tokens: hits, cached_tokens: cached } = usage;
   return detail(details, 'cached_tokens') ?? hits ?? cached ?? usage.num_cached_tokens;
+}
+
+/** OpenRouter sends `cache_write_tokens`, DashScope and LiteLLM `cache_creation_input_tokens`. */
+function writtenTokens({ prompt_tokens_details: details, ...usage }: WireObject): unknown {
+  const name = 'cache_creation_input_tokens';
+  return detail(details, 'cache_write_tokens') ?? detail(details, name) ?? usage[name];
 }
 
 function detail(details: unknown, name: string): unknown {

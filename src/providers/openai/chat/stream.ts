@@ -83,8 +83,10 @@ export class StreamedAnswer {
   }
 
   private addDelta(delta: WireObject): void {
-    const reasoning = this.reasoning.add(delta);
-    const text = splitThought(delta, this.isThinking).text || transcriptIn(delta);
+    const later = this.isThinking ? 'after' : 'delta';
+    const position = this.hasDeltas ? later : 'whole';
+    const reasoning = this.reasoning.add(delta, position);
+    const text = splitThought(delta, position).text || transcriptIn(delta);
     const refusal = textOr(delta.refusal);
     this.content += text;
     this.refusal += refusal;

@@ -4,17 +4,21 @@ import { contentText } from './completion.js';
 const OPENING = /^<thought>/;
 const CLOSING = /^<\/thought>/;
 
+/** The position of a content: a whole message, a delta, or the first delta after thoughts. */
+export type ThoughtPosition = 'whole' | 'delta' | 'after';
+
 /**
  * Splits the content of a Gemini message or delta into the thought and the text after it.
- * Gemini flags the message and wraps the thought in `<thought>` tags. `isAfter` is true for a delta after thoughts: its
- * text begins with the closing tag.
+ * Gemini flags the message and wraps the thought in `<thought>` tags. A flagged message without the opening tag is text.
+ * A flagged delta without the tag continues a thought. The text after thoughts begins with the closing tag.
  */
 export function splitThought(
   message: WireObject,
-  isAfter = false,
+  position: ThoughtPosition,
 ): { readonly thought: string; readonly text: string } {
   const content = contentText(message.content);
-  if (!isThought(message)) return { thought: '', text: isAfter ? content.replace(CLOSING, '') : content };
+  if (position === 'whole' && !OPENING.test(content)) return { thought: '', text: content };
+  if (!isThought(message)) return { thought: '', text: position === 'after' ? content.replace(CLOSING, '') : content };
   const said = content.replace(OPENING, '');
   const end = said.indexOf('</thought>');
   if (end < 0) return { thought: said, text: '' };

@@ -94,14 +94,15 @@ describe('a thought of Gemini before the text', () => {
     ]);
   });
 
-  test('is recognized only by its flag', async () => {
+  test('is recognized only by its flag and its tag', async () => {
     const [marked, cut, unmarked] = await Promise.all([
       exchange(whole('Two each.', { thought: true })),
       exchange(whole('<thought>Two', { thought: true })),
       exchange(whole('<thought>Two each.</thought>Six.', {})),
     ]);
 
-    expect(marked.response?.content).toEqual([{ type: 'reasoning', text: 'Two each.' }]);
+    // Gemini flags whole answers without a thought too.
+    expect(marked.response?.content).toEqual([{ type: 'text', text: 'Two each.' }]);
     expect(cut.response?.content).toEqual([{ type: 'reasoning', text: 'Two' }]);
     expect(unmarked.response?.content).toMatchObject([{ type: 'text', text: '<thought>Two each.</thought>Six.' }]);
   });

@@ -137,11 +137,15 @@ describe('tools', () => {
     const { items, ...array } = inputSchema.properties.items;
     const properties = {
       type: moved(['string', 'null']),
-      items: { ...array, prefixItems: [{ type: 'number' }, moved('string')] },
+      items: { ...array, prefixItems: [{ type: 'number' }, moved('string')], items: {} },
       anyOf: inputSchema.properties.anyOf,
     };
     expect((moonshot as SentTools).tools[0]?.function.parameters).toEqual({ ...inputSchema, properties });
-    expect((other as SentTools).tools[0]?.function.parameters).toEqual(inputSchema);
+    const tuple = { ...array, prefixItems: items, items: {} };
+    expect((other as SentTools).tools[0]?.function.parameters).toEqual({
+      ...inputSchema,
+      properties: { ...inputSchema.properties, items: tuple },
+    });
   });
 });
 

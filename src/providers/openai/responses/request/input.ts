@@ -81,7 +81,7 @@ class InputBuilder {
 
   private call(part: ToolCallPart, item: WireObject = { type: 'function_call' }): WireObject {
     const named = { ...part, name: acceptedName(part.name, LONGEST_NAME) };
-    const call = { part: named, callId: this.ids.ofCall(part.id), kept: item };
+    const call = { part: named, callId: this.ids.ofCall(part.id, isFrom(part, this.target.model)), kept: item };
     this.calls.set(part.id, call);
     return kindOf(item).call(call);
   }

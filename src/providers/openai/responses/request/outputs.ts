@@ -1,5 +1,5 @@
 import type { ContentPart, ToolResultPart } from '../../../../model/message.js';
-import { toolParameters } from '../../../shared/tool-parameters.js';
+import { toolParameters } from '../../../shared/tools/tool-parameters.js';
 import { contentText, resultText } from '../../../shared/tool-result.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { isStrictSchema } from '../../schema.js';

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../../../internal/json.js';
+import type { Logger } from '../../../../internal/logger.js';
 import type { ModelRequest, ModelSettings } from '../../../../model/model.js';
-import { withoutDialect } from '../../../shared/tool-parameters.js';
+import { withoutDialect } from '../../../shared/tools/tool-parameters.js';
 import { defined, hasFields, isObject, objectsIn, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { reasons } from '../../model-names.js';
 import { isStrictSchema } from '../../schema.js';
@@ -13,6 +14,8 @@ export interface RequestTarget {
   /** Tools that OpenAI defines. */
   readonly tools: readonly object[];
   readonly previousResponseId: boolean;
+  /** Receives a warning for each tool that is left out. Default: the console. */
+  readonly logger?: Logger | undefined;
 }
 
 const ENCRYPTED = 'reasoning.encrypted_content';
@@ -26,7 +29,8 @@ export function toResponsesRequest(request: ModelRequest, target: RequestTarget)
   const { messages, toolChoice, output, settings = {}, onPart } = request;
   const { tools: more, include, text, reasoning, ...given } = settings.providerOptions?.openai ?? {};
   const store = given.store ?? (target.previousResponseId || given.background === true);
-  const tools = toWireTools(request.tools, [...objectsIn(target.tools), ...objectsIn(more)]);
+  const hosted = [...objectsIn(target.tools), ...objectsIn(more)];
+  const tools = toWireTools(request.tools, { defined: hosted, logger: target.logger });
   const systemRole = reasons(target.model) ? 'developer' : 'system';
   return defined({
     model: target.model,

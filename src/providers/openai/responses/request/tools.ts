@@ -1,13 +1,26 @@
+import type { Logger } from '../../../../internal/logger.js';
 import type { ToolChoice, ToolSpec } from '../../../../model/model.js';
-import { toolParameters } from '../../../shared/tool-parameters.js';
+import { acceptedTools } from '../../../shared/tools/accepted-tools.js';
+import { toolParameters } from '../../../shared/tools/tool-parameters.js';
 import { defined, objectsIn, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
-import { isStrictSchema } from '../../schema.js';
+import { isStrictSchema, OPENAI_TOOLS } from '../../schema.js';
 import { customOf } from '../custom-tool.js';
 
-/** Returns the tools of a request. A tool that OpenAI defines replaces the agent's tool with its name in the request. */
-export function toWireTools(tools: readonly ToolSpec[], defined: readonly WireObject[]): readonly WireObject[] {
+/** Tools that OpenAI defines, and the receiver of warnings. */
+interface OwnTools {
+  readonly defined: readonly WireObject[];
+  readonly logger?: Logger | undefined;
+}
+
+/**
+ * Returns the tools of a request. A tool that OpenAI defines replaces the agent's tool with its name in the request. A
+ * tool that OpenAI would refuse is left out with a warning.
+ */
+export function toWireTools(tools: readonly ToolSpec[], { defined, logger }: OwnTools): readonly WireObject[] {
   const names = new Set(defined.flatMap(namesOf));
-  return [...tools.filter(({ name }) => !names.has(name)).map(wireTool), ...defined];
+  const own = tools.filter(({ name }) => !names.has(name));
+  const most = OPENAI_TOOLS.most - defined.length;
+  return [...acceptedTools(own, { ...OPENAI_TOOLS, most, logger }, wireTool), ...defined];
 }
 
 function wireTool(tool: ToolSpec): WireObject {

@@ -63,6 +63,7 @@ function usageOf(given: unknown): Usage {
     output: usage.output_tokens,
     total: usage.total_tokens,
     cached: isObject(input) ? input.cached_tokens : undefined,
+    written: isObject(input) ? input.cache_write_tokens : undefined,
     reasoning: isObject(output) ? output.reasoning_tokens : undefined,
   });
 }

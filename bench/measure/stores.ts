@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import type * as Keelson from '../../src/index.js';
+import type * as PostgresStores from '../../src/stores/postgres/postgres.js';
+import type * as SqliteStores from '../../src/stores/sqlite/sqlite.js';
+import { hasPostgres, startPostgres } from '../../test/support/stores/postgres-server.js';
+import { digits, type Figure, figureOf } from '../driver/figure.js';
+import { median } from '../driver/race.js';
+import type { Setting } from './measurement.js';
+
+const SHORT = 10;
+const LONG = 10_000;
+const TURNS = 40;
+const WARM_TURNS = 20;
+
+/**
+ * Wall time of a turn in a stored session of 10,000 messages, compared with a session of 10. Leaves out PostgreSQL if it is
+ * not installed, and SQLite if the runtime does not have it.
+ */
+export async function measureStores(setting: Setting): Promise<Figure[]> {
+  return [...(await measurePostgres(setting)), ...(await measureSqlite(setting))];
+}
+
+async function measurePostgres(setting: Setting): Promise<Figure[]> {
+  if (!hasPostgres) return [];
+  const { migrate, PostgresSessionStore } = await load<typeof PostgresStores>(setting, 'postgres.js');
+  // As in production: a commit is on the disk.
+  const server = await startPostgres('-c', 'fsync=on', '-c', 'full_page_writes=on');
+  const pool = new Pool(server.settings);
+  try {
+    await migrate(pool);
+    return await compareLengths(setting, new PostgresSessionStore({ client: pool }), 'PostgreSQL');
+  } finally {
+    await pool.end();
+    server.remove();
+  }
+}
+
+async function measureSqlite(setting: Setting): Promise<Figure[]> {
+  if (process.getBuiltinModule('node:sqlite' as never) === undefined) return [];
+  const { SqliteSessionStore } = await load<typeof SqliteStores>(setting, 'sqlite.js');
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-sqlite-'));
+  const store = new SqliteSessionStore({ file: join(folder, 'sessions.db') });
+  try {
+    return await compareLengths(setting, store, 'SQLite');
+  } finally {
+    store.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type Turn = () => Promise<void>;
+type OpenTurn = (setting: Setting, store: Keelson.SessionStore, length: number) => Promise<Turn>;
+
+/** Compares the calls of the store in a turn, and whole turns of an agent with a model without delay. */
+async function compareLengths(setting: Setting, store: Keelson.SessionStore, name: string): Promise<Figure[]> {
+  const long = `in ${name} at ${digits(LONG)} messages`;
+  return [
+    await compare(setting, store, { name: `load and save of a turn ${long}`, bound: 1.5, open: openCalls }),
+    await compare(setting, store, { name: `a turn of an agent ${long}`, bound: 1.5, open: openAgent }),
+  ];
+}
+
+async function compare(
+  setting: Setting,
+  store: Keelson.SessionStore,
+  { open, ...figure }: Pick<Figure, 'name' | 'bound'> & { readonly open: OpenTurn },
+): Promise<Figure> {
+  const ratios: number[] = [];
+  const times: number[][] = [];
+  for (let round = 0; round < setting.race.rounds; round++) {
+    const [short, long] = [await open(setting, store, SHORT), await open(setting, store, LONG)];
+    const pairs: [number, number][] = [];
+    for (let turn = 0; turn < WARM_TURNS + TURNS; turn++) pairs.push([await timeOf(short), await timeOf(long)]);
+    const taken = [0, 1].map((side) => median(pairs.slice(WARM_TURNS).map((pair) => pair[side] as number)));
+    times.push(taken);
+    ratios.push((taken[1] as number) / (taken[0] as number));
+  }
+  const [short, long] = [0, 1].map((side) => digits(median(times.map((taken) => taken[side] as number))));
+  return figureOf(ratios, { ...figure, unit: '×', note: `${long} ms against ${short} ms at ${SHORT} messages` });
+}
+
+/** Returns a function that calls the store as one turn does, in a new session of `length` messages. */
+const openCalls: OpenTurn = async (_setting, store, length) => {
+  const id = await savedSession(store, length);
+  let known = await store.load(id);
+  let keep = length;
+  return async () => {
+    known = await store.load(id, known);
+    await store.save(id, { keep, append: messages(2) }, known?.revision ?? 0);
+    keep += 2;
+  };
+};
+
+const openAgent: OpenTurn = async (setting, store, length) => {
+  const { Agent } = await load<typeof Keelson>(setting, 'index.js');
+  const model: Keelson.Model = {
+    id: 'model',
+    generate: async () => ({
+      content: [{ type: 'text', text: 'ok' }],
+      finishReason: 'stop',
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    }),
+  };
+  const session = await new Agent({ model, store }).session({ id: await savedSession(store, length) });
+  return async () => void (await session.run('go'));
+};
+
+async function savedSession(store: Keelson.SessionStore, length: number): Promise<string> {
+  const id = crypto.randomUUID();
+  await store.save(id, { keep: 0, append: messages(length) }, 0);
+  return id;
+}
+
+function messages(length: number): Keelson.Message[] {
+  return Array.from({ length }, (_, at) => ({ role: 'user', content: `message ${at}` }) as const);
+}
+
+async function timeOf(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function load<Module>({ builds }: Setting, name: string): Promise<Module> {
+  return import(new URL(name, builds.shipped).href);
+}

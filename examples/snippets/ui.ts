@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { Agent, textOf } from 'keelson';
+import { scriptedModel } from 'keelson/testing';
+import {
+  createAgentHandler,
+  fromUIMessages,
+  nextMessageId,
+  toNodeListener,
+  toUIMessages,
+  UIRequestError,
+  uiMessageResponse,
+} from 'keelson/ui';
+
+const model = scriptedModel(({ messages }) => `You said: ${messages.slice(-1).map(textOf)}`);
+const agent = new Agent({ model });
+
+// #region node
+const handler = createAgentHandler(agent, { authorize: 'none', session: (chatId) => chatId });
+const server = createServer(toNodeListener(handler)).listen(3000);
+// #endregion
+server.close();
+
+interface User {
+  readonly id: string;
+  readonly team: string;
+}
+const readUser = async (_request: Request): Promise<User | undefined> => ({ id: 'ada', team: 'harbour' });
+
+interface Desk {
+  readonly team: string;
+}
+const desk = new Agent<Desk>({ model });
+
+// #region options
+const deskHandler = createAgentHandler(desk, {
+  authorize: (request) => readUser(request),
+  session: (chatId, user) => ({ id: `${user.id}/${chatId}`, owner: user.id }),
+  context: (user) => ({ team: user.team }),
+  origins: ['https://app.example.com'],
+  maxBodyBytes: 1_000_000,
+});
+// #endregion
+assert.equal((await deskHandler(new Request('http://localhost/chat/history?id=1'))).status, 200);
+
+// #region own-route
+async function post(request: Request): Promise<Response> {
+  try {
+    const body = fromUIMessages(await request.json());
+    const input = body.type === 'decisions' ? undefined : body.message;
+    const resume = body.type === 'decisions' ? body.decisions : undefined;
+    const session = await agent.session({ id: body.chatId });
+    const messageId = nextMessageId(session.messages, body.chatId, input);
+    const stream = session.stream(input ?? '', { resume });
+    const close = () => session.close();
+    stream.result.then(close, close);
+    return uiMessageResponse(stream, { messageId });
+  } catch (error) {
+    if (error instanceof UIRequestError) return Response.json({ code: error.code }, { status: error.status });
+    throw error;
+  }
+}
+// #endregion
+
+const body = { id: '1', messages: [{ id: 'a', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] };
+const init = { method: 'POST', body: JSON.stringify(body) };
+assert.match(await (await post(new Request('http://localhost/', init))).text(), /Hello/);
+assert.equal((await post(new Request('http://localhost/', { method: 'POST', body: '[]' }))).status, 400);
+
+// #region history
+await using session = await agent.session({ id: '1' });
+const messages = toUIMessages(session.messages, { chatId: '1' });
+// #endregion
+assert.equal(messages.length, 2);

@@ -1,0 +1,250 @@
+// Tests the page in Chromium against the real server. Set CHROMIUM to the path of the browser.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import puppeteer from 'puppeteer-core';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const shots = fileURLToPath(new URL('screenshots', import.meta.url));
+const picture = join(tmpdir(), 'keelson-picture.png');
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+const hosts = new Set();
+const problems = [];
+let server;
+let browser;
+let url;
+
+before(async () => {
+  mkdirSync(shots, { recursive: true });
+  writeFileSync(picture, Buffer.from(PNG, 'base64'));
+  const env = { ...process.env, PORT: '0', WORD_MS: '20', OPENAI_API_KEY: '' };
+  const stdio = ['ignore', 'pipe', 'inherit'];
+  server = spawn(process.execPath, ['--import', 'tsx', 'examples/web/server.ts'], { cwd: root, env, stdio });
+  const [line] = await once(server.stdout, 'data');
+  url = String(line).trim();
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.kill();
+});
+
+afterEach(async () => {
+  for (const page of (await browser.pages()).slice(1)) await page.close();
+});
+
+/** Opens a chat: a new one, or the chat of an address. */
+async function open(address = `${url}/#${crypto.randomUUID()}`) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.setViewport({ width: 900, height: 800 });
+  await page.goto(address);
+  await page.waitForSelector('textarea');
+  return page;
+}
+
+async function send(page, text) {
+  await page.type('textarea', text);
+  await page.keyboard.press('Enter');
+}
+
+/** Waits for a text on the page. */
+function sees(page, text) {
+  // biome-ignore lint/performance/useDomNodeTextContent: `textContent` contains text that the page hides.
+  return page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
+}
+
+function textOf(page) {
+  // biome-ignore lint/performance/useDomNodeTextContent: `textContent` contains text that the page hides.
+  return page.$eval('.messages', (element) => element.innerText);
+}
+
+function click(page, label) {
+  return page.locator(`::-p-xpath(//button[normalize-space()="${label}"])`).click();
+}
+
+/** Returns the text of the element with the focus. */
+function focused(page) {
+  return page.evaluate(() => document.activeElement?.textContent ?? '');
+}
+
+/** Waits until the answer has ended. */
+function ready(page) {
+  return sees(page, 'Send');
+}
+
+function shot(page, name) {
+  return page.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+test('shows the answer while it is written', async () => {
+  const page = await open();
+  await send(page, 'The quick brown fox jumps over the lazy dog again and again');
+  await sees(page, 'You said: The quick');
+  const early = await textOf(page);
+  await shot(page, 'streaming-text');
+  await ready(page);
+
+  assert.ok(!early.endsWith('again and again\n'), 'the answer came at once');
+  assert.match(await textOf(page), /You said: The quick .* again and again/);
+});
+
+test('shows the arguments of a tool call while they are written', async () => {
+  const page = await open();
+  await send(page, 'What is the weather in Oslo?');
+  await sees(page, 'writing the arguments');
+  await shot(page, 'tool-input');
+  await sees(page, 'done');
+  await ready(page);
+  await shot(page, 'tool-output');
+
+  assert.match(await textOf(page), /"city": "Oslo"[\s\S]*"celsius": 14[\s\S]*The tool says/);
+});
+
+test('asks before a tool runs, and continues after the approval', async () => {
+  const page = await open();
+  await send(page, 'Pay the harbour fee of 40 euro');
+  await sees(page, 'waits for you');
+  await shot(page, 'approval-card');
+  await click(page, 'Approve');
+  await sees(page, 'The tool says: Paid 40 euro to the harbour.');
+  await ready(page);
+
+  assert.equal(await page.$$eval('article.assistant', (list) => list.length), 1);
+});
+
+test('does not run a denied tool', async () => {
+  const page = await open();
+  await send(page, 'Pay the harbour fee of 40 euro');
+  await sees(page, 'waits for you');
+  await click(page, 'Deny');
+  await sees(page, 'The tool says');
+  await ready(page);
+
+  assert.match(await textOf(page), /denied/);
+  assert.doesNotMatch(await textOf(page), /Paid 40/);
+});
+
+test('keeps what was said after a stop and a reload', async () => {
+  const page = await open();
+  await send(page, 'Tell me a long story');
+  await sees(page, 'A ship left the harbour. A ship');
+  await page.keyboard.press('Escape');
+  await ready(page);
+  const stopped = await textOf(page);
+  await shot(page, 'stopped');
+  await page.reload();
+  await sees(page, 'A ship left the harbour.');
+
+  assert.ok(stopped.length < 2_000, 'the answer was not stopped');
+  assert.match(await textOf(page), /A ship left the harbour\. A ship/);
+  await send(page, 'And now?');
+  await sees(page, 'You said: And now?');
+});
+
+test('shows the whole conversation after a reload', async () => {
+  const page = await open();
+  await send(page, 'What is the weather in Oslo?');
+  await sees(page, 'The tool says');
+  await ready(page);
+  const before = await textOf(page);
+  await page.reload();
+  await sees(page, 'The tool says');
+
+  assert.equal(await textOf(page), before);
+});
+
+test('shows an answer in a second tab, which can stop it', async () => {
+  const page = await open();
+  await send(page, 'Tell me a long story');
+  await sees(page, 'A ship left the harbour. A ship');
+  const second = await open(page.url());
+  await sees(second, 'Answering in another tab');
+  await shot(second, 'second-tab');
+  await click(second, 'Stop');
+  await sees(second, 'A ship left the harbour.');
+  await ready(second);
+  await ready(page);
+
+  assert.match(await textOf(page), /A ship left the harbour\. A ship/);
+  assert.match(await textOf(second), /Tell me a long story/);
+});
+
+test('takes back the text of a model call that failed', async () => {
+  const page = await open();
+  await send(page, 'Fail once');
+  await sees(page, 'This answer breaks');
+  await shot(page, 'before-retry');
+  await sees(page, 'You said: Fail once');
+  await ready(page);
+
+  assert.doesNotMatch(await textOf(page), /This answer breaks/);
+});
+
+test('sends a picture', async () => {
+  const page = await open();
+  const picker = await page.$('input[type=file]');
+  await picker.uploadFile(picture);
+  await send(page, 'What is this?');
+  await sees(page, 'I see a picture of type image/png.');
+  await ready(page);
+  await shot(page, 'picture');
+
+  assert.match(await page.$eval('article.user img', (image) => image.src), /^data:image\/png;base64,/);
+  await page.reload();
+  await page.waitForSelector('article.user img');
+});
+
+test('answers again', async () => {
+  const page = await open();
+  await send(page, 'Hello');
+  await sees(page, 'Answer again');
+  await click(page, 'Answer again');
+  await sees(page, 'Answering');
+  await sees(page, 'Answer again');
+
+  assert.equal((await textOf(page)).match(/You said: Hello/g)?.length, 1);
+});
+
+test('can be used with the keyboard alone, and names its parts', async () => {
+  const page = await open();
+  const { children } = await page.accessibility.snapshot({ interestingOnly: false });
+  const names = JSON.stringify(children);
+  for (let tabs = 0; tabs < 12 && !(await focused(page)).endsWith('in Oslo?'); tabs += 1) {
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.press('Enter');
+  await sees(page, 'The tool says');
+
+  for (const name of ['Conversation', 'Message', 'Attach a picture'])
+    assert.ok(names.includes(`"name":"${name}"`), name);
+});
+
+test('has a dark mode and fits a narrow screen', async () => {
+  const page = await open();
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+  await page.setViewport({ width: 390, height: 780 });
+  await send(page, 'Pay the harbour fee of 40 euro');
+  await sees(page, 'waits for you');
+  await shot(page, 'dark-narrow');
+
+  assert.equal(await page.$eval('body', (body) => getComputedStyle(body).backgroundColor), 'rgb(20, 23, 28)');
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+});
+
+test('makes no request to another host, and throws no error', () => {
+  assert.deepEqual(
+    [...hosts].filter((host) => host !== new URL(url).host && host !== ''),
+    [],
+  );
+  assert.deepEqual(problems, []);
+});

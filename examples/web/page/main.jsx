@@ -1,0 +1,8 @@
+import { createRoot } from 'react-dom/client';
+import { Chat } from './chat.jsx';
+import { chatId, loadHistory } from './history.js';
+import './style.css';
+
+const root = createRoot(document.getElementById('root'));
+const { messages, running } = await loadHistory(chatId);
+root.render(<Chat loaded={messages} isRunning={running} />);

@@ -1,0 +1,128 @@
+// npm run demo:web: a chat on a web page. The model is a script, unless OPENAI_API_KEY is set.
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Agent, defineTool, type Model, type ModelRequest, type ModelResponse, textOf } from 'keelson';
+import { approval, retryModelCalls } from 'keelson/lifecycles';
+import { openai } from 'keelson/openai';
+import { createAgentHandler, toNodeListener } from 'keelson/ui';
+import { z } from 'zod';
+
+const { PORT = '3000', OPENAI_API_KEY, OPENAI_MODEL = 'gpt-5-mini', WORD_MS = '25' } = process.env;
+
+const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+const weather = defineTool({
+  name: 'weather',
+  description: 'Returns the weather in a city.',
+  input: z.object({ city: z.string() }),
+  execute: async ({ city }, { progress }) => {
+    progress({ asking: city });
+    await setTimeout(Number(WORD_MS) * 10);
+    return { city, sky: 'clear', celsius: 14 };
+  },
+});
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays an amount in euro.',
+  input: z.object({ euro: z.number(), to: z.string() }),
+  execute: ({ euro, to }) => `Paid ${euro} euro to ${to}.`,
+});
+
+const agent = new Agent({
+  model: OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script(),
+  tools: [weather, pay],
+  lifecycle: [approval({ tools: ['pay'] }), retryModelCalls({ maxRetries: 2 })],
+});
+
+// Everybody on this machine may use every chat. An application checks who sends the request.
+const handler = createAgentHandler(agent, { authorize: 'none', session: (chatId) => chatId });
+const listener = toNodeListener(handler);
+const files = readPage(fileURLToPath(new URL('dist', import.meta.url)));
+
+const server = createServer((request, response) => {
+  const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+  if (path.startsWith('/api/')) return void listener(request, response);
+  const file = files.get(path === '/' ? '/index.html' : path);
+  if (file === undefined) return void response.writeHead(404).end();
+  response.writeHead(200, { 'content-type': file.type, 'content-security-policy': POLICY }).end(file.bytes);
+});
+server.listen(Number(PORT), '127.0.0.1', () => {
+  const { port } = server.address() as { readonly port: number };
+  process.stdout.write(`http://127.0.0.1:${port}\n`);
+});
+
+interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Reads the built page into memory, so that a request cannot name another file. */
+function readPage(folder: string): ReadonlyMap<string, PageFile> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(
+    entries.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const type = TYPES[extname(path)] ?? 'application/octet-stream';
+      return [path.slice(folder.length), { type, bytes: readFileSync(path) }];
+    }),
+  );
+}
+
+/** A model without a key. It shows each feature of the page. */
+function script(): Model {
+  const failed = new Set<number>();
+  return {
+    id: 'script',
+    async generate(request): Promise<ModelResponse> {
+      const { messages } = request;
+      const user = messages.findLast(({ role }) => role === 'user');
+      const asked = user === undefined ? '' : textOf(user);
+      const result = messages.at(-1);
+      if (result?.role === 'tool') return say(request, `The tool says: ${textOf(result)}`);
+      if (/weather/i.test(asked)) return callTool(request, 'weather', { city: /in (\w+)/.exec(asked)?.[1] ?? 'Oslo' });
+      if (/pay/i.test(asked)) {
+        return callTool(request, 'pay', { euro: Number(/\d+/.exec(asked)?.[0] ?? 40), to: 'the harbour' });
+      }
+      if (/fail/i.test(asked) && !failed.has(messages.length)) {
+        failed.add(messages.length);
+        await say(request, 'This answer breaks off');
+        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 200 });
+      }
+      if (/story/i.test(asked)) return say(request, 'A ship left the harbour. '.repeat(200));
+      const picture = Array.isArray(user?.content) && user.content.find(({ type }) => type === 'image');
+      if (picture) return say(request, `I see a picture of type ${picture.mediaType}.`);
+      return say(request, `You said: ${asked}`);
+    },
+  };
+}
+
+const usage = { inputTokens: 20, outputTokens: 20, totalTokens: 40 };
+
+async function say({ onPart, signal }: ModelRequest, text: string): Promise<ModelResponse> {
+  for (const word of text.split(/(?<= )/)) {
+    await setTimeout(Number(WORD_MS), undefined, { signal });
+    onPart?.({ type: 'text-delta', text: word });
+  }
+  return { content: [{ type: 'text', text }], finishReason: 'stop', usage };
+}
+
+async function callTool(
+  { onPart, signal, messages }: ModelRequest,
+  name: string,
+  input: object,
+): Promise<ModelResponse> {
+  const id = `call_${messages.length}`;
+  for (const text of JSON.stringify(input).match(/.{1,4}/g) ?? []) {
+    await setTimeout(Number(WORD_MS) * 2, undefined, { signal });
+    onPart?.({ type: 'tool-input-delta', id, name, text });
+  }
+  return { content: [{ type: 'tool-call', id, name, input }], finishReason: 'tool-calls', usage };
+}

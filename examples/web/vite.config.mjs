@@ -1,0 +1,9 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+// biome-ignore lint/style/noDefaultExport: Vite reads the default export.
+export default defineConfig({
+  plugins: [react()],
+  root: import.meta.dirname,
+  build: { outDir: 'dist', emptyOutDir: true },
+});

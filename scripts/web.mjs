@@ -1,0 +1,24 @@
+// Installs and builds the page of examples/web, and starts its server. With --test, tests the page in Chromium.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = `${root}examples/web`;
+
+/**
+ * Runs a program with the terminal of this process, and exits with its exit code if the program fails.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {string} cwd
+ */
+function run(command, args, cwd) {
+  const { status } = spawnSync(command, args, { cwd, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+if (!existsSync(`${folder}/node_modules/vite`))
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder);
+run('npm', ['run', 'build'], folder);
+if (process.argv.includes('--test')) run('npm', ['test'], folder);
+else run(process.execPath, ['--import', 'tsx', 'examples/web/server.ts'], root);

@@ -1,0 +1,51 @@
+import { type AssistantMessage, textOf, type UserMessage } from '../../../model/message.js';
+import type { DecidedAnswer } from './continuation.js';
+import { weighAnswer } from '../output.js';
+import type { Run } from '../run.js';
+import { announceText } from '../run-events.js';
+import { saveRun } from '../turn.js';
+
+/**
+ * Applies the decision on a suspended answer. An approved answer becomes the answer of the run, unless messages follow.
+ * A denied answer stays in the history, and the model is asked again.
+ */
+export async function decideAnswer(run: Run, message: UserMessage | undefined): Promise<undefined> {
+  const { conversation, end, attached } = run;
+  if (message !== undefined) conversation.enqueueFirst([message]);
+  if (end.verdict !== undefined) {
+    conversation.flush();
+    return undefined;
+  }
+  if (attached.onResume !== undefined) await end.race(attached.onResume(run));
+  const { index, decision } = conversation.deciding as DecidedAnswer;
+  conversation.deciding = undefined;
+  const { content } = conversation.history[index] as AssistantMessage;
+  const answer: AssistantMessage = { role: 'assistant', content };
+  conversation.replace(conversation.history.map((known, at) => (at === index ? answer : known)));
+  const record = { by: 'resume', point: 'resume' } as const;
+  if (decision === 'approve') {
+    run.record({ ...record, type: 'approve' });
+    await giveAnswer(run, answer, index);
+  } else {
+    const reason = decision === 'deny' ? undefined : decision.deny;
+    run.record({ ...record, type: 'block', reason });
+    const content = `The answer was denied${reason === undefined ? '' : `: ${reason}`}. Answer again.`;
+    conversation.push({ role: 'user', content });
+    conversation.flush();
+  }
+  await saveRun(run);
+  return undefined;
+}
+
+/** Ends the run with the answer. If messages follow the answer, the model answers them first. */
+async function giveAnswer(run: Run, answer: AssistantMessage, index: number): Promise<void> {
+  const { conversation, end, config } = run;
+  const text = textOf(answer);
+  if (run.listeners.active) announceText(run, text);
+  if (index < conversation.history.length - 1) {
+    conversation.flush();
+    return;
+  }
+  end.answer = text;
+  if (conversation.hasQueued || config.output !== undefined) await weighAnswer(run);
+}

@@ -1,0 +1,178 @@
+import { OptionInvalidError } from '../../errors.js';
+import { callable, model, whole } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import type { Awaitable } from '../../internal/promise.js';
+import { report } from '../../lifecycle/hook-run.js';
+import type { AgentLifecycle, ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import type { Message } from '../../model/message.js';
+import type { Model } from '../../model/model.js';
+import { ModelError } from '../../model/run-error.js';
+import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
+import { createReplacements, fittingShare } from './overflow.js';
+import { summariseBy, summaryMessage } from './summary.js';
+import { createTokenMeter, tokensIn } from './token-meter.js';
+
+/** Sets when and how a conversation is compacted. Set either `maxTokens` or `maxMessages`. */
+export interface CompactionOptions {
+  /**
+   * Compacts the messages when they have more tokens than this. Set it well below the model's context window. The count
+   * is the usage of the last response plus an estimate of the messages after it. The estimate is a quarter of the
+   * characters, plus 1,000 tokens for each image or file. Without a previous response, all messages are estimated.
+   */
+  readonly maxTokens?: number | undefined;
+  /** Compacts the messages when there are more than this number. Excludes `maxTokens`. */
+  readonly maxMessages?: number | undefined;
+  /** The number of last messages that stay unchanged, within half of the limit. Default: 10. */
+  readonly keep?: number | undefined;
+  /** The model that writes the summary, for example a cheaper one. Default: the run's model. */
+  readonly model?: Model | undefined;
+  /** Returns the summary of the messages that are removed. Replaces the call of a model. */
+  readonly summarize?: ((messages: readonly Message[], run: RunContext) => Awaitable<string>) | undefined;
+}
+
+/**
+ * Makes a lifecycle that compacts long conversations. Before a model call that would exceed the limit, a summary
+ * replaces all but the last messages, for the rest of the run and of its session. System messages and the last user
+ * message stay unchanged. A tool call stays together with its results. Instructions do not change. `result.messages`
+ * still holds all messages that the run added.
+ *
+ * If the service refuses a model call because the conversation exceeds the context window (`context-overflow`), the
+ * conversation is compacted to fit, and the call is made once more.
+ *
+ * The summary is one model call outside of the run: hooks do not see it, and the run's usage does not include its
+ * tokens. If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the
+ * messages stay.
+ *
+ * Priority 15: after hooks that change or add messages, so that their changes are summarised; before shell hooks.
+ *
+ * @example
+ * const agent = new Agent({ model, tools, lifecycle: [compaction({ maxTokens: 100_000 })] });
+ */
+export function compaction(options: CompactionOptions): AgentLifecycle {
+  const { rule, summarize, isByTokens } = resolveCompactionOptions(options);
+  const meter = isByTokens ? createTokenMeter() : undefined;
+  const { compact, compactOverflow } = createCompactor(rule, summarize);
+  const replacements = createReplacements();
+  return {
+    name: 'compaction',
+    priority: 15,
+    onFailure: 'continue',
+    beforeModel(given, run) {
+      const replaced = replacements.apply(given, run);
+      const messages = replaced ?? given;
+      const size = meter?.sizeOf(messages, run) ?? messages.length;
+      const compacting = size > rule.limit ? compact(messages, run, size) : undefined;
+      return compacting === undefined ? replaced : compacting.then((compacted) => compacted ?? replaced);
+    },
+    async wrapModelCall(request, next) {
+      try {
+        return await next(request);
+      } catch (error) {
+        const isOverflow = error instanceof ModelError && error.kind === 'context-overflow';
+        const messages = isOverflow ? await compactOverflow(request, error) : undefined;
+        if (messages === undefined) throw error;
+        replacements.keep(request, messages);
+        return next({ ...request, messages });
+      }
+    },
+    afterModel: meter && ((response, run) => meter.learn(response.usage, run)),
+  };
+}
+
+function createCompactor(rule: CutRule, summarize: Summarize) {
+  const compact = (messages: readonly Message[], run: RunContext, size: number) => {
+    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
+    return cut && compactBy(cut, messages, { run, weigh: rule.weigh });
+  };
+  const compactBy = async (cut: Cut, messages: readonly Message[], task: Task) => {
+    const { run } = task;
+    report(run, { type: 'compaction-start', messages: messages.length });
+    const compacted = await compactTo(cut, messages, task);
+    report(run, { type: 'compaction-end', messages: compacted?.length });
+    return compacted;
+  };
+  const compactTo = async (cut: Cut, messages: readonly Message[], { run, weigh, maxTokens }: Task) => {
+    const summary = await tryToSummarise(() => summarize(cut.head, run, maxTokens), run);
+    if (summary === undefined) return undefined;
+    const compacted = [...cut.kept, summaryMessage(summary), ...cut.tail];
+    if (weightOf(compacted, weigh) <= weightOf(messages, weigh)) return compacted;
+    run.logger.warn(
+      'The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
+    );
+    return undefined;
+  };
+  /** Compacts to a size that fits into the context window, counted in estimated tokens whatever the options count. */
+  const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
+    const maxTokens = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
+    const cut = cutConversation(messages, { limit: maxTokens, keep: rule.keep, weigh: tokensIn });
+    return cut && compactBy(cut, messages, { run, weigh: tokensIn, maxTokens });
+  };
+  return { compact, compactOverflow };
+}
+
+/** The share of the context window that a compacted conversation may fill, since token counts are estimates. */
+const MARGIN = 0.8;
+
+type Summarize = (messages: readonly Message[], run: RunContext, maxTokens?: number) => Awaitable<string>;
+
+/** One compaction. `maxTokens` limits each request for the summary. */
+interface Task {
+  readonly run: RunContext;
+  readonly weigh: CutRule['weigh'];
+  readonly maxTokens?: number | undefined;
+}
+
+/**
+ * The ratio of the measured size to the estimate of `weigh`, from 1 to 4. A language may explain a factor of up to 4;
+ * the remainder is instructions and tools.
+ */
+function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
+  return Math.min(Math.max(size / weightOf(messages, weigh), 1), 4);
+}
+
+function weightOf(messages: readonly Message[], weigh: CutRule['weigh']): number {
+  return messages.reduce((sum, message) => sum + weigh(message), 0);
+}
+
+/** Returns the summary, or undefined if it failed or is empty. Only an abort of the run is rethrown. */
+async function tryToSummarise(summarise: () => Awaitable<string>, run: RunContext): Promise<string | undefined> {
+  try {
+    const summary: unknown = await summarise();
+    if (typeof summary === 'string' && summary.trim() !== '') return summary.trim();
+    run.logger.warn('The summary of the conversation is empty; the conversation stays as it is.');
+  } catch (error) {
+    run.signal.throwIfAborted();
+    run.logger.warn('The conversation could not be summarised; it stays as it is.', error);
+  }
+  return undefined;
+}
+
+const rules = {
+  maxTokens: whole(1),
+  maxMessages: whole(1),
+  keep: whole(1),
+  model,
+  summarize: callable,
+} satisfies OptionTable<CompactionOptions>;
+
+function resolveCompactionOptions(options: CompactionOptions) {
+  validateOptions(options, rules);
+  const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
+  const limit = maxTokens ?? maxMessages;
+  if (limit === undefined || (maxTokens !== undefined && maxMessages !== undefined)) {
+    const found = maxTokens === undefined ? 'neither' : 'both';
+    throw new OptionInvalidError(
+      'maxTokens',
+      `exactly one of \`maxTokens\` and \`maxMessages\` must be set, got ${found}`,
+    );
+  }
+  if (model !== undefined && summarize !== undefined) {
+    throw new OptionInvalidError('model', '`model` and `summarize` must not both be set, got both: remove one of them');
+  }
+  const isByTokens = maxTokens !== undefined;
+  const byModel = (messages: readonly Message[], run: RunContext, maxTokens?: number) =>
+    summariseBy(model ?? run.model, messages, { run, maxTokens });
+  const rule: CutRule = { limit, keep, weigh: isByTokens ? tokensIn : () => 1 };
+  return { rule, isByTokens, summarize: summarize ?? byModel };
+}

@@ -1,0 +1,31 @@
+import { oneOf } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+
+/** Sets how long the provider keeps the cache. */
+export interface PromptCacheOptions {
+  /** Default: 5 minutes. The provider's price for writing depends on it. */
+  readonly ttl?: '5m' | '1h' | undefined;
+}
+
+const rules = { ttl: oneOf('5m', '1h') } satisfies OptionTable<PromptCacheOptions>;
+
+/**
+ * Makes a lifecycle that marks the end of the instructions, of the tools and of the conversation, so that the provider
+ * caches the beginning of the next request. Acts with providers that want marks: `anthropic()`, and `aiSdk()` with
+ * Anthropic's models and Amazon Bedrock. Other providers cache without marks, and get an unchanged request.
+ *
+ * Priority 2: inside of all hooks that change the request.
+ *
+ * @example
+ * const agent = new Agent({ model: anthropic('claude-sonnet-5'), tools, lifecycle: [promptCache({ ttl: '1h' })] });
+ */
+export function promptCache(options: PromptCacheOptions = {}): AgentLifecycle {
+  validateOptions(options, rules);
+  const { ttl = '5m' } = options;
+  return {
+    name: 'prompt-cache',
+    priority: 2,
+    wrapModelCall: (request, next) => next({ ...request, settings: { promptCache: { ttl }, ...request.settings } }),
+  };
+}

@@ -1,0 +1,48 @@
+import { isObject } from '../../internal/json.js';
+import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { Message } from '../../model/message.js';
+import type { Tool } from '../../tools/tool.js';
+
+/** What one run knows about its tools. */
+export class FoundTools {
+  /** The names of tools that a search returned or the model called. */
+  readonly names = new Set<string>();
+  /** The tools that the last request did not offer. */
+  hidden: readonly Tool[] = [];
+  private scanned = 0;
+  private last: Message | undefined = undefined;
+
+  constructor(private readonly searchName: string) {}
+
+  /** Ignores all messages so far. */
+  skip(messages: readonly Message[]): void {
+    this.scanned = messages.length;
+    this.last = messages.at(-1);
+  }
+
+  /** Reads the messages that are new since the last call. Reads all messages if a lifecycle has replaced them. */
+  scan(messages: readonly Message[]): void {
+    if (this.scanned > 0 && messages[this.scanned - 1] !== this.last) this.scanned = 0;
+    for (const message of messages.slice(this.scanned)) this.read(message);
+    this.skip(messages);
+  }
+
+  private read({ role, content }: Message): void {
+    if (typeof content === 'string' || (role !== 'assistant' && role !== 'tool')) return;
+    for (const part of content) {
+      if (part.type === 'tool-call') this.names.add(part.name);
+      if (part.type === 'tool-result' && part.name === this.searchName) this.take(part.structured);
+    }
+  }
+
+  private take(structured: unknown): void {
+    const found = isObject(structured) && Array.isArray(structured.tools) ? structured.tools : [];
+    for (const name of found) if (typeof name === 'string') this.names.add(name);
+  }
+}
+
+/** Returns the tools of a request with the members that only the tools of the run have, such as `origin`. */
+export function wholeTools({ tools, run }: ModelCallRequest): readonly Tool[] {
+  const byName = new Map(run.tools.map((tool) => [tool.name, tool]));
+  return tools.map((spec) => ({ ...byName.get(spec.name), ...spec }) as Tool);
+}

@@ -1,0 +1,36 @@
+import { isObject, type JsonObject } from '../../internal/json.js';
+import { dialectOf } from '../../shell-hooks/dialects/list.js';
+import type { HookDialect } from '../../shell-hooks/hook/event.js';
+
+const DIALECTS = ['claude', 'gemini'] as const;
+
+type CompatDialect = (typeof DIALECTS)[number];
+
+/**
+ * Returns the dialect that a hook file is written in. The event names decide, then the variables in its commands.
+ * Returns `named`, the dialect of the manifest, if neither shows it. A package with several manifests has one hook file.
+ */
+export function hookDialectOf(document: JsonObject, named: HookDialect): HookDialect {
+  const events = isObject(document.hooks) ? Object.keys(document.hooks) : [];
+  const text = JSON.stringify(document.hooks ?? null);
+  return (
+    soleDialect((dialect) => eventsOnlyIn(dialect).some((name) => events.includes(name))) ??
+    soleDialect((dialect) => text.includes(ROOT[dialect])) ??
+    named
+  );
+}
+
+/** The variable with the directory of the package. */
+const ROOT = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
+
+/** Returns the dialect that matches, or undefined if none or both match. */
+function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialect | undefined {
+  const found = DIALECTS.filter(matches);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Returns the event names of a dialect that the other dialect does not have. */
+function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
+  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => Object.keys(dialectOf(other).events));
+  return Object.keys(dialectOf(dialect).events).filter((name) => !others.includes(name));
+}

@@ -1,0 +1,75 @@
+import { invalidOption } from '../../internal/options/validate.js';
+
+/** A `Pool`, a `PoolClient` or a connected `Client` of `pg`, version 8. A store works best with a pool. */
+export interface PgClient {
+  /** Runs one statement. Resolves to its rows. */
+  query(statement: PgStatement): Promise<{ readonly rows: readonly unknown[] }>;
+}
+
+/** One statement for `pg`. */
+export interface PgStatement {
+  readonly text: string;
+  values?: unknown[];
+  /** Milliseconds after which `pg` gives up. A statement that was not sent yet is discarded. */
+  readonly query_timeout?: number;
+}
+
+/** The `sql` function of `postgres`, version 3. */
+export interface PostgresJsClient {
+  /** Runs one statement. Resolves to its rows. */
+  unsafe(text: string, values?: (string | null)[]): PostgresJsQuery;
+}
+
+/** A statement that `postgres` runs. */
+export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
+  /** Cancels the statement. */
+  cancel(): void;
+}
+
+/** A client of a supported package. The stores attach no listeners to it and never close it. */
+export type PostgresClient = PgClient | PostgresJsClient;
+
+/** A statement, with the time limit of its call. */
+interface Statement {
+  readonly text: string;
+  readonly values: readonly (string | null)[];
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Runs one statement. When the signal fires, a statement that was not sent yet is discarded. */
+export type RunStatement = (statement: Statement) => Promise<readonly unknown[]>;
+
+/** Returns a function that runs statements through a client of any supported package. */
+export function runStatementOf(client: PostgresClient): RunStatement {
+  if (has(client, 'unsafe')) return (statement) => runWithPostgresJs(client as PostgresJsClient, statement);
+  if (has(client, 'query')) return (statement) => runWithPg(client as PgClient, statement);
+  throw invalidOption('client', 'a client of pg or postgres', client);
+}
+
+async function runWithPg(client: PgClient, { text, values, timeoutMs }: Statement): Promise<readonly unknown[]> {
+  // Without values, `pg` sends a simple query.
+  const { rows } = await client.query({
+    text,
+    query_timeout: Math.max(1, timeoutMs),
+    ...(values.length > 0 && { values: [...values] }),
+  });
+  return rows;
+}
+
+async function runWithPostgresJs(client: PostgresJsClient, statement: Statement): Promise<readonly unknown[]> {
+  const { text, values, signal } = statement;
+  const query = client.unsafe(text, [...values]);
+  const cancel = () => query.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await query;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function has(client: unknown, method: string): boolean {
+  if (client === null || (typeof client !== 'object' && typeof client !== 'function')) return false;
+  return typeof (client as Readonly<Record<string, unknown>>)[method] === 'function';
+}

@@ -1,0 +1,60 @@
+import { TimeoutExceededError } from '../../errors.js';
+import { type PostgresClient, type RunStatement, runStatementOf } from './client.js';
+import { isRolledBack, postgresFailure } from './error.js';
+
+/** The client, the schema of the functions, and the time limit of a call. */
+export interface ConnectionSettings {
+  readonly client: PostgresClient;
+  readonly schema: string;
+  readonly timeoutMs: number;
+}
+
+/** Runs the functions of the stores in PostgreSQL. Each call is one statement, which is one transaction. */
+export class PostgresConnection {
+  private readonly run: RunStatement;
+
+  constructor(private readonly settings: ConnectionSettings) {
+    this.run = runStatementOf(settings.client);
+  }
+
+  /**
+   * Calls a function of the schema, and returns its rows. Rejects with a PostgresUnavailableError or a PostgresSchemaError
+   * if the call fails or exceeds its time limit.
+   */
+  async call(name: string, args: readonly (string | null)[]): Promise<string[]> {
+    const given = args.map((_arg, index) => `$${index + 1}::text`).join(', ');
+    const rows = await this.send(`SELECT reply FROM "${this.settings.schema}".${name}(${given}) AS reply`, args);
+    return rows.map((row) => (row as { readonly reply: string }).reply);
+  }
+
+  /** Sends one statement. Repeats it if the server has rolled it back because of a concurrent one. */
+  async send(text: string, values: readonly (string | null)[]): Promise<readonly unknown[]> {
+    const { schema, timeoutMs } = this.settings;
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      try {
+        return await this.within(end, { text, values });
+      } catch (error) {
+        if (!isRolledBack(error) || performance.now() >= end) throw postgresFailure(schema, error);
+      }
+    }
+  }
+
+  private async within(end: number, statement: { readonly text: string; readonly values: readonly (string | null)[] }) {
+    const abort = new AbortController();
+    const timeoutMs = Math.max(0, end - performance.now());
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const expire = () => {
+        reject(new TimeoutExceededError('call to PostgreSQL', this.settings.timeoutMs));
+        abort.abort();
+      };
+      timer = setTimeout(expire, timeoutMs);
+    });
+    try {
+      return await Promise.race([this.run({ ...statement, timeoutMs, signal: abort.signal }), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

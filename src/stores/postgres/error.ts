@@ -1,0 +1,74 @@
+import { describeError, KeelsonError } from '../../errors.js';
+
+/** Classes of SQLSTATE that pass: connection, transaction rollback, insufficient resources, locks, operator intervention. */
+const PASSING = /^(08|40|53|55|57)/;
+/** A server that is read-only now, such as a standby. It may be promoted. */
+const READ_ONLY = '25006';
+/** Unknown schema, table, column or function. */
+const NOT_MIGRATED = ['3F000', '42P01', '42703', '42883'];
+
+/**
+ * PostgreSQL could not be reached, did not answer in time, or refused the statement. `cause` is the error of the client, or
+ * a TimeoutExceededError. A write may still have taken effect; read the session to find out.
+ */
+export class PostgresUnavailableError extends KeelsonError {
+  readonly code = 'ERR_POSTGRES_UNAVAILABLE';
+  /** The SQLSTATE of the server. Undefined if the server did not answer. */
+  readonly sqlState: string | undefined;
+  /** True if a later call may succeed. */
+  readonly retryable: boolean;
+
+  constructor(cause: unknown) {
+    const why = describeError(cause).replace(/\.$/, '');
+    super(
+      `PostgreSQL did not run a statement of the store (${why}). Check the server and the permissions of its user.`,
+      {
+        cause,
+      },
+    );
+    const sqlState = sqlStateOf(cause);
+    this.sqlState = sqlState;
+    this.retryable = sqlState === undefined || sqlState === READ_ONLY || PASSING.test(sqlState);
+  }
+}
+
+/** The schema of the stores is missing or older than this version of Keelson. Nothing was read or changed. */
+export class PostgresSchemaError extends KeelsonError {
+  readonly code = 'ERR_POSTGRES_SCHEMA';
+  readonly schema: string;
+
+  constructor(schema: string, cause: unknown) {
+    super(`The schema "${schema}" is missing or too old (${describeError(cause)}). Call \`migrate(client)\` first.`, {
+      cause,
+    });
+    this.schema = schema;
+  }
+}
+
+/** A row of a session was not written by a session store. Nothing was changed. */
+export class PostgresDataError extends KeelsonError {
+  readonly code = 'ERR_POSTGRES_DATA';
+  readonly session: string;
+
+  constructor(session: string, problem: string, cause?: unknown) {
+    super(`Session "${session}" cannot be read: ${problem}. Repair its rows, or delete the session.`, { cause });
+    this.session = session;
+  }
+}
+
+/** Returns the typed error for an error of the client. */
+export function postgresFailure(schema: string, cause: unknown): KeelsonError {
+  const isMissing = NOT_MIGRATED.includes(sqlStateOf(cause) ?? '');
+  return isMissing ? new PostgresSchemaError(schema, cause) : new PostgresUnavailableError(cause);
+}
+
+/** True if the server has rolled a statement back because of concurrent ones. */
+export function isRolledBack(error: unknown): boolean {
+  return sqlStateOf(error)?.startsWith('40') ?? false;
+}
+
+/** Returns the SQLSTATE of an error. Errors of a socket have codes such as `ECONNREFUSED`. */
+function sqlStateOf(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE' ? code : undefined;
+}

@@ -1,0 +1,59 @@
+import { describeError, MessageInvalidError } from '../errors.js';
+import type { Message } from '../model/message.js';
+import { messageToJson } from '../state/message-json.js';
+import { copyDetails } from '../state/session-details.js';
+import type { SessionDetails, SessionSummary } from '../state/session-store.js';
+import { fromSqlText, toSqlText } from './sql-text.js';
+
+/** The details of a session as columns. */
+export interface DetailColumns {
+  readonly owner: string | null;
+  readonly title: string | null;
+  /** JSON. */
+  readonly data: string | null;
+}
+
+/** A session as columns, without its messages. */
+export interface SummaryColumns extends DetailColumns {
+  readonly id: string;
+  readonly revision: number;
+  readonly length: number;
+  readonly created: number;
+  readonly updated: number;
+}
+
+/** Encodes the details of a session. Throws an OptionInvalidError if one is invalid. */
+export function detailColumns(details: SessionDetails = {}): DetailColumns {
+  const { owner, title, data } = copyDetails(details);
+  return {
+    owner: owner === undefined ? null : toSqlText(owner),
+    title: title === undefined ? null : toSqlText(title),
+    data: data === undefined ? null : JSON.stringify(data),
+  };
+}
+
+/** Decodes a session. */
+export function summaryOf(columns: SummaryColumns): SessionSummary {
+  const { id, owner, title, data, revision, length, created, updated } = columns;
+  return {
+    ...(owner !== null && { owner: fromSqlText(owner) }),
+    ...(title !== null && { title: fromSqlText(title) }),
+    ...(data !== null && { data: JSON.parse(data) }),
+    id: fromSqlText(id),
+    revision,
+    length,
+    createdAt: created,
+    updatedAt: updated,
+  };
+}
+
+/** Encodes messages. Throws a MessageInvalidError if JSON cannot represent one. */
+export function encodeMessages(messages: readonly Message[]): string[] {
+  return messages.map((message) => {
+    try {
+      return messageToJson(message);
+    } catch (cause) {
+      throw new MessageInvalidError(`A message cannot be stored as JSON: ${describeError(cause)}`, { cause });
+    }
+  });
+}

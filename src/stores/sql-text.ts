@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { invalidOption } from '../internal/options/validate.js';
+import { utf8Bytes } from '../state/state-key.js';
+
+/** The longest key in bytes that is stored unchanged. An index of PostgreSQL accepts at most 2,700 bytes. */
+const MAX_KEY_BYTES = 600;
+
+/** Encodes a string for a column of text, which stores neither NUL nor lone surrogates. Most strings stay unchanged. */
+export function toSqlText(text: string): string {
+  if (typeof text !== 'string') throw invalidOption('id', 'a string', text);
+  return text.replace(/[\\\0\p{Cs}]/gu, (unit) =>
+    unit === '\\' ? '\\\\' : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Decodes a string that `toSqlText` encoded. */
+export function fromSqlText(text: string): string {
+  return text.replace(/\\(\\|u([0-9a-f]{4}))/g, (_match, _unit, code: string | undefined) =>
+    code === undefined ? '\\' : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
+/** Returns a string that is short enough for an index, and unique per string. */
+export function toSqlKey(text: string): string {
+  const encoded = toSqlText(text);
+  if (utf8Bytes(encoded) <= MAX_KEY_BYTES) return encoded;
+  // `toSqlText` never writes a backslash before `#`.
+  return `\\#${createHash('sha256').update(encoded).digest('hex')}`;
+}

@@ -1,0 +1,149 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isBusy, isSqliteError, SqliteDataError, SqliteUnavailableError } from './error.js';
+import { type SqliteHandle, type SqliteStatement, type SqlValue, sqliteOpener } from './module.js';
+import { steps } from './schema.js';
+
+const MAX_PAUSE_MS = 25;
+
+/** The statements of one transaction. Statements are prepared once per connection. */
+export class SqliteSession {
+  private readonly statements = new Map<string, SqliteStatement>();
+
+  constructor(private readonly handle: SqliteHandle) {}
+
+  /** Returns the first row, or undefined. */
+  row<Row>(text: string, ...values: readonly SqlValue[]): Row | undefined {
+    return this.prepared(text).get(...values) as Row | undefined;
+  }
+
+  rows<Row>(text: string, ...values: readonly SqlValue[]): Row[] {
+    return this.prepared(text).all(...values) as Row[];
+  }
+
+  /** Returns the number of changed rows. */
+  change(text: string, ...values: readonly SqlValue[]): number {
+    return Number(this.prepared(text).run(...values).changes);
+  }
+
+  private prepared(text: string): SqliteStatement {
+    let statement = this.statements.get(text);
+    if (statement === undefined) {
+      statement = this.handle.prepare(text);
+      this.statements.set(text, statement);
+    }
+    return statement;
+  }
+}
+
+/** The work of one call. Must not be asynchronous. */
+export type SqliteWork<T> = (session: SqliteSession) => T;
+
+/** A file of SQLite in WAL mode. Opens the file with the first call. */
+export class SqliteDatabase {
+  private readonly openFile = sqliteOpener();
+  private opened: { readonly handle: SqliteHandle; readonly session: SqliteSession } | undefined;
+
+  constructor(
+    readonly file: string,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** Runs the work as one transaction that writes. Waits while another connection writes, without blocking the process. */
+  write<T>(work: SqliteWork<T>): Promise<T> {
+    return this.retry('BEGIN IMMEDIATE', work);
+  }
+
+  /** Runs the work on one snapshot. */
+  read<T>(work: SqliteWork<T>): Promise<T> {
+    return this.retry('BEGIN', work);
+  }
+
+  /** Closes the file. A later call opens it again. */
+  close(): void {
+    this.opened?.handle.close();
+    this.opened = undefined;
+  }
+
+  private async retry<T>(begin: string, work: SqliteWork<T>): Promise<T> {
+    const end = performance.now() + this.timeoutMs;
+    for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      try {
+        return this.attempt(begin, work);
+      } catch (error) {
+        const left = end - performance.now();
+        if (!isSqliteError(error)) throw error;
+        if (!isBusy(error) || left <= 0) throw new SqliteUnavailableError(this.file, error);
+        // A random pause, so that two processes do not collide again.
+        await sleep(Math.min(left, pause * (0.5 + Math.random())));
+      }
+    }
+  }
+
+  private attempt<T>(begin: string, work: SqliteWork<T>): T {
+    this.opened ??= this.open();
+    const { handle, session } = this.opened;
+    return inTransaction(handle, begin, () => work(session));
+  }
+
+  private openHandle(): SqliteHandle {
+    try {
+      mkdirSync(dirname(this.file), { recursive: true });
+    } catch (cause) {
+      throw new SqliteUnavailableError(this.file, cause);
+    }
+    return this.openFile(this.file);
+  }
+
+  private open() {
+    const handle = this.openHandle();
+    try {
+      handle.exec(
+        'PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
+      );
+      migrate(handle, this.file);
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+    return { handle, session: new SqliteSession(handle) };
+  }
+}
+
+/** Upgrades the tables, unless they are current. */
+function migrate(handle: SqliteHandle, file: string): void {
+  if (versionOf(handle) === steps.length) return;
+  inTransaction(handle, 'BEGIN IMMEDIATE', () => {
+    const version = versionOf(handle);
+    if (version > steps.length) {
+      throw new SqliteDataError(
+        file,
+        `its version is ${version}, and this package knows ${steps.length}. Upgrade Keelson.`,
+      );
+    }
+    for (const step of steps.slice(version)) handle.exec(step);
+    handle.exec(`PRAGMA user_version = ${steps.length}`);
+  });
+}
+
+function versionOf(handle: SqliteHandle): number {
+  const { user_version: version } = handle.prepare('PRAGMA user_version').get() as { readonly user_version: number };
+  return version;
+}
+
+function inTransaction<T>(handle: SqliteHandle, begin: string, work: () => T): T {
+  handle.exec(begin);
+  try {
+    const result = work();
+    handle.exec('COMMIT');
+    return result;
+  } catch (error) {
+    try {
+      handle.exec('ROLLBACK');
+    } catch {
+      // SQLite has already rolled back, as it does if the disk is full.
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { describeError, KeelsonError } from '../../errors.js';
+
+/** This runtime has no `node:sqlite`. */
+export class SqliteUnsupportedError extends KeelsonError {
+  readonly code = 'ERR_SQLITE_UNSUPPORTED';
+
+  constructor() {
+    super(
+      `The SQLite stores need \`node:sqlite\`, which Node ${process.version} does not have. Use Node 22.13 or newer, or the stores of keelson/file.`,
+    );
+  }
+}
+
+/** The file was busy for too long, or SQLite reported an error, which is the `cause`. The call changed nothing. */
+export class SqliteUnavailableError extends KeelsonError {
+  readonly code = 'ERR_SQLITE_UNAVAILABLE';
+  readonly file: string;
+  /** True if another process held the file, and a later call may succeed. */
+  readonly retryable: boolean;
+
+  constructor(file: string, cause: unknown) {
+    const retryable = isBusy(cause);
+    const advice = retryable
+      ? 'Another process writes to it. Try again, or raise `timeoutMs`.'
+      : 'Check the file, its directory, its permissions and the free space.';
+    super(`The SQLite file ${file} cannot be used (${describeError(cause).replace(/\.$/, '')}). ${advice}`, { cause });
+    this.file = file;
+    this.retryable = retryable;
+  }
+}
+
+/** A row of a session was not written by a session store, or a newer version of Keelson has written the file. */
+export class SqliteDataError extends KeelsonError {
+  readonly code = 'ERR_SQLITE_DATA';
+  readonly file: string;
+
+  constructor(file: string, problem: string, cause?: unknown) {
+    super(`The SQLite file ${file} cannot be read: ${problem}`, { cause });
+    this.file = file;
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+
+/** True if another connection holds the file. */
+export function isBusy(error: unknown): boolean {
+  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
+  // The lowest byte is the primary result code.
+  const primary = typeof errcode === 'number' ? errcode & 0xff : undefined;
+  return primary === SQLITE_BUSY || primary === SQLITE_LOCKED;
+}
+
+/** True for an error of SQLite itself. */
+export function isSqliteError(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | undefined)?.code === 'ERR_SQLITE_ERROR';
+}

@@ -1,0 +1,64 @@
+/** Version 1: one row per session, and one row per message. */
+const tables = `
+CREATE TABLE sessions (
+  serial INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  uid TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  owner TEXT,
+  title TEXT,
+  data TEXT,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  ends INTEGER,
+  attempt INTEGER NOT NULL DEFAULT 0,
+  claim TEXT,
+  claimed_until REAL
+);
+CREATE INDEX sessions_by_owner ON sessions (owner, updated DESC, id) WHERE owner IS NOT NULL;
+CREATE INDEX sessions_by_end ON sessions (ends) WHERE ends IS NOT NULL;
+CREATE TABLE messages (
+  session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (session, position)
+) WITHOUT ROWID;
+CREATE TABLE state_sessions (
+  serial INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  uses INTEGER NOT NULL DEFAULT 0,
+  ends INTEGER NOT NULL
+);
+CREATE INDEX state_sessions_by_end ON state_sessions (ends);
+CREATE TABLE state_scopes (
+  session INTEGER NOT NULL REFERENCES state_sessions ON DELETE CASCADE,
+  extension TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  keys INTEGER NOT NULL,
+  PRIMARY KEY (session, extension)
+) WITHOUT ROWID;
+CREATE INDEX state_scopes_by_extension ON state_scopes (extension);
+CREATE TABLE state_values (
+  session INTEGER NOT NULL REFERENCES state_sessions ON DELETE CASCADE,
+  extension TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  ends INTEGER,
+  PRIMARY KEY (session, extension, key)
+);
+CREATE INDEX state_values_by_use ON state_values (session, extension, used);
+CREATE INDEX state_values_by_end ON state_values (session, ends) WHERE ends IS NOT NULL;
+`;
+
+/** Version 2: the number of messages is a column, so that `list` does not count rows. */
+const sessionLength = `
+ALTER TABLE sessions ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = serial);
+`;
+
+/** The steps from one version to the next. A released step never changes. */
+export const steps: readonly string[] = [tables, sessionLength];

@@ -1,0 +1,10 @@
+/**
+ * Stores for sessions and extension state in a file of SQLite.
+ *
+ * @packageDocumentation
+ */
+export { StateKeyError } from '../../state/state-key.js';
+export { SqliteDataError, SqliteUnavailableError, SqliteUnsupportedError } from './error.js';
+export type { SqliteSessionStoreOptions, SqliteStoreOptions } from './options.js';
+export { SqliteSessionStore } from './session-store.js';
+export { SqliteStateStore } from './state-store.js';

@@ -1,0 +1,86 @@
+import { isSameBytes } from '../../internal/plain-data.js';
+import { StoreContractError } from './error.js';
+
+/** Stands for any number in an expected value. */
+export const anyNumber: unique symbol = Symbol('any number');
+
+/** Stands for the code of any error of Keelson. */
+export const anyCode: unique symbol = Symbol('any code');
+
+/** Claims about a value. Each throws a StoreContractError if it does not hold. */
+export class Expectation {
+  constructor(private readonly found: unknown) {}
+
+  /** Compares data deeply. A member that is undefined equals a missing one. */
+  equals(expected: unknown): void {
+    this.check(isMatch(this.found, expected, false), { expected, relation: 'equal to' });
+  }
+
+  differsFrom(expected: unknown): void {
+    this.check(!isMatch(this.found, expected, false), { expected, relation: 'different from' });
+  }
+
+  /** Compares only the members that `expected` has. */
+  matches(expected: object): void {
+    this.check(isMatch(this.found, expected, true), { expected, relation: 'an object with' });
+  }
+
+  hasLength(expected: number): void {
+    const { length } = this.found as readonly unknown[];
+    this.check(length === expected, { expected, relation: 'a list of length' });
+  }
+
+  isAtMost(expected: number): void {
+    this.check((this.found as number) <= expected, { expected, relation: 'at most' });
+  }
+
+  isAtLeast(expected: number): void {
+    this.check((this.found as number) >= expected, { expected, relation: 'at least' });
+  }
+
+  private check(isTrue: boolean, { expected, relation }: { readonly expected: unknown; readonly relation: string }) {
+    if (isTrue) return;
+    const { found } = this;
+    throw new StoreContractError(`expected ${relation} ${shown(expected)}, got ${shown(found)}`, { expected, found });
+  }
+}
+
+export function expectThat(found: unknown): Expectation {
+  return new Expectation(found);
+}
+
+/** Rejects with a StoreContractError unless the call fails with an error that has these members. */
+export async function expectFailure(call: () => unknown, expected: object): Promise<void> {
+  let found: unknown;
+  try {
+    found = await call();
+  } catch (error) {
+    return expectThat(error).matches(expected);
+  }
+  throw new StoreContractError(`expected a failure with ${shown(expected)}, got ${shown(found)}`, { expected, found });
+}
+
+function isMatch(found: unknown, expected: unknown, isPartial: boolean): boolean {
+  if (expected === anyNumber) return typeof found === 'number';
+  if (expected === anyCode) return typeof found === 'string' && found.startsWith('ERR_');
+  if (Object.is(found, expected)) return true;
+  if (!isObject(found) || !isObject(expected)) return false;
+  if (found instanceof Uint8Array || expected instanceof Uint8Array) {
+    return found instanceof Uint8Array && expected instanceof Uint8Array && isSameBytes(found, expected);
+  }
+  if (Array.isArray(found) !== Array.isArray(expected)) return false;
+  if (Array.isArray(found) && found.length !== expected.length) return false;
+  const names = new Set([...Object.keys(expected), ...(isPartial ? [] : Object.keys(found))]);
+  return [...names].every((name) => isMatch(found[name], expected[name], isPartial));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+const MAX_SHOWN = 500;
+
+function shown(value: unknown): string {
+  const text = value instanceof Error ? `${value}` : (JSON.stringify(value) ?? String(value));
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,31 @@
+import type { SessionStore } from '../../../state/session-store.js';
+import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { claimCases } from './claims.js';
+import { contentCases } from './content.js';
+import { detailCases } from './details.js';
+import { expiryCases } from './expiry.js';
+import { forkCases } from './forks.js';
+import { listCases } from './lists.js';
+import { loadCases } from './loads.js';
+import { saveCases } from './saves.js';
+
+/** The session store to test. */
+export interface SessionStoreContractOptions extends ContractSubject<SessionStore> {
+  /** Milliseconds until an unused session expires. Undefined leaves out the cases of expiry. */
+  readonly ttlMs?: number | undefined;
+}
+
+/**
+ * Returns the tests that every session store must pass. A test rejects with a StoreContractError that names the expected
+ * and the found value.
+ *
+ * @example
+ * for (const { name, run } of sessionStoreContract({ open: () => new MyStore() })) test(name, run);
+ */
+export function sessionStoreContract(options: SessionStoreContractOptions): ContractCase[] {
+  const subject = withPass<SessionStore, SessionStoreContractOptions>(options);
+  const tables = [saveCases, contentCases, loadCases, claimCases, listCases, detailCases, forkCases];
+  const { ttlMs } = options;
+  const expiry = ttlMs === undefined ? [] : casesOf({ ...subject, ttlMs }, [expiryCases]);
+  return [...casesOf(subject, tables), ...expiry];
+}

@@ -1,0 +1,26 @@
+import type { StateStore } from '../../../state/state-store.js';
+import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { conditionCases } from './conditions.js';
+import { lifetimeCases } from './lifetimes.js';
+import { limitCases } from './limits.js';
+import { policyCases } from './policies.js';
+import { scopeCases } from './scopes.js';
+
+/** The state store to test. */
+export interface StateStoreContractOptions extends ContractSubject<StateStore> {
+  /** The unit of time of the cases in milliseconds. Use a short one if `pass` really waits. Default: 150. */
+  readonly unitMs?: number | undefined;
+}
+
+/**
+ * Returns the tests that every state store must pass. A test rejects with a StoreContractError that names the expected
+ * and the found value.
+ *
+ * @example
+ * for (const { name, run } of stateStoreContract({ open: () => new MyStateStore() })) test(name, run);
+ */
+export function stateStoreContract(options: StateStoreContractOptions): ContractCase[] {
+  const { unitMs = 150 } = options;
+  const subject = { ...withPass<StateStore, StateStoreContractOptions>(options), unitMs };
+  return casesOf(subject, [scopeCases, limitCases, lifetimeCases, conditionCases, policyCases]);
+}

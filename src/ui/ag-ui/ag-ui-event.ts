@@ -1,0 +1,75 @@
+/** Token counts of a run, as AG-UI names them. */
+export interface AgUIUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly cachedInputTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+/** A tool call that waits for a decision. Answer it with a `resume` entry whose payload is `{ approved }`. */
+export interface AgUIInterrupt {
+  readonly id: string;
+  readonly reason: string;
+  readonly toolCallId: string;
+  readonly message?: string | undefined;
+}
+
+/** How a run ended: with an answer, or with tool calls that wait for decisions. */
+export type AgUIOutcome =
+  | { readonly type: 'success' | 'cancelled' }
+  | { readonly type: 'interrupt'; readonly interrupts: readonly AgUIInterrupt[] };
+
+/** A message of the AG-UI protocol. */
+export type AgUIMessage =
+  | { readonly id: string; readonly role: 'user'; readonly content: string }
+  | {
+      readonly id: string;
+      readonly role: 'assistant';
+      readonly content?: string | undefined;
+      readonly toolCalls?: readonly AgUIToolCall[] | undefined;
+    }
+  | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
+
+/** A tool call in an AG-UI message. `arguments` is a JSON string. */
+export interface AgUIToolCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** An event of the AG-UI protocol, version 1. The names and members come from docs.ag-ui.com. */
+export type AgUIEvent =
+  | { readonly type: 'RUN_STARTED'; readonly threadId: string; readonly runId: string }
+  | { readonly type: 'STEP_STARTED' | 'STEP_FINISHED'; readonly stepName: string }
+  | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' }
+  | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
+  | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
+  | { readonly type: 'REASONING_START' | 'REASONING_END'; readonly messageId: string }
+  | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }
+  | { readonly type: 'REASONING_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
+  | { readonly type: 'REASONING_MESSAGE_END'; readonly messageId: string }
+  | {
+      readonly type: 'TOOL_CALL_START';
+      readonly toolCallId: string;
+      readonly toolCallName: string;
+      readonly parentMessageId: string;
+    }
+  | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
+  | { readonly type: 'TOOL_CALL_END'; readonly toolCallId: string }
+  | {
+      readonly type: 'TOOL_CALL_RESULT';
+      readonly messageId: string;
+      readonly toolCallId: string;
+      readonly content: string;
+    }
+  | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly AgUIMessage[] }
+  | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
+  | { readonly type: 'RUN_ERROR'; readonly message: string; readonly code?: string | undefined }
+  | {
+      readonly type: 'RUN_FINISHED';
+      readonly threadId: string;
+      readonly runId: string;
+      readonly outcome: AgUIOutcome;
+      readonly usage?: readonly AgUIUsage[] | undefined;
+    };

@@ -1,0 +1,85 @@
+import type { RunStream } from '../../agent/run-stream.js';
+import { anything, fullText, required } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
+import { type Conversion, itemStream } from '../sse/event-queue.js';
+import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import type { AgUIEvent } from './ag-ui-event.js';
+import { AgUIConverter } from './to-events.js';
+
+/** Options of `toAgUIStream`. */
+export interface AgUIStreamOptions extends ErrorTextOptions {
+  /** The `threadId` of the request. */
+  readonly threadId: string;
+  /** The `runId` of the request. Default: the id of the run. */
+  readonly runId?: string | undefined;
+  /** The start of every message id, as from `nextMessageId`. Default: the id of the run. */
+  readonly messageId?: string | undefined;
+}
+
+/** Options of `agUIResponse`. */
+export interface AgUIResponseOptions extends AgUIStreamOptions {
+  /** Further headers of the response. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+const rules = {
+  ...errorTextRules,
+  threadId: required(fullText),
+  runId: fullText,
+  messageId: fullText,
+} satisfies OptionTable<AgUIStreamOptions>;
+const responseRules = { ...rules, headers: anything } satisfies OptionTable<AgUIResponseOptions>;
+
+/**
+ * Converts a run to a stream of AG-UI events. Cancelling the stream aborts the run.
+ *
+ * @example
+ * const reader = toAgUIStream(agent.stream('Hello'), { threadId: 'thread-1' }).getReader();
+ * const { value } = await reader.read();
+ */
+export function toAgUIStream(stream: RunStream<unknown>, options: AgUIStreamOptions): ReadableStream<AgUIEvent> {
+  validateOptions(options, rules);
+  return itemStream(stream, conversion(options));
+}
+
+/**
+ * Returns a web response with the AG-UI events of a run, as server-sent events. A disconnected client aborts the run.
+ *
+ * @example
+ * const post = async (request: Request) => {
+ *   const body = fromAgUIInput(await request.json());
+ *   if (body.type !== 'message') return new Response(null, { status: 400 });
+ *   return agUIResponse(agent.stream(body.message), { threadId: body.chatId, runId: body.runId });
+ * };
+ */
+export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOptions): Response {
+  validateOptions(options, responseRules);
+  const body = eventBytes(stream, conversion(options), { encode: dataEvent });
+  return eventStreamResponse(body, options.headers);
+}
+
+function conversion({ threadId, runId, messageId, ...texts }: AgUIStreamOptions): Conversion<AgUIEvent> {
+  const converter = new AgUIConverter({ threadId, runId, messageId, ...resolveErrorTexts(texts) });
+  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
+}
+
+/** Joins neighbouring deltas of one message or one tool call, and keeps only the latest progress of a tool call. */
+function join(last: AgUIEvent, next: AgUIEvent): AgUIEvent | undefined {
+  if (last.type === 'TOOL_CALL_ARGS' && next.type === 'TOOL_CALL_ARGS') {
+    return last.toolCallId === next.toolCallId ? { ...next, delta: last.delta + next.delta } : undefined;
+  }
+  if (last.type === 'CUSTOM' && next.type === 'CUSTOM') {
+    return last.name === 'keelson.progress' && isProgressOf(last, next) ? next : undefined;
+  }
+  if (last.type !== 'TEXT_MESSAGE_CONTENT' && last.type !== 'REASONING_MESSAGE_CONTENT') return undefined;
+  if (next.type !== last.type || next.messageId !== last.messageId) return undefined;
+  return { ...next, delta: last.delta + next.delta };
+}
+
+type Custom = Extract<AgUIEvent, { readonly type: 'CUSTOM' }>;
+
+function isProgressOf(last: Custom, next: Custom): boolean {
+  const callOf = ({ value }: Custom) => (value as { readonly toolCallId?: string }).toolCallId;
+  return next.name === last.name && callOf(next) === callOf(last);
+}

@@ -1,0 +1,78 @@
+import { isObject } from '../../internal/json.js';
+import { UICallUnknownError } from '../error.js';
+import { invalidBody } from '../invalid-body.js';
+import type { UIDecision, UIRequest } from '../request.js';
+import { userMessageOf } from '../user-content.js';
+
+/** The part of an AG-UI request that the server uses, and the run id that its events repeat. */
+export type AgUIRequest = UIRequest & { readonly runId: string };
+
+/**
+ * Reads the `RunAgentInput` that an AG-UI client sends. Uses the `resume` entries as decisions on tool calls, or else
+ * the last message, which must be a user message. Ignores all other messages, the tools, the context and the state.
+ * Throws a UIRequestError if the body is malformed or ends in a tool result.
+ *
+ * @example
+ * const post = async (request: Request) => {
+ *   const body = fromAgUIInput(await request.json());
+ *   return body.type === 'message' ? body.message : body.type;
+ * };
+ */
+export function fromAgUIInput(body: unknown): AgUIRequest {
+  if (!isObject(body)) throw invalidBody('the body', 'an object', body);
+  const { threadId, runId, messages, resume } = body;
+  if (typeof threadId !== 'string' || threadId === '') throw invalidBody('`threadId`', 'a non-empty string', threadId);
+  if (typeof runId !== 'string' || runId === '') throw invalidBody('`runId`', 'a non-empty string', runId);
+  if (!Array.isArray(messages)) throw invalidBody('`messages`', 'an array', messages);
+  if (resume !== undefined && resume !== null && !Array.isArray(resume))
+    throw invalidBody('`resume`', 'an array', resume);
+  if (Array.isArray(resume) && resume.length > 0) {
+    const decisions = Object.fromEntries(resume.map(readDecision));
+    if (Object.keys(decisions).length < resume.length)
+      throw invalidBody('`resume`', 'one entry for each tool call', resume);
+    return { type: 'decisions', chatId: threadId, runId, decisions };
+  }
+  return { type: 'message', chatId: threadId, runId, message: readLast(messages) };
+}
+
+function readDecision(entry: unknown, index: number): [string, UIDecision] {
+  const at = `\`resume[${index}]\``;
+  if (!isObject(entry)) throw invalidBody(at, 'an object', entry);
+  const { interruptId, status, payload } = entry;
+  if (typeof interruptId !== 'string') throw invalidBody(`the interruptId of ${at}`, 'a string', interruptId);
+  if (status === 'cancelled') return [interruptId, 'deny'];
+  if (status !== 'resolved') throw invalidBody(`the status of ${at}`, '"resolved" or "cancelled"', status);
+  if (!isObject(payload) || typeof payload.approved !== 'boolean') {
+    throw invalidBody(`the payload of ${at}`, 'an object with a boolean `approved`', payload);
+  }
+  const { approved, reason } = payload;
+  const denial = typeof reason === 'string' && reason !== '' ? { deny: reason } : 'deny';
+  return [interruptId, approved ? 'approve' : denial];
+}
+
+function readLast(messages: readonly unknown[]) {
+  const at = `\`messages[${messages.length - 1}]\``;
+  const last = messages.at(-1);
+  if (!isObject(last)) throw invalidBody('the last message', 'an object', last);
+  const { role, content } = last;
+  if (role === 'tool') {
+    throw new UICallUnknownError(
+      `${at} must be a user message, got the result of a tool call. Tools run on the server.`,
+    );
+  }
+  if (role !== 'user') throw invalidBody(`the role of ${at}`, '"user"', role);
+  if (typeof content === 'string') return userMessageOf([{ type: 'text', text: content }], at);
+  if (!Array.isArray(content) || !content.every(isObject)) {
+    throw invalidBody(`the content of ${at}`, 'a string or an array of objects', content);
+  }
+  return userMessageOf(content.map(partOf), at);
+}
+
+/** Converts a media part with inline data to a file part. Other parts stay as they are, and are refused later. */
+function partOf(part: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { type, source } = part;
+  if (type === 'text' || !isObject(source) || source.type !== 'data') return part;
+  const { value, mimeType } = source;
+  if (typeof value !== 'string' || typeof mimeType !== 'string') return part;
+  return { type: 'file', url: `data:${mimeType};base64,${value}`, mediaType: mimeType };
+}

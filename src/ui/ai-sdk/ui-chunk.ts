@@ -1,0 +1,46 @@
+import type { FinishReason, Usage } from '../../model/model.js';
+
+/** Data beside a message. `useChat` merges it into `message.metadata`. */
+export interface UIMessageMetadata {
+  /** Token counts of the whole run. Sent with the last chunk. */
+  readonly usage?: Usage | undefined;
+}
+
+/**
+ * A chunk of the AI SDK's UI message stream, protocol version 1. Each chunk is sent as one server-sent event.
+ * The names and members come from the written protocol at ai-sdk.dev.
+ */
+export type UIMessageChunk =
+  | { readonly type: 'start'; readonly messageId?: string; readonly messageMetadata?: UIMessageMetadata }
+  | { readonly type: 'start-step' | 'finish-step' | 'reset-step' }
+  | { readonly type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; readonly id: string }
+  | { readonly type: 'text-delta' | 'reasoning-delta'; readonly id: string; readonly delta: string }
+  | { readonly type: 'tool-input-start'; readonly toolCallId: string; readonly toolName: string }
+  | { readonly type: 'tool-input-delta'; readonly toolCallId: string; readonly inputTextDelta: string }
+  | {
+      readonly type: 'tool-input-available';
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly input: unknown;
+      readonly providerExecuted?: true;
+    }
+  | {
+      readonly type: 'tool-approval-request';
+      readonly approvalId: string;
+      readonly toolCallId: string;
+      readonly reason?: string;
+    }
+  | {
+      readonly type: 'tool-output-available';
+      readonly toolCallId: string;
+      readonly output: unknown;
+      readonly preliminary?: true;
+      readonly providerExecuted?: true;
+    }
+  | { readonly type: 'tool-output-error'; readonly toolCallId: string; readonly errorText: string }
+  | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
+  | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
+  | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
+  | { readonly type: 'error'; readonly errorText: string }
+  | { readonly type: 'abort'; readonly reason?: string }
+  | { readonly type: 'finish'; readonly finishReason: FinishReason; readonly messageMetadata?: UIMessageMetadata };

@@ -1,0 +1,26 @@
+/** A message as the AI SDK's front ends keep it: plain JSON. */
+export interface UIMessage {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly parts: readonly UIPart[];
+}
+
+/** A part of a UI message. The type of a tool part is `tool-` and the name of the tool. */
+export type UIPart =
+  | { readonly type: 'text'; readonly text: string; readonly state?: 'done' }
+  | { readonly type: 'reasoning'; readonly text: string; readonly state?: 'done' }
+  | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined }
+  | { readonly type: 'step-start' }
+  | UIToolPart;
+
+/** A tool call with its result, if it has one. */
+export interface UIToolPart {
+  readonly type: `tool-${string}`;
+  readonly toolCallId: string;
+  readonly state: 'approval-requested' | 'input-available' | 'output-available' | 'output-error';
+  readonly input: unknown;
+  readonly output?: unknown;
+  readonly errorText?: string | undefined;
+  readonly providerExecuted?: boolean | undefined;
+  readonly approval?: { readonly id: string } | undefined;
+}

@@ -1,0 +1,124 @@
+import { KeelsonError } from '../errors.js';
+
+/** A request of a page that is refused. Nothing has run, and nothing has been stored. */
+export abstract class UIRequestError extends KeelsonError {
+  /** The HTTP status code of the answer. */
+  abstract readonly status: number;
+}
+
+/** The body of the request is not JSON of the expected form. */
+export class UIBodyInvalidError extends UIRequestError {
+  readonly code = 'ERR_UI_BODY_INVALID';
+  readonly status = 400;
+}
+
+/** `authorize` returned no identity. */
+export class UIUnauthorizedError extends UIRequestError {
+  readonly code = 'ERR_UI_UNAUTHORIZED';
+  readonly status = 401;
+
+  constructor() {
+    super('The request has no identity. Sign in first.');
+  }
+}
+
+/** The request comes from a page of another origin. */
+export class UIOriginRefusedError extends UIRequestError {
+  readonly code = 'ERR_UI_ORIGIN_REFUSED';
+  readonly status = 403;
+
+  constructor(origin: string) {
+    super(`The origin ${JSON.stringify(origin)} must be that of the server, or one of \`origins\`.`);
+  }
+}
+
+/** `session` returned no session id for the chat and the identity. */
+export class UIChatUnknownError extends UIRequestError {
+  readonly code = 'ERR_UI_CHAT_UNKNOWN';
+  readonly status = 404;
+
+  constructor() {
+    super('The chat is unknown, or belongs to somebody else.');
+  }
+}
+
+/** The HTTP method does not belong to the route. */
+export class UIMethodInvalidError extends UIRequestError {
+  readonly code = 'ERR_UI_METHOD_INVALID';
+  readonly status = 405;
+  /** The method that the route accepts. */
+  readonly allow: string;
+
+  constructor(method: string, allow: string) {
+    super(`The method must be ${allow}, got ${method}`);
+    this.allow = allow;
+  }
+}
+
+/** The body of the request is larger than `maxBodyBytes`. */
+export class UIBodyTooLargeError extends UIRequestError {
+  readonly code = 'ERR_UI_BODY_TOO_LARGE';
+  readonly status = 413;
+
+  constructor(maxBodyBytes: number) {
+    super(`The body must have at most ${maxBodyBytes} bytes (\`maxBodyBytes\`). Send a smaller body.`);
+  }
+}
+
+/** The content type of the request is not `application/json`. */
+export class UIContentTypeInvalidError extends UIRequestError {
+  readonly code = 'ERR_UI_CONTENT_TYPE_INVALID';
+  readonly status = 415;
+
+  constructor(contentType: string | null) {
+    super(`The content-type must be "application/json", got ${JSON.stringify(contentType)}`);
+  }
+}
+
+/** The request contains a message of the assistant that this chat did not send. */
+export class UIHistoryUnknownError extends UIRequestError {
+  readonly code = 'ERR_UI_HISTORY_UNKNOWN';
+  readonly status = 409;
+}
+
+/** The request decides on a tool call that does not wait for a decision, or contains a result of a tool call. */
+export class UICallUnknownError extends UIRequestError {
+  readonly code = 'ERR_UI_CALL_UNKNOWN';
+  readonly status = 409;
+}
+
+/** Tool calls of the session wait for decisions that the request does not contain. */
+export class UIDecisionMissingError extends UIRequestError {
+  readonly code = 'ERR_UI_DECISION_MISSING';
+  readonly status = 409;
+  /** The ids of the tool calls without a decision. */
+  readonly calls: readonly string[];
+
+  constructor(calls: readonly string[]) {
+    super(`The request must decide on each open tool call. Missing: ${calls.map((id) => `"${id}"`).join(', ')}.`);
+    this.calls = calls;
+  }
+}
+
+/** The request regenerates or edits a message that the session does not contain. */
+export class UIMessageUnknownError extends UIRequestError {
+  readonly code = 'ERR_UI_MESSAGE_UNKNOWN';
+  readonly status = 409;
+
+  constructor() {
+    super('The message must be a message of the session. Load the history again.');
+  }
+}
+
+/** Another run of the session is active, and did not end within `queueMs`. */
+export class UISessionBusyError extends UIRequestError {
+  readonly code = 'ERR_UI_SESSION_BUSY';
+  readonly status = 409;
+  readonly retryable = true;
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    super(`The chat was still answering after ${timeoutMs} ms (\`queueMs\`). Wait for the answer, or stop it.`);
+    this.timeoutMs = timeoutMs;
+  }
+}

@@ -1,0 +1,148 @@
+import type { Agent } from '../../agent/agent.js';
+import { logFailure } from '../../internal/logger.js';
+import { UIChatUnknownError, UIMethodInvalidError, UIUnauthorizedError } from '../error.js';
+import { invalidBody } from '../invalid-body.js';
+import type { UIRequest } from '../request.js';
+import { readChatId, readDecisions } from '../sse/from-sse-body.js';
+import { ActiveRuns } from './active-runs.js';
+import { errorResponse } from './error-response.js';
+import {
+  type AgentHandlerOptions,
+  type ChatSession,
+  type HandlerConfig,
+  resolveHandlerOptions,
+} from './handler-options.js';
+import { allowOrigin, checkOrigin, preflight } from './origin.js';
+import { type Protocol, protocols } from './protocol.js';
+import { readBody } from './read-body.js';
+import { openSession, startAnswer } from './start-answer.js';
+
+/** Answers web requests of a chat. Never rejects. */
+export type AgentHandler = (request: Request) => Promise<Response>;
+
+/**
+ * Returns a handler that puts an agent behind HTTP, on every server with web requests. The last segment of the path is
+ * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=`, and `POST` to any other path, which sends a message.
+ * Takes only the last user message, or decisions, from the body; everything else comes from the session. A client that
+ * disconnects aborts the run. Throws an OptionInvalidError without `authorize`.
+ *
+ * @example
+ * const users = new Map([['Bearer key-of-ada', 'ada']]);
+ * const handler = createAgentHandler(agent, {
+ *   authorize: (request) => users.get(request.headers.get('authorization') ?? ''),
+ *   session: (chatId, user) => `${user}/${chatId}`,
+ * });
+ * const response = await handler(new Request('http://localhost/chat/history?id=harbour'));
+ */
+export function createAgentHandler<Context = unknown, Identity = unknown>(
+  agent: Agent<Context>,
+  options: AgentHandlerOptions<Context, Identity>,
+): AgentHandler {
+  const config = resolveHandlerOptions(options);
+  const handler = new ChatHandler(agent as unknown as Agent<never>, config);
+  return async (request) => {
+    const { origins, logger, texts } = config;
+    try {
+      checkOrigin(request, origins);
+      if (request.method === 'OPTIONS') return allowOrigin(preflight(request), request, origins);
+      return allowOrigin(await handler.answer(request), request, origins);
+    } catch (error) {
+      const report = (failure: unknown) => logFailure({ logger }, 'A chat request failed.', failure);
+      return allowOrigin(errorResponse(error, { texts, report }), request, origins);
+    }
+  };
+}
+
+class ChatHandler {
+  private readonly protocol: Protocol;
+  private readonly runs: ActiveRuns;
+
+  constructor(
+    private readonly agent: Agent<never>,
+    private readonly config: HandlerConfig,
+  ) {
+    this.protocol = protocols[config.protocol];
+    this.runs = new ActiveRuns(config.queueMs, config.clock);
+  }
+
+  async answer(request: Request): Promise<Response> {
+    const route = new URL(request.url).pathname.split('/').at(-1);
+    const method = route === 'history' ? 'GET' : 'POST';
+    if (request.method !== method) throw new UIMethodInvalidError(request.method, method);
+    const { authorize } = this.config;
+    const identity = authorize === 'none' ? undefined : await authorize(request);
+    if (identity instanceof Response) return identity;
+    if (authorize !== 'none' && !identity) throw new UIUnauthorizedError();
+    if (route === 'history') return this.history(request, identity);
+    const body = await readBody(request, this.config.maxBodyBytes);
+    if (route === 'stop') return this.stop(body, identity);
+    if (route === 'decide') return this.run({ request, identity, read: readDecide(body), check: () => {} });
+    const read = this.protocol.read(body);
+    return this.run({ request, identity, read, check: (history) => this.protocol.check(body, history) });
+  }
+
+  private async history(request: Request, identity: unknown): Promise<Response> {
+    const chatId = readChatId(new URL(request.url).searchParams.get('id'));
+    const chat = await this.sessionOf(chatId, identity);
+    await using session = await openSession(this.agent, chat);
+    const messages = this.protocol.messages(session.messages, chatId);
+    return Response.json({ messages, running: this.runs.has(session.id) }, { headers: NOT_CACHED });
+  }
+
+  private async stop(body: unknown, identity: unknown): Promise<Response> {
+    const chat = await this.sessionOf(readChatId((body as { readonly id?: unknown } | null)?.id), identity);
+    return Response.json({ stopped: await this.runs.stop(idOf(chat)) }, { headers: NOT_CACHED });
+  }
+
+  private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
+    const { protocol, config } = this;
+    const session = await this.sessionOf(read.chatId, identity);
+    const context = await config.context?.(identity, request);
+    const run = await this.runs.enter(idOf(session));
+    const disconnect = () => run.abort.abort('the client disconnected');
+    request.signal.addEventListener('abort', disconnect);
+    if (request.signal.aborted) disconnect();
+    const leave = () => {
+      request.signal.removeEventListener('abort', disconnect);
+      run.leave();
+    };
+    try {
+      const { signal } = run.abort;
+      const { stream, messageId, closed } = await startAnswer(this.agent, { read, session, signal, context, check });
+      void closed.then(leave);
+      return protocol.respond(stream, { ...config.texts, chatId: read.chatId, messageId, runId: read.runId });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  private async sessionOf(chatId: string, identity: unknown): Promise<ChatSession> {
+    const session = await this.config.session(chatId, identity as never);
+    if (session === undefined || session === null) throw new UIChatUnknownError();
+    return session;
+  }
+}
+
+interface RunRequest {
+  readonly request: Request;
+  readonly identity: unknown;
+  readonly read: UIRequest & { readonly runId?: string };
+  readonly check: Parameters<typeof startAnswer>[1]['check'];
+}
+
+/** Messages of a person must not stay in a shared cache. */
+const NOT_CACHED = { 'cache-control': 'no-store' };
+
+function idOf(session: ChatSession): string {
+  return typeof session === 'string' ? session : session.id;
+}
+
+function readDecide(body: unknown): RunRequest['read'] {
+  const { id, decisions, runId } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
+    throw invalidBody('`runId`', 'a non-empty string', runId);
+  }
+  const read = { type: 'decisions', chatId: readChatId(id), decisions: readDecisions(decisions) } as const;
+  return { ...read, ...(runId !== undefined && { runId }) };
+}

@@ -1,0 +1,110 @@
+import type { SessionOptions } from '../../agent/agent-options.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
+import { consoleLogger, type Logger } from '../../internal/logger.js';
+import {
+  callable,
+  clock,
+  listOf,
+  logger,
+  numberRule,
+  oneOf,
+  required,
+  text,
+  whole,
+} from '../../internal/options/rules.js';
+import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import type { Awaitable } from '../../internal/promise.js';
+import { type ErrorTextOptions, errorTextRules, resolveErrorTexts, type StreamTexts } from '../stream-texts.js';
+import type { ProtocolName } from './protocol.js';
+
+/** Returns the identity of a request, a Response that answers it, or undefined for status code 401. */
+export type Authorize<Identity> = (request: Request) => Awaitable<Identity | Response | undefined>;
+
+/** The session of a chat: its id, or its options with an id. */
+export type ChatSession = string | (SessionOptions & { readonly id: string });
+
+/** Options of `createAgentHandler`, apart from `context`. */
+export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
+  /** Identifies the person behind a request. `'none'` lets everybody in, with the identity undefined. */
+  readonly authorize: Authorize<Identity> | 'none';
+  /**
+   * Returns the session of a chat, or undefined for status code 404. The page chooses the chat id, so the session id must
+   * depend on the identity, or the function must check who owns the chat.
+   */
+  readonly session: (chatId: string, identity: Identity) => Awaitable<ChatSession | undefined>;
+  /** The form of requests and responses. Default: `'ai-sdk'`. */
+  readonly protocol?: ProtocolName | undefined;
+  /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
+  readonly origins?: readonly string[] | undefined;
+  /** Maximum size of a body. Default: 4 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** How long a request waits for the active run of its session before it is refused with 409. Default: 1,000. */
+  readonly queueMs?: number | undefined;
+  /** Logs errors that the page sees only as a code. Default: the console. */
+  readonly logger?: Logger | undefined;
+  /** The clock of `queueMs`. Default: the system clock. */
+  readonly clock?: Clock | undefined;
+}
+
+/** Options of `createAgentHandler`. `context` is required if the agent has a `Context` type. */
+export type AgentHandlerOptions<Context = unknown, Identity = unknown> = HandlerOptions<Identity> &
+  (unknown extends Context
+    ? { readonly context?: ContextOf<Context, Identity> | undefined }
+    : { readonly context: ContextOf<Context, Identity> });
+
+/** Returns the context of a run. */
+export type ContextOf<Context, Identity> = (identity: Identity, request: Request) => Awaitable<Context>;
+
+/** The options with defaults. */
+export interface HandlerConfig {
+  readonly authorize: Authorize<unknown> | 'none';
+  readonly session: HandlerOptions['session'];
+  readonly context: ContextOf<unknown, unknown> | undefined;
+  readonly protocol: ProtocolName;
+  readonly origins: readonly string[];
+  readonly maxBodyBytes: number;
+  readonly queueMs: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly texts: StreamTexts;
+}
+
+const authorize: OptionRule = {
+  expected: "a function that returns an identity, or 'none' to let everybody in",
+  accepts: (value) => typeof value === 'function' || value === 'none',
+};
+const origin: OptionRule = {
+  expected: 'an origin such as "https://app.example.com", without a path',
+  accepts: (value) => text.accepts(value) && URL.canParse(value as string) && new URL(value as string).origin === value,
+};
+
+const rules = {
+  ...errorTextRules,
+  authorize: required(authorize),
+  session: required(callable),
+  context: callable,
+  protocol: oneOf('ai-sdk', 'ag-ui', 'sse'),
+  origins: listOf(origin),
+  maxBodyBytes: whole(1),
+  queueMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
+  logger,
+  clock,
+} satisfies OptionTable<AgentHandlerOptions>;
+
+/** Fills in the defaults. Throws an OptionInvalidError if `authorize` is missing. */
+export function resolveHandlerOptions(options: object): HandlerConfig {
+  validateOptions(options, rules);
+  const all = options as AgentHandlerOptions;
+  return {
+    authorize: all.authorize,
+    session: all.session,
+    context: all.context,
+    protocol: all.protocol ?? 'ai-sdk',
+    origins: all.origins ?? [],
+    maxBodyBytes: all.maxBodyBytes ?? 4 * 1024 * 1024,
+    queueMs: all.queueMs ?? 1_000,
+    logger: all.logger ?? consoleLogger,
+    clock: all.clock ?? systemClock,
+    texts: resolveErrorTexts(all),
+  };
+}

@@ -1,0 +1,43 @@
+import { UIOriginRefusedError } from '../error.js';
+
+/**
+ * Throws a UIOriginRefusedError if the request comes from a page of another origin that is not listed. Requests without
+ * an `Origin` header come from programs, or from the page itself.
+ */
+export function checkOrigin(request: Request, origins: readonly string[]): void {
+  const origin = request.headers.get('origin');
+  if (origin === null) {
+    if (request.headers.get('sec-fetch-site') !== 'cross-site') return;
+    throw new UIOriginRefusedError('another site');
+  }
+  if (!isOwn(origin, request) && !origins.includes(origin)) throw new UIOriginRefusedError(origin);
+}
+
+/** Compares the hosts only: a proxy that ends TLS changes the scheme of the request. */
+function isOwn(origin: string, request: Request): boolean {
+  return URL.canParse(origin) && new URL(origin).host === new URL(request.url).host;
+}
+
+/** Answers a preflight request of a listed origin. */
+export function preflight(request: Request): Response {
+  const headers = request.headers.get('access-control-request-headers') ?? 'content-type';
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers': headers,
+      'access-control-max-age': '600',
+    },
+  });
+}
+
+/** Adds the headers that let a page of a listed origin read the response. */
+export function allowOrigin(response: Response, request: Request, origins: readonly string[]): Response {
+  if (origins.length === 0) return response;
+  response.headers.append('vary', 'origin');
+  const origin = request.headers.get('origin');
+  if (origin === null || !origins.includes(origin)) return response;
+  response.headers.set('access-control-allow-origin', origin);
+  response.headers.set('access-control-allow-credentials', 'true');
+  return response;
+}

@@ -1,0 +1,55 @@
+import type { RunStream } from '../../agent/run-stream.js';
+import type { Message } from '../../model/message.js';
+import { agUIResponse } from '../ag-ui/ag-ui-response.js';
+import { fromAgUIInput } from '../ag-ui/from-ag-ui.js';
+import { toAgUIMessages } from '../ag-ui/to-ag-ui-messages.js';
+import { checkToolResults } from '../ai-sdk/check-tool-results.js';
+import { fromUIMessages } from '../ai-sdk/from-ui-messages.js';
+import { toUIMessages } from '../ai-sdk/to-ui-messages.js';
+import { uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
+import type { UIRequest } from '../request.js';
+import { fromSSEBody } from '../sse/from-sse-body.js';
+import { sseResponse } from '../sse/sse-response.js';
+import type { StreamTexts } from '../stream-texts.js';
+
+/** The form of requests and responses: of the AI SDK, of AG-UI, or plain server-sent events. */
+export type ProtocolName = 'ai-sdk' | 'ag-ui' | 'sse';
+
+/** The answer to a request. */
+interface Answer extends StreamTexts {
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly runId?: string | undefined;
+}
+
+/** Reads requests and writes responses of one protocol. */
+export interface Protocol {
+  read(body: unknown): UIRequest & { readonly runId?: string };
+  /** Throws a UIRequestError if the body contradicts the stored messages. */
+  check(body: unknown, history: readonly Message[]): void;
+  respond(stream: RunStream<unknown>, answer: Answer): Response;
+  messages(history: readonly Message[], chatId: string): readonly unknown[];
+}
+
+export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
+  'ai-sdk': {
+    read: fromUIMessages,
+    check: checkToolResults,
+    respond: (stream, { messageId, errorText, toolErrorText }) =>
+      uiMessageResponse(stream, { messageId, errorText, toolErrorText }),
+    messages: (history, chatId) => toUIMessages(history, { chatId }),
+  },
+  'ag-ui': {
+    read: fromAgUIInput,
+    check: () => {},
+    respond: (stream, { chatId, runId, messageId, errorText, toolErrorText }) =>
+      agUIResponse(stream, { threadId: chatId, runId, messageId, errorText, toolErrorText }),
+    messages: (history, chatId) => toAgUIMessages(history, { chatId }),
+  },
+  sse: {
+    read: fromSSEBody,
+    check: () => {},
+    respond: (stream, { errorText, toolErrorText }) => sseResponse(stream, { errorText, toolErrorText }),
+    messages: (history, chatId) => toUIMessages(history, { chatId }),
+  },
+};

@@ -1,0 +1,43 @@
+import { isObject } from '../../internal/json.js';
+import { invalidBody } from '../invalid-body.js';
+import type { UIDecision, UIRequest } from '../request.js';
+import { userMessageOf } from '../user-content.js';
+
+/**
+ * Reads a body `{ id, message }` or `{ id, decisions }`. A message is a string or an array of text and file parts.
+ * Decisions are an object of `'approve'`, `'deny'` or `{ deny: reason }` by call id.
+ */
+export function fromSSEBody(body: unknown): UIRequest {
+  if (!isObject(body)) throw invalidBody('the body', 'an object', body);
+  const { id, message, decisions } = body;
+  const chatId = readChatId(id);
+  if (decisions !== undefined) {
+    if (message !== undefined) throw invalidBody('`message`', 'absent beside `decisions`', message);
+    return { type: 'decisions', chatId, decisions: readDecisions(decisions) };
+  }
+  if (typeof message === 'string') return { type: 'message', chatId, message: { role: 'user', content: message } };
+  if (!Array.isArray(message) || !message.every(isObject)) {
+    throw invalidBody('`message`', 'a string or an array of parts', message);
+  }
+  return { type: 'message', chatId, message: userMessageOf(message, '`message`') };
+}
+
+/** Reads the id of a chat. */
+export function readChatId(id: unknown): string {
+  if (typeof id !== 'string' || id === '') throw invalidBody('`id`', 'a non-empty string', id);
+  return id;
+}
+
+/** Reads decisions by call id. */
+export function readDecisions(decisions: unknown): Record<string, UIDecision> {
+  if (!isObject(decisions) || Object.keys(decisions).length === 0) {
+    throw invalidBody('`decisions`', 'an object with at least one decision', decisions);
+  }
+  return Object.fromEntries(
+    Object.entries(decisions).map(([callId, decision]) => {
+      if (decision === 'approve' || decision === 'deny') return [callId, decision];
+      if (isObject(decision) && typeof decision.deny === 'string') return [callId, { deny: decision.deny }];
+      throw invalidBody(`the decision on ${JSON.stringify(callId)}`, "'approve', 'deny' or { deny: reason }", decision);
+    }),
+  );
+}

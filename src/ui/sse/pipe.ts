@@ -1,0 +1,56 @@
+/** The members of `http.ServerResponse` that `pipeBody` uses. Express responses have them too. */
+export interface ServerResponseLike {
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  write(chunk: Uint8Array): boolean;
+  end(): unknown;
+  once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
+  off(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
+  readonly destroyed: boolean;
+  readonly writableEnded?: boolean | undefined;
+}
+
+/**
+ * Writes a web response to a response of `node:http`. Waits while the client reads slowly. Cancels the body, and with it
+ * the run, if the client disconnects. Resolves when everything is written or the client has gone.
+ *
+ * @example
+ * import { createServer } from 'node:http';
+ *
+ * createServer((_request, response) => void pipeResponse(sseResponse(agent.stream('Hello')), response)).listen(3000);
+ */
+export async function pipeResponse(response: Response, target: ServerResponseLike): Promise<void> {
+  target.writeHead(response.status, headersOf(response));
+  const reader = response.body?.getReader();
+  if (reader === undefined) return void target.end();
+  const cancel = () => void reader.cancel('the client disconnected').catch(() => {});
+  target.once('close', cancel);
+  target.once('error', cancel);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (target.destroyed) return;
+      if (!target.write(next.value)) await drained(target);
+    }
+    if (!target.destroyed) target.end();
+  } finally {
+    target.off('close', cancel);
+    target.off('error', cancel);
+  }
+}
+
+function headersOf({ headers }: Response): Record<string, string | string[]> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
+}
+
+function drained(target: ServerResponseLike): Promise<void> {
+  if (target.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = () => {
+      target.off('drain', settle);
+      target.off('close', settle);
+      resolve();
+    };
+    target.once('drain', settle);
+    target.once('close', settle);
+  });
+}

@@ -1,0 +1,68 @@
+import type { RunResult } from '../../agent/run-result.js';
+import type { Usage } from '../../model/model.js';
+
+/** A tool call that waits for a decision. */
+export interface SSEPendingCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly reason: string;
+}
+
+/** The result of a run as a page may see it: without messages and without decisions of lifecycles. */
+export interface SSEResult {
+  readonly status: RunResult['status'];
+  readonly text: string;
+  readonly pending: readonly SSEPendingCall[];
+  readonly usage: Usage;
+}
+
+/**
+ * An event of a run as `sseResponse` sends it. The types and members are those of the events of `agent.stream`, without
+ * data that a page should not see: errors are texts, and hooks, lifecycles and messages are left out.
+ */
+export type SSEEvent =
+  | { readonly type: 'run-start'; readonly runId: string }
+  | { readonly type: 'turn-start' | 'turn-end'; readonly turn: number }
+  | {
+      readonly type: 'text-delta' | 'reasoning-delta';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly text: string;
+    }
+  | {
+      readonly type: 'tool-input-delta';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+    }
+  | { readonly type: 'model-error'; readonly turn: number }
+  | { readonly type: 'model-end'; readonly turn: number; readonly text?: string | undefined }
+  | {
+      readonly type: 'tool-start';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly input: unknown;
+    }
+  | {
+      readonly type: 'tool-delta';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly data: unknown;
+    }
+  | {
+      readonly type: 'tool-end';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      /** Absent if the call was suspended or failed. */
+      readonly output?: unknown;
+      readonly errorText?: string | undefined;
+    }
+  | { readonly type: 'tool-denied'; readonly callId: string; readonly name: string }
+  | { readonly type: 'run-error'; readonly errorText: string; readonly aborted: boolean }
+  | { readonly type: 'run-end'; readonly result?: SSEResult | undefined };

@@ -1,0 +1,57 @@
+import type { AgentEvent } from '../../agent/agent-event.js';
+import type { RunStream } from '../../agent/run-stream.js';
+import { anything } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
+import type { SSEEvent } from './sse-event.js';
+import { runErrorEvent, toSSEEvents } from './to-sse-events.js';
+
+/** Options of `sseResponse`. */
+export interface SSEResponseOptions extends ErrorTextOptions {
+  /** Further headers of the response. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSEResponseOptions>;
+
+/**
+ * Returns a web response with the events of a run as server-sent events. Each has the type of the event as its `event`,
+ * the number of the event as its `id`, and JSON as its data. Waiting deltas of one attempt are joined. A disconnected
+ * client aborts the run.
+ *
+ * @example
+ * const get = () => sseResponse(agent.stream('Hello'));
+ * // id: 1
+ * // event: run-start
+ * // data: {"type":"run-start","runId":"…"}
+ */
+export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
+  validateOptions(options, rules);
+  const texts = resolveErrorTexts(options);
+  const conversion = {
+    convert: (event: AgentEvent) => toSSEEvents(event, texts),
+    fail: (error: unknown) => [runErrorEvent(error, texts)],
+    join,
+  };
+  let id = 0;
+  const encode = (event: SSEEvent) => {
+    id += 1;
+    return `id: ${id}\nevent: ${event.type}\n${dataEvent(event)}`;
+  };
+  return eventStreamResponse(eventBytes(stream, conversion, { encode }), options.headers);
+}
+
+/** Joins neighbouring deltas of one attempt, and keeps only the latest progress of a tool call. */
+function join(last: SSEEvent, next: SSEEvent): SSEEvent | undefined {
+  if (last.type === 'tool-delta') return next.type === last.type && next.callId === last.callId ? next : undefined;
+  if (last.type === 'tool-input-delta') {
+    if (next.type !== last.type || next.callId !== last.callId || next.name !== last.name) return undefined;
+    // Without an id, two deltas may belong to two calls of the same tool.
+    if (next.callId === '' || next.attempt !== last.attempt) return undefined;
+    return { ...next, text: last.text + next.text };
+  }
+  if (last.type !== 'text-delta' && last.type !== 'reasoning-delta') return undefined;
+  if (next.type !== last.type || next.attempt !== last.attempt || next.turn !== last.turn) return undefined;
+  return { ...next, text: last.text + next.text };
+}

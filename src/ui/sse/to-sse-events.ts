@@ -1,0 +1,83 @@
+import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
+import type { PendingCall, RunResult } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import { textOf } from '../../model/message.js';
+import { shownData, toolOutput } from '../shown-content.js';
+import type { StreamTexts } from '../stream-texts.js';
+import type { SSEEvent, SSEResult } from './sse-event.js';
+
+/** Converts one event of a run to the events that a page gets. Omits events that a page does not need. */
+export function toSSEEvents(event: AgentEvent, texts: StreamTexts): readonly SSEEvent[] {
+  const shown = convert(event, texts);
+  return shown === undefined ? [] : [shown];
+}
+
+function convert(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
+  switch (event.type) {
+    case 'run-start':
+      return { type: 'run-start', runId: event.runId };
+    case 'turn-start':
+    case 'turn-end':
+      return { type: event.type, turn: event.turn };
+    case 'text-delta':
+    case 'reasoning-delta':
+      return { type: event.type, turn: event.turn, attempt: event.attempt, text: event.text };
+    case 'tool-input-delta': {
+      const { type, turn, attempt, callId, name, text } = event;
+      return { type, turn, attempt, callId, name, text };
+    }
+    case 'model-error':
+      return { type: 'model-error', turn: event.turn };
+    case 'model-end':
+      return modelEnd(event);
+    case 'run-error':
+      return runErrorEvent(event.error, texts);
+    case 'run-end':
+      return { type: 'run-end', ...(event.result && { result: resultOf(event.result) }) };
+    default:
+      return convertTool(event, texts);
+  }
+}
+
+function convertTool(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
+  if (event.type === 'tool-start') {
+    const { type, turn, callId, name, input } = event;
+    return { type, turn, callId, name, input: shownData(input) };
+  }
+  if (event.type === 'tool-delta') {
+    const { type, turn, callId, name, data } = event;
+    return { type, turn, callId, name, data: shownData(data) };
+  }
+  if (event.type === 'tool-end') {
+    const { type, turn, callId, name, result } = event;
+    if (result === undefined) return { type, turn, callId, name };
+    if (!result.isError) return { type, turn, callId, name, output: toolOutput(result) };
+    return { type, turn, callId, name, errorText: texts.toolErrorText({ callId, name, result }) };
+  }
+  if (event.type !== 'decision') return undefined;
+  const { point, type, call } = event.decision;
+  // A denied call of a resumed run has no tool events.
+  if (point !== 'resume' || type !== 'block' || call === undefined) return undefined;
+  return { type: 'tool-denied', callId: call.id, name: call.name };
+}
+
+function modelEnd({ turn, response }: AgentEventOf<'model-end'>): SSEEvent {
+  if (response === undefined) return { type: 'model-end', turn };
+  return { type: 'model-end', turn, text: textOf({ role: 'assistant', content: response.content }) };
+}
+
+/** Returns the event for a failed or aborted run. */
+export function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
+  const aborted = error instanceof RunAbortedError;
+  return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
+}
+
+function resultOf({ status, text, pending, usage }: RunResult<unknown>): SSEResult {
+  const open = (pending as readonly PendingCall[]).map(({ id, name, input, reason }) => ({
+    id,
+    name,
+    input: shownData(input),
+    reason,
+  }));
+  return { status, text, pending: open, usage };
+}

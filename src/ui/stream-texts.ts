@@ -1,0 +1,51 @@
+import { callable } from '../internal/options/rules.js';
+import type { OptionTable } from '../internal/options/validate.js';
+import type { ToolResult } from '../tools/tool.js';
+
+/** A failed tool call, as `toolErrorText` receives it. */
+export interface FailedToolCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly result: ToolResult;
+}
+
+/** Options for the texts of errors on the page. The defaults say nothing about the cause. */
+export interface ErrorTextOptions {
+  /** Returns the text for the error of a failed run. Default: `The run failed.`, with the code of the error. */
+  readonly errorText?: ((error: unknown) => string) | undefined;
+  /** Returns the text for a failed tool call. Default: `The tool failed.` */
+  readonly toolErrorText?: ((call: FailedToolCall) => string) | undefined;
+}
+
+/** The functions of ErrorTextOptions, with the defaults filled in. */
+export interface StreamTexts {
+  readonly errorText: (error: unknown) => string;
+  readonly toolErrorText: (call: FailedToolCall) => string;
+}
+
+/** The rules of the options for error texts. */
+export const errorTextRules = { errorText: callable, toolErrorText: callable } satisfies OptionTable<ErrorTextOptions>;
+
+/** Fills in the default texts. A function that throws counts as a function that returns the default text. */
+export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions): StreamTexts {
+  return {
+    errorText: (error) => attempt(() => errorText?.(error)) ?? codeOnly(error),
+    toolErrorText: (call) => attempt(() => toolErrorText?.(call)) ?? 'The tool failed.',
+  };
+}
+
+/** An error here would hide the failure that the text describes. */
+function attempt(callback: () => unknown): string | undefined {
+  try {
+    const text = callback();
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The message of an error may contain data of the server, such as paths. Its code does not. */
+function codeOnly(error: unknown): string {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' && /^ERR_[A-Z_]+$/.test(code) ? `The run failed (${code}).` : 'The run failed.';
+}

@@ -1,0 +1,63 @@
+/**
+ * Chats on web pages: the streams of the AI SDK and of AG-UI, plain server-sent events, and a handler for HTTP.
+ *
+ * @packageDocumentation
+ */
+export type {
+  AgUIEvent,
+  AgUIInterrupt,
+  AgUIMessage,
+  AgUIOutcome,
+  AgUIToolCall,
+  AgUIUsage,
+} from './ag-ui/ag-ui-event.js';
+export {
+  type AgUIResponseOptions,
+  type AgUIStreamOptions,
+  agUIResponse,
+  toAgUIStream,
+} from './ag-ui/ag-ui-response.js';
+export { type AgUIRequest, fromAgUIInput } from './ag-ui/from-ag-ui.js';
+export { type ToAgUIMessagesOptions, toAgUIMessages } from './ag-ui/to-ag-ui-messages.js';
+export { fromUIMessages } from './ai-sdk/from-ui-messages.js';
+export { type ToUIMessagesOptions, toUIMessages } from './ai-sdk/to-ui-messages.js';
+export type { UIMessageChunk, UIMessageMetadata } from './ai-sdk/ui-chunk.js';
+export type { UIMessage, UIPart, UIToolPart } from './ai-sdk/ui-message.js';
+export {
+  pipeUIMessages,
+  toUIMessageStream,
+  type UIMessageResponseOptions,
+  type UIMessageStreamOptions,
+  uiMessageResponse,
+} from './ai-sdk/ui-message-stream.js';
+export {
+  UIBodyInvalidError,
+  UIBodyTooLargeError,
+  UICallUnknownError,
+  UIChatUnknownError,
+  UIContentTypeInvalidError,
+  UIDecisionMissingError,
+  UIHistoryUnknownError,
+  UIMessageUnknownError,
+  UIMethodInvalidError,
+  UIOriginRefusedError,
+  UIRequestError,
+  UISessionBusyError,
+  UIUnauthorizedError,
+} from './error.js';
+export { type AgentHandler, createAgentHandler } from './handler/create-agent-handler.js';
+export type {
+  AgentHandlerOptions,
+  Authorize,
+  ChatSession,
+  ContextOf,
+  HandlerOptions,
+} from './handler/handler-options.js';
+export type { ProtocolName } from './handler/protocol.js';
+export { nextMessageId } from './message-id.js';
+export type { UIDecision, UIRequest } from './request.js';
+export { type ListenerResponse, type ServerRequestLike, toNodeListener } from './sse/node-listener.js';
+export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
+export type { SSEEvent, SSEPendingCall, SSEResult } from './sse/sse-event.js';
+export { type SSEResponseOptions, sseResponse } from './sse/sse-response.js';
+export type { ErrorTextOptions, FailedToolCall } from './stream-texts.js';

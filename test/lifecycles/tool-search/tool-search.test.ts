@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, defineTool, type Tool } from '../../../src/index.js';
+import { approval, type ToolSearchOptions, toolSearch } from '../../../src/lifecycles/lifecycles.js';
+import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+
+const VERBS = 'list create update delete archive restore export import copy move'.split(' ');
+const NOUNS =
+  'issue invoice customer order repository branch calendar message file channel product ticket payment page report webhook deployment secret label comment member team project task note contact campaign survey domain certificate'.split(
+    ' ',
+  );
+
+/** Returns 300 tools: ten verbs for each of thirty nouns. */
+function manyTools(origin?: (noun: string) => string): readonly Tool[] {
+  return NOUNS.flatMap((noun) =>
+    VERBS.map((verb) => ({
+      name: `mcp__${noun}s__${verb}_${noun}`,
+      description: `${verb} a ${noun} in the workspace of the current user, with the permissions of that user.`,
+      inputSchema: {
+        type: 'object' as const,
+        properties: {
+          [`${noun}_id`]: { type: 'string', description: `The id of the ${noun}.` },
+          reason: { type: 'string' },
+        },
+        required: [`${noun}_id`],
+      },
+      check: (value: unknown) => ({ value }),
+      execute: () => `${verb} ${noun}`,
+      ...(origin && { origin: origin(noun) }),
+    })),
+  );
+}
+
+const tools = manyTools((noun) => `mcp:${noun}s`);
+const clock = defineTool({
+  name: 'clock',
+  description: 'Tells the time.',
+  input: { type: 'object', properties: {} },
+  execute: () => 'noon',
+});
+
+async function runWith(
+  script: Parameters<typeof scriptedModel>[0],
+  options: ToolSearchOptions = {},
+  more: { tools?: readonly Tool[]; lifecycle?: readonly AgentLifecycle[] } = {},
+) {
+  const model = scriptedModel(script);
+  const agent = new Agent({
+    model,
+    tools: more.tools ?? tools,
+    lifecycle: [toolSearch(options), ...(more.lifecycle ?? [])],
+  });
+  const result = await agent.run('Archive invoice 7.');
+  return { model, result, offered: model.requests.map((request) => request.tools.map(({ name }) => name)) };
+}
+
+describe('toolSearch', () => {
+  test('lets a model find and call one of 300 tools in two extra turns, with a tenth of the bytes', async () => {
+    const { model, offered, result } = await runWith([
+      calls('search_tools', { query: 'archive an invoice' }),
+      calls('mcp__invoices__archive_invoice', { invoice_id: '7' }),
+      says('done'),
+    ]);
+    const bytesOf = (sent: unknown) => JSON.stringify(sent).length;
+    const all = bytesOf(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })));
+
+    expect(result.messages.at(-2)?.content).toMatchObject([{ content: 'archive invoice' }]);
+    expect(offered[0]).toEqual(['search_tools']);
+    expect(offered[1]).toContain('mcp__invoices__archive_invoice');
+    for (const request of model.requests) expect(bytesOf(request.tools)).toBeLessThan(all / 10);
+  });
+
+  test.each([
+    ['archive invoice', 'mcp__invoices__archive_invoice'],
+    ['deleting certificates', 'mcp__certificates__delete_certificate'],
+    ['webhook_id', 'mcp__webhooks__'],
+    ['mcp__teams__move_team', 'mcp__teams__move_team'],
+    ['copy repositry', 'mcp__repositorys__copy_repository'],
+  ])('finds by %j', async (query, name) => {
+    const { offered } = await runWith([calls('search_tools', { query }), says('done')]);
+
+    expect(offered[1]?.some((offer) => offer.startsWith(name))).toBe(true);
+  });
+
+  test('does not change a request with few tools', async () => {
+    const few = tools.slice(0, 30);
+    const plain = scriptedModel(['done']);
+    await new Agent({ model: plain, tools: few }).run('Archive invoice 7.');
+
+    const { model } = await runWith(['done'], {}, { tools: few });
+
+    const sent = ({ requests }: typeof model) => JSON.stringify(requests.map(({ signal, ...request }) => request));
+    expect(sent(model)).toBe(sent(plain));
+  });
+
+  test('keeps the application’s own tools, pinned tools and pinned servers', async () => {
+    const { offered } = await runWith(
+      ['done'],
+      { pinned: ['*__list_team'], pinnedServers: ['notes'] },
+      { tools: [clock, ...tools] },
+    );
+
+    expect(offered[0]).toHaveLength(1 + 1 + 10 + 1);
+    expect(offered[0]).toContain('clock');
+    expect(offered[0]).toContain('mcp__teams__list_team');
+    expect(offered[0]).toContain('mcp__notes__copy_note');
+  });
+
+  test('searches the application’s own tools if they are many', async () => {
+    const { offered } = await runWith(['done'], {}, { tools: manyTools() });
+
+    expect(offered[0]).toEqual(['search_tools']);
+  });
+
+  test.each([
+    ['session', true],
+    ['run', false],
+  ] as const)('with `keep: %j`, offers a found tool in a later run of the conversation: %j', async (keep, isKept) => {
+    const { result } = await runWith([calls('search_tools', { query: 'archive invoice' }), 'done']);
+    const model = scriptedModel(['done']);
+    const agent = new Agent({ model, tools, lifecycle: [toolSearch({ keep })] });
+
+    await agent.run('Go on.', { messages: result.history });
+
+    expect(model.requests[0]?.tools.some(({ name }) => name === 'mcp__invoices__archive_invoice')).toBe(isKept);
+  });
+
+  test('does not find a tool that `beforeToolSelection` removes', async () => {
+    const guard: AgentLifecycle = {
+      name: 'guard',
+      beforeToolSelection: (all) => all.filter(({ name }) => !name.includes('archive')),
+    };
+    const { offered, result } = await runWith(
+      [calls('search_tools', { query: 'archive invoice' }), says('done')],
+      {},
+      { lifecycle: [guard] },
+    );
+
+    expect(offered[1]?.filter((name) => name.includes('archive'))).toEqual([]);
+    expect(JSON.stringify(result.messages)).not.toContain('archive_invoice');
+  });
+
+  test('a found tool needs the approval of the lifecycle `approval`, and the search does not', async () => {
+    const { result } = await runWith(
+      [
+        calls('search_tools', { query: 'archive invoice' }),
+        calls('mcp__invoices__archive_invoice', { invoice_id: '7' }),
+        says('done'),
+      ],
+      {},
+      { lifecycle: [approval()] },
+    );
+
+    expect(result).toMatchObject({ status: 'suspended', pending: [{ name: 'mcp__invoices__archive_invoice' }] });
+  });
+
+  test('answers a search without a match or without words', async () => {
+    const { result } = await runWith([
+      calls('search_tools', { query: 'zzzz' }),
+      calls('search_tools', {}),
+      says('done'),
+    ]);
+
+    const results = result.messages
+      .filter(({ role }) => role === 'tool')
+      .flatMap(({ content }) => content as readonly object[]);
+    expect(results).toMatchObject([
+      { content: expect.stringContaining('No tool matches "zzzz"') },
+      { isError: true, content: expect.stringContaining('`query` must be a string') },
+    ]);
+  });
+
+  test.each([
+    [{ over: -1 }, '`over`'],
+    [{ keep: 'turn' }, '`keep`'],
+    [{ name: 'a b' }, '`name`'],
+    [{ pin: [] }, '`pin`'],
+  ])('refuses the options %j', (options, message) => {
+    expect(() => toolSearch(options as never)).toThrow(message);
+  });
+});

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle } from '../../../src/index.js';
+import { approval } from '../../../src/lifecycles/lifecycles.js';
+import type { McpServersOptions } from '../../../src/mcp/mcp.js';
+import { coerceArguments } from '../../../src/mcp/tools/coerce.js';
+import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { compileJsonSchema } from '../../../src/tools/json-schema-check.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { connected, lab, raw } from '../../support/mcp/lab.js';
+
+const integer = { type: 'integer' };
+const closed = { additionalProperties: false };
+
+describe('coerceArguments', () => {
+  test.each<[string, object, unknown, unknown]>([
+    ['an integer', { properties: { n: integer } }, { n: '5' }, { n: 5 }],
+    ['a number with spaces', { properties: { n: { type: 'number' } } }, { n: ' -2.5e1 ' }, { n: -25 }],
+    ['a boolean', { properties: { b: { type: 'boolean' } } }, { b: 'True' }, { b: true }],
+    ['a boolean as a number', { properties: { b: { type: 'boolean' } } }, { b: 0 }, { b: false }],
+    ['a string as a number', { properties: { s: { type: 'string' } } }, { s: 12 }, { s: '12' }],
+    ['a list', { properties: { l: { type: 'array', items: integer } } }, { l: '["1", 2]' }, { l: [1, 2] }],
+    [
+      'an object',
+      { properties: { o: { type: 'object', properties: { n: integer } } } },
+      { o: '{"n":"1"}' },
+      { o: { n: 1 } },
+    ],
+    ['the arguments themselves', { type: 'object', properties: { n: integer } }, '{"n":1}', { n: 1 }],
+    ['null of an optional property', { properties: { n: integer } }, { n: null }, {}],
+    ['an unknown property', { properties: { n: integer }, ...closed }, { n: 1, x: 2 }, { n: 1 }],
+    ['a property named __proto__', { properties: {}, ...closed }, JSON.parse('{"__proto__":1}'), {}],
+    ['a branch', { properties: { n: { anyOf: [integer, { type: 'null' }] } } }, { n: '5' }, { n: 5 }],
+    [
+      'the only branch for objects',
+      { properties: { o: { anyOf: [{ type: 'object', properties: { n: integer } }, { type: 'null' }] } } },
+      { o: { n: '5' } },
+      { o: { n: 5 } },
+    ],
+    ['a reference', { $defs: { n: integer }, properties: { n: { $ref: '#/$defs/n' } } }, { n: '5' }, { n: 5 }],
+    [
+      'all parts',
+      { allOf: [{ properties: { n: integer } }, { properties: { m: integer } }] },
+      { n: '5', m: '6' },
+      { n: 5, m: 6 },
+    ],
+    ['an enum of numbers', { properties: { n: { enum: [1, 2] } } }, { n: '2' }, { n: 2 }],
+    [
+      'positions of a tuple',
+      { properties: { t: { type: 'array', prefixItems: [integer, { type: 'string' }] } } },
+      { t: ['1', '1'] },
+      { t: [1, '1'] },
+    ],
+  ])('converts %s', (...[, schema, input, expected]) => {
+    expect(coerceArguments(schema as never, input)).toEqual(expected);
+  });
+
+  test.each<[string, object, unknown]>([
+    ['a string that is no number', { properties: { n: integer } }, { n: 'five' }],
+    ['a fraction for an integer', { properties: { n: integer } }, { n: '5.5' }],
+    ['digits that a number cannot hold', { properties: { n: integer } }, { n: '12345678901234567890' }],
+    ['an empty string', { properties: { n: integer } }, { n: '' }],
+    ['null of a required property', { properties: { n: integer }, required: ['n'] }, { n: null }],
+    ['null that the schema allows', { properties: { n: { type: ['integer', 'null'] } }, ...closed }, { n: null }],
+    ['nullable of OpenAPI', { properties: { n: { type: 'integer', nullable: true } } }, { n: null }],
+    ['a string that the schema allows', { properties: { v: { type: ['string', 'integer'] } } }, { v: '5' }],
+    ['an unknown property that the schema allows', { properties: { n: integer } }, { x: null }],
+    ['properties that a pattern may allow', { properties: {}, patternProperties: { '^x': {} }, ...closed }, { x1: 1 }],
+    ['text that is no JSON', { properties: { l: { type: 'array' } } }, { l: '[1,' }],
+    ['endless references', { $ref: '#' }, { a: 1 }],
+    ['references that double', { allOf: [{ $ref: '#' }, { $ref: '#' }] }, { a: 1 }],
+  ])('leaves %s unchanged', (_title, schema, input) => {
+    expect(coerceArguments(schema as never, input)).toBe(input);
+  });
+
+  test('never changes arguments that the schema accepts', () => {
+    const schema = {
+      type: 'object' as const,
+      properties: {
+        n: integer,
+        s: { type: 'string' },
+        b: { type: ['boolean', 'null'] },
+        l: { type: 'array', items: { anyOf: [integer, { type: 'string' }] } },
+      },
+      required: ['s'],
+      ...closed,
+    };
+    const check = compileJsonSchema(schema);
+    const value = fc.oneof(
+      fc.integer(),
+      fc.string(),
+      fc.constantFrom('1', 'true', 'null', null, true),
+      fc.array(fc.anything()),
+    );
+    const input = fc.dictionary(fc.constantFrom('n', 's', 'b', 'l', 'x'), value);
+    fc.assert(
+      fc.property(input, (given) => {
+        if (check(given).issues === undefined) expect(coerceArguments(schema, given)).toBe(given);
+      }),
+    );
+  });
+});
+
+const tools = [
+  { name: 'add', inputSchema: { type: 'object', properties: { n: integer, force: { type: 'boolean' } }, ...closed } },
+];
+
+/** Runs one call of `add`, and returns its result, the decisions and the inputs that a guard saw. */
+async function runCall(input: object, options: McpServersOptions = {}) {
+  const { mcp } = lab({ servers: { a: raw({ tools }) }, ...options });
+  const seen: unknown[] = [];
+  const guard: AgentLifecycle = {
+    name: 'guard',
+    wrapToolCall(call, next) {
+      seen.push(call.input);
+      return next();
+    },
+  };
+  const model = scriptedModel([calls('mcp__a__add', input), says('done')]);
+  await using agent = new Agent({ model, loaders: [mcp], lifecycle: [guard], logger: keepingLogger() });
+  const { decisions, messages } = await agent.run('go');
+  const [part] = messages.find(({ role }) => role === 'tool')?.content ?? [];
+  return { part, decisions, seen };
+}
+
+describe('the option `checkArguments`', () => {
+  const bent = { n: '5', force: 'true', x: 1 };
+
+  test('converts arguments before the guards of the agent, and records the change', async () => {
+    const { part, decisions, seen } = await runCall(bent);
+
+    expect(part).toMatchObject({ content: 'echo: {"n":5,"force":true}' });
+    expect(seen).toEqual([{ n: 5, force: true }]);
+    expect(decisions).toEqual([
+      {
+        type: 'modify',
+        by: 'mcp',
+        point: 'wrapToolCall',
+        turn: 1,
+        call: expect.anything(),
+        before: bent,
+        after: { n: 5, force: true },
+      },
+    ]);
+  });
+
+  test('`strict` refuses what the schema refuses', async () => {
+    const { part, seen } = await runCall(bent, { checkArguments: 'strict' });
+
+    expect(part).toMatchObject({ isError: true, content: expect.stringContaining('are not valid') });
+    expect(seen).toEqual([bent]);
+  });
+
+  test('`off` leaves the check to the server', async () => {
+    const { part, decisions } = await runCall(bent, { checkArguments: 'off' });
+
+    expect(part).toMatchObject({ content: `echo: ${JSON.stringify(bent)}` });
+    expect(decisions).toEqual([]);
+  });
+
+  test('refuses arguments that are invalid after the conversion', async () => {
+    const { part } = await runCall({ n: 'many' });
+
+    expect(part).toMatchObject({ isError: true, content: expect.stringContaining('are not valid') });
+  });
+
+  test('shared tools stay strict, unless `coerce` is set', async () => {
+    for (const [checkArguments, isError] of [
+      [undefined, true],
+      ['coerce', undefined],
+    ] as const) {
+      const { mcp } = await connected({ servers: { a: raw({ tools }) }, checkArguments });
+      const model = scriptedModel([calls('mcp__a__add', bent), says('done')]);
+      await using agent = new Agent({ model, tools: mcp.tools });
+
+      const { messages } = await agent.run('go');
+
+      expect(messages.find(({ role }) => role === 'tool')?.content).toMatchObject([{ ...(isError && { isError }) }]);
+    }
+  });
+
+  test('a call that was approved with unconverted arguments runs with converted ones', async () => {
+    const { mcp } = lab({ servers: { a: raw({ tools }) } });
+    const model = scriptedModel([calls('mcp__a__add', bent), says('done')]);
+    await using agent = new Agent({ model, loaders: [mcp], lifecycle: [approval()], logger: keepingLogger() });
+    const suspended = await agent.run('go');
+    const [{ id = '' } = {}] = suspended.pending ?? [];
+
+    const { status, messages } = await agent.run('', { messages: suspended.history, resume: { [id]: 'approve' } });
+
+    expect(status).toBe('completed');
+    expect(JSON.stringify(messages)).toContain('echo: {');
+  });
+});

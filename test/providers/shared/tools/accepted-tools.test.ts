@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import type { ToolSpec } from '../../../../src/model/model.js';
+import { toWireRequest as toAnthropic } from '../../../../src/providers/anthropic/request.js';
+import { toWireRequest as toOpenAI } from '../../../../src/providers/openai/chat/request.js';
+import { keepingLogger } from '../../../support/agent/silent-logger.js';
+
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+const schema = { type: 'object' as const, properties: {} };
+const tool = (name: string, inputSchema: ToolSpec['inputSchema'] = schema): ToolSpec => ({
+  ...{ name, description: name, inputSchema },
+});
+const namesIn = (tools: unknown) =>
+  (tools as { name?: string; function?: { name: string } }[]).map((it) => it.function?.name ?? it.name);
+
+function openAI(tools: readonly ToolSpec[], server: 'openai' | 'other' = 'openai') {
+  const logger = keepingLogger();
+  const body = toOpenAI({ messages, tools }, { model: 'gpt-5-mini', maxTokensField: 'max_tokens', server, logger });
+  return { body, names: namesIn(body.tools ?? []), lines: logger.lines };
+}
+
+describe('requests to OpenAI', () => {
+  test('leave out a tool with a name that the API refuses, with a warning that names the tool', () => {
+    const { names, lines } = openAI([tool('a.b'), tool('good'), tool('x'.repeat(65))]);
+
+    expect(names).toEqual(['good']);
+    expect(lines).toEqual([
+      'warn: Tool "a.b" is left out of requests to OpenAI: its name must match ^[a-zA-Z0-9_-]{1,64}$. Rename the tool.',
+      expect.stringContaining('Tool "xxx'),
+    ]);
+  });
+
+  test('have at most 128 tools, with one warning', () => {
+    const tools = Array.from({ length: 131 }, (_, index) => tool(`t${index}`));
+    const { names, lines } = openAI(tools);
+
+    expect(names).toHaveLength(128);
+    expect(lines).toEqual([
+      expect.stringContaining('OpenAI accepts 128 tools in a request, got 131. Left out: t128, t129, t130.'),
+    ]);
+  });
+
+  test('have neither `tools` nor `tool_choice` if every tool is left out', () => {
+    expect(openAI([tool('a b')]).body).not.toHaveProperty('tools');
+  });
+
+  test('leave out a tool whose schema cannot be written as JSON', () => {
+    const circular: Record<string, unknown> = { type: 'object' };
+    circular.properties = { self: circular };
+
+    const { names, lines } = openAI([tool('round', circular), tool('good')]);
+
+    expect(names).toEqual(['good']);
+    expect(lines).toHaveLength(1);
+  });
+
+  test('to other servers have all tools', () => {
+    const tools = [tool('a.b'), ...Array.from({ length: 130 }, (_, index) => tool(`t${index}`))];
+
+    expect(openAI(tools, 'other').names).toHaveLength(131);
+  });
+});
+
+test('a warning is logged once for each logger', () => {
+  const logger = keepingLogger();
+  const send = () => toAnthropic({ messages, tools: [tool('a b')] }, 'claude-sonnet-5', logger);
+  send();
+  send();
+
+  expect(logger.lines).toHaveLength(1);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { calls, says } from '../../../src/testing/testing.js';
+import { until } from '../../support/agent/settle.js';
+import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
+import { agentWith, countingTool, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+
+/** Runs one call of the shell tool with the hooks before the call, and returns the inputs that reached the tool. */
+async function runCommand(groups: readonly object[], text: string) {
+  const hooks = claudeHooks(lab, { PreToolUse: groups });
+  const bash = countingTool('run_command');
+  const script = [calls('run_command', { command: text }), says('ok')];
+  await agentWith(lab, hooks, { script, tools: [bash.tool] }).agent.run('go');
+  return { inputs: bash.inputs, diagnostics: hooks.status().diagnostics };
+}
+
+const refuse = 'echo no >&2; exit 2';
+
+describe('a hook with `if`', () => {
+  const guard = { matcher: 'Bash', ...command(refuse, { if: 'Bash(git push *)' }) };
+
+  test('runs only for calls that match the rule', async () => {
+    const { inputs, diagnostics } = await runCommand([guard], 'git status');
+
+    expect([inputs, diagnostics]).toEqual([[{ command: 'git status' }], []]);
+    expect((await runCommand([guard], 'cd x && git push')).inputs).toEqual([]);
+  });
+
+  test('is tested with the arguments that an earlier hook has changed', async () => {
+    const output = { hookSpecificOutput: { permissionDecision: 'allow', updatedInput: { command: 'git push' } } };
+    const rewrite = { matcher: 'Bash', ...command(`echo '${JSON.stringify(output)}'`) };
+
+    expect((await runCommand([rewrite, guard], 'ls')).inputs).toEqual([]);
+  });
+});
+
+describe('a hook with `async`', () => {
+  test.each([{ async: true }, { asyncRewake: true }])('is not waited for and decides nothing: %j', async (more) => {
+    const slow = command(`sleep 0.5; touch done; ${refuse}`, more);
+
+    const { inputs } = await runCommand([{ matcher: 'Bash', ...slow }], 'ls');
+
+    expect([inputs, lab.has('done')]).toEqual([[{ command: 'ls' }], false]);
+    await until(() => lab.has('done'));
+  });
+});

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate, PostgresSessionStore, PostgresStateStore } from '../../src/stores/postgres/postgres.js';
+import { SqliteSessionStore } from '../../src/stores/sqlite/sqlite.js';
+import { stateStoreContract } from '../../src/testing/testing.js';
+import { soakCount } from '../support/soak/soak-count.js';
+import { LONG_CASE } from '../support/state/state-store-contract.js';
+import { describeWithPostgres } from '../support/stores/describe-postgres.js';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.js';
+import { checkSharedTurns } from '../support/stores/shared-turns.js';
+import { describeWithSqlite } from '../support/stores/sqlite.js';
+import { temporaryFolder } from '../support/stores/temporary-folder.js';
+
+const each = { count: soakCount(500), kills: soakCount(20) };
+const title = `two processes that are killed ${each.kills} times each lose no acknowledged turn of ${2 * each.count}`;
+
+describeWithPostgres('on PostgreSQL', () => {
+  let server: PostgresServer;
+  let pool: Pool;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new Pool(server.settings);
+    await migrate(pool);
+  });
+
+  afterAll(async () => {
+    await pool.end();
+    server.remove();
+  });
+
+  test(title, async () => {
+    await checkSharedTurns({ kind: 'postgres', place: server.url }, new PostgresSessionStore({ client: pool }), each);
+  }, 600_000);
+
+  test.runIf(process.env.KEELSON_SOAK === '1')(
+    LONG_CASE,
+    async () => {
+      const cases = stateStoreContract({
+        open: () => new PostgresStateStore({ client: pool, timeoutMs: 60_000 }),
+        unitMs: 60_000,
+      });
+      const long = cases.find(({ name }) => name === LONG_CASE);
+      expect(long).toBeDefined();
+      await long?.run();
+    },
+    600_000,
+  );
+});
+
+describeWithSqlite('in a file of SQLite', () => {
+  test(title, async () => {
+    const file = join(await temporaryFolder(), 'sessions.db');
+    await checkSharedTurns({ kind: 'sqlite', place: file }, new SqliteSessionStore({ file }), each);
+  }, 600_000);
+});

@@ -1,0 +1,172 @@
+import { Client, Pool } from 'pg';
+import postgres from 'postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { PostgresClient } from '../../../src/stores/postgres/postgres.js';
+import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
+import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
+import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
+
+const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
+const scope = { extension: 'a', session: 's' };
+const said = (content: string) => ({ role: 'user', content }) as const;
+const timeoutMs = 400;
+
+interface OpenedClient {
+  readonly client: PostgresClient;
+  close(): Promise<void>;
+}
+
+const clients: Record<string, (server: PostgresServer) => OpenedClient> = {
+  'a pool of pg': ({ settings }) => {
+    const pool = new Pool({ ...settings, max: 3 }).on('error', () => {});
+    return { client: pool, close: () => pool.end() };
+  },
+  postgres: ({ url }) => {
+    const sql = postgres(url, { max: 3, onnotice: () => {}, backoff: () => 0.05 });
+    return { client: sql, close: () => sql.end({ timeout: 1 }) };
+  },
+};
+
+describeWithPostgres('an outage of PostgreSQL', () => {
+  let server: PostgresServer;
+
+  beforeAll(async () => {
+    server = await startPostgres('-c', 'max_connections=12', '-c', 'superuser_reserved_connections=1');
+    const pool = new Pool(server.settings);
+    await migrate(pool);
+    await pool.end();
+  });
+
+  afterAll(() => server.remove());
+
+  describe.each(Object.entries(clients))('through %s', (_name, open) => {
+    let sessions: PostgresSessionStore;
+    let state: PostgresStateStore;
+    let opened: OpenedClient;
+
+    beforeEach(async () => {
+      opened = open(server);
+      sessions = new PostgresSessionStore({ client: opened.client, timeoutMs });
+      state = new PostgresStateStore({ client: opened.client, timeoutMs });
+      await sessions.delete('s');
+      await state.clearSession('s');
+      await sessions.save('s', { keep: 0, append: [said('1')], details: { owner: 'ada' } }, 0);
+      await state.set(scope, { key: 'k', value: 'v' }, policy);
+      return () => opened.close();
+    });
+
+    /** Starts one call of each kind that changes data. Returns the reason of each rejection, or the value. */
+    const changes = async () => {
+      const calls = [
+        sessions.save('s', { keep: 1, append: [said('2')] }, 1),
+        sessions.fork('s', { id: 't' }),
+        sessions.claim('s', { token: 'x', revision: 1, ttlMs: 1_000 }),
+        sessions.update('s', { title: 'x' }),
+        state.set(scope, { key: 'lost', value: 'x' }, policy),
+        state.touch('s', policy),
+      ];
+      return (await Promise.allSettled(calls)).map((it) => (it.status === 'rejected' ? it.reason : it.value));
+    };
+    const reads = async () => {
+      const calls = [sessions.load('s'), sessions.list({ owner: 'ada' }), state.stats('s')];
+      return (await Promise.allSettled(calls)).map((it) => (it.status === 'rejected' ? it.reason : it.value));
+    };
+
+    const expectFailures = async (calls: () => Promise<unknown[]>, expected: object = {}) => {
+      const began = performance.now();
+      for (const failure of await calls()) {
+        expect(failure).toMatchObject({ code: 'ERR_POSTGRES_UNAVAILABLE', retryable: true, ...expected });
+      }
+      expect(performance.now() - began).toBeLessThan(timeoutMs + 1_000);
+    };
+    const expectWork = async () => {
+      await vi.waitFor(async () => expect(await sessions.load('s')).toMatchObject({ messages: [said('1')] }), 10_000);
+      expect(await sessions.save('s', { keep: 1, append: [said('after')] }, 1)).toBe(2);
+      expect(await state.get(scope, 'k', policy)).toBe('v');
+    };
+
+    test('calls fail while the server is stopped, and succeed after it was started', async () => {
+      server.kill();
+      await expectFailures(changes);
+      await expectFailures(reads);
+
+      server.start();
+
+      await expectWork();
+    });
+
+    test('calls fail within their time limit while the server hangs, and succeed when it goes on', async () => {
+      server.freeze();
+      try {
+        await expectFailures(reads, { cause: { code: 'ERR_TIMEOUT' } });
+      } finally {
+        server.thaw();
+      }
+
+      await expectWork();
+    });
+
+    test('calls succeed after a restart of the server', async () => {
+      server.restart();
+
+      await expectWork();
+    });
+
+    test('changes fail while the server is read-only, and reads succeed', async () => {
+      await onServer(server, 'ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
+      await vi.waitFor(async () => expectFailures(changes, { sqlState: '25006' }), 5_000);
+      expect(await reads()).toMatchObject([{ revision: 1 }, { sessions: [{ id: 's' }] }, { bytes: 2 }]);
+
+      await onServer(
+        server,
+        'SET default_transaction_read_only = off',
+        'ALTER SYSTEM RESET default_transaction_read_only',
+        'SELECT pg_reload_conf()',
+      );
+
+      await vi.waitFor(async () => expect(await sessions.update('s', { title: 'x' })).toBeDefined(), 5_000);
+      await expectWork();
+    });
+  });
+
+  test('a call without a free connection fails, and succeeds when one is free', async () => {
+    const others = Array.from({ length: 11 }, () => new Client(server.settings).on('error', () => {}));
+    await Promise.all(others.map((other) => other.connect()));
+    const pool = new Pool({ ...server.settings, user: 'keelson' });
+    const sessions = new PostgresSessionStore({ client: pool, timeoutMs });
+    const reserved = new Client(server.settings);
+    await reserved.connect();
+
+    await expect(sessions.load('s')).rejects.toMatchObject({
+      code: 'ERR_POSTGRES_UNAVAILABLE',
+      sqlState: '53300',
+      retryable: true,
+    });
+
+    for (const other of [...others, reserved]) await other.end();
+    await vi.waitFor(async () => expect(await sessions.load('never there')).toBe(undefined), 5_000);
+    await pool.end();
+  });
+
+  test('a pool without a free client fails within the time limit', async () => {
+    const pool = new Pool({ ...server.settings, max: 1 });
+    const held = await pool.connect();
+    const sessions = new PostgresSessionStore({ client: pool, timeoutMs });
+
+    await expect(sessions.load('never there')).rejects.toMatchObject({
+      code: 'ERR_POSTGRES_UNAVAILABLE',
+      cause: { code: 'ERR_TIMEOUT' },
+    });
+
+    held.release();
+    expect(await sessions.load('never there')).toBe(undefined);
+    await pool.end();
+  });
+});
+
+async function onServer(server: PostgresServer, ...statements: readonly string[]): Promise<void> {
+  const client = new Client(server.settings);
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}

@@ -1,0 +1,102 @@
+import { createClient } from '@redis/client';
+import { Agent } from 'keelson';
+import { type ExtensionInput, ExtensionRegistry, type ExtensionRegistryOptions } from 'keelson/extension';
+import { RedisStateStore } from 'keelson/redis';
+import { scriptedModel } from 'keelson/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { recordingLogger } from '../../support/extension/lab.js';
+import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
+
+const stateTimeoutMs = 300;
+/** Time for the run itself on a busy machine. A second time-out would exceed it. */
+const SLACK_MS = 250;
+
+const stateless: ExtensionInput = { id: 'shout', onLlmOutput: (text) => text.toUpperCase() };
+const counter = (id: string): ExtensionInput => ({
+  id,
+  async onLlmOutput(output, { updateState }) {
+    return `${output}${await updateState<number>('n', (n = 0) => n + 1)}`;
+  },
+});
+
+describeWithRedis('extensions while Redis is away or slow', () => {
+  let server: RedisServer;
+  let client: ReturnType<typeof createClient>;
+  let delayMs = 0;
+  const delayed = {
+    async sendCommand(args: string[]) {
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      return client.sendCommand(args);
+    },
+  };
+
+  beforeAll(async () => {
+    server = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+    client = createClient({ url: server.url, socket: { reconnectStrategy: 20 } });
+    client.on('error', () => {});
+    await client.connect();
+  });
+
+  afterAll(async () => {
+    client.destroy();
+    await server.remove();
+  });
+
+  async function sessionOf(extensions: readonly ExtensionInput[], options: ExtensionRegistryOptions = {}) {
+    const logger = recordingLogger();
+    const state = new RedisStateStore({ client: delayed, prefix: `${Math.random()}` });
+    const registry = new ExtensionRegistry({ state, stateTimeoutMs, ...options });
+    for (const extension of extensions) registry.register(extension);
+    const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry], logger });
+    return { session: await agent.session({ id: 's' }), logger };
+  }
+
+  async function timed<T>(work: Promise<T>): Promise<{ ms: number; value: T }> {
+    const begun = performance.now();
+    const value = await work;
+    return { ms: performance.now() - begun, value };
+  }
+
+  test.each<[string, () => unknown, () => unknown]>([
+    ['killed', () => server.kill(), () => server.start()],
+    ['frozen', () => server.freeze(), () => server.thaw()],
+    [
+      'slow',
+      () => {
+        delayMs = 2 * stateTimeoutMs;
+      },
+      () => {
+        delayMs = 0;
+      },
+    ],
+  ])('runs take at most one time-out while Redis is %s', async (_how, away, back) => {
+    const plain = await sessionOf([stateless]);
+    const going = await sessionOf(['a', 'b', 'c'].map(counter), { statePauseMs: 0 });
+    const paused = await sessionOf(['a', 'b', 'c'].map(counter), { statePauseMs: 60_000 });
+    const failing = await sessionOf(['a', 'b', 'c'].map(counter), { onStateFailure: 'throw', statePauseMs: 0 });
+    expect((await going.session.run('go')).text).toBe('Aye.111');
+    for (const { session } of [plain, paused, failing]) await session.run('go');
+    await away();
+    try {
+      const unaffected = await timed(plain.session.run('go'));
+      expect(unaffected.value.text).toBe('AYE.');
+      expect(unaffected.ms).toBeLessThan(stateTimeoutMs);
+      expect(plain.logger.records.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+
+      const continued = await timed(paused.session.run('go'));
+      expect(continued.value.text).toBe('Aye.');
+      expect(continued.ms).toBeLessThan(stateTimeoutMs + SLACK_MS);
+      expect(paused.logger.records.filter(({ level }) => level === 'error')).toHaveLength(3);
+
+      const failed = await timed(rejectionOf(failing.session.run('go')));
+      expect(failed.value).toMatchObject({ cause: { code: 'ERR_STATE_STORE' } });
+      expect(failed.ms).toBeLessThan(stateTimeoutMs + SLACK_MS);
+    } finally {
+      await back();
+    }
+
+    expect((await going.session.run('go')).text).toBe('Aye.222');
+    expect((await failing.session.run('go')).text).toMatch(/^Aye\.\d22$/);
+  });
+});

@@ -1,0 +1,103 @@
+import { request as httpRequest } from 'node:http';
+import { Agent } from 'keelson';
+import { hangs, scriptedModel, streams } from 'keelson/testing';
+import { createAgentHandler, toNodeListener } from 'keelson/ui';
+import { expect, test } from 'vitest';
+import { postTo, startChatServer } from '../../support/ui/chat-server.js';
+import { readSSE } from '../../support/ui/read-sse.js';
+import { bodyOf } from '../../support/ui/read-ui-message.js';
+import { playVanishingClients } from '../../support/ui/vanishing-clients.js';
+
+function handlerOf(agent: Agent) {
+  return createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol: 'sse' });
+}
+
+test('puts a handler behind node:http', async () => {
+  await using chat = await startChatServer(handlerOf(new Agent({ model: scriptedModel(['Hello.']) })));
+
+  const events = await readSSE(await postTo(`${chat.url}/chat`, { id: 'chat', message: 'Hi' }));
+
+  expect(events.at(-1)?.data).toMatchObject({ result: { text: 'Hello.' } });
+});
+
+test('gives the handler the path, the method and the headers', async () => {
+  const seen: unknown[] = [];
+  await using chat = await startChatServer(async (request) => {
+    seen.push(new URL(request.url).pathname, request.method, request.headers.get('x-own'));
+    const headers = new Headers([
+      ['set-cookie', 'a=1'],
+      ['set-cookie', 'b=2'],
+    ]);
+    return new Response(await request.text(), { status: 201, headers });
+  });
+
+  const response = await postTo(`${chat.url}/api/chat?x=1`, { a: 1 }, { headers: { 'x-own': '1' } });
+
+  expect(seen).toEqual(['/api/chat', 'POST', '1']);
+  expect(response.status).toBe(201);
+  expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  expect(await response.text()).toBe('{"a":1}');
+});
+
+test('aborts the run if the client disconnects', async () => {
+  const agent = new Agent({ model: scriptedModel([streams(['Hel'], hangs())]) });
+  const failed = new Promise((resolve) => agent.once('run-error', ({ error }) => resolve(error)));
+  await using chat = await startChatServer(handlerOf(agent));
+  const abort = new AbortController();
+  const response = await postTo(`${chat.url}/chat`, { id: 'chat', message: 'Hi' }, { signal: abort.signal });
+  await bodyOf(response).getReader().read();
+
+  abort.abort();
+
+  expect(await failed).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+});
+
+test('refuses a large body, and answers the next request', async () => {
+  await using chat = await startChatServer(handlerOf(new Agent({ model: scriptedModel(['Hello.']) })));
+
+  const large = await postTo(`${chat.url}/chat`, { id: 'chat', message: 'x'.repeat(20_000_000) });
+
+  expect(large.status).toBe(413);
+  expect((await postTo(`${chat.url}/chat/stop`, { id: 'chat' })).status).toBe(200);
+});
+
+test('answers 400 if the Host header is invalid', async () => {
+  await using chat = await startChatServer(handlerOf(new Agent({ model: scriptedModel([]) })));
+
+  const status = await new Promise((resolve, reject) => {
+    const request = httpRequest(`${chat.url}/chat`, { headers: { host: 'a b' } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.once('error', reject).end();
+  });
+
+  expect(status).toBe(400);
+});
+
+test('answers 500 if the handler rejects', async () => {
+  await using chat = await startChatServer(() => Promise.reject(new TypeError('no')));
+
+  expect((await fetch(chat.url)).status).toBe(500);
+});
+
+test('reads the path of Express before a router removed its prefix', async () => {
+  const urls: string[] = [];
+  const listener = toNodeListener((request) => {
+    urls.push(request.url);
+    return new Response(null, { status: 204 });
+  });
+  const request = Object.assign((async function* () {})(), {
+    method: 'GET',
+    url: '/history',
+    originalUrl: '/chat/history',
+    headers: { host: 'chat.test' },
+  });
+  const response = { writeHead() {}, write: () => true, end() {}, once() {}, off() {}, destroyed: false };
+
+  await listener(request, response);
+
+  expect(urls).toEqual(['http://chat.test/chat/history']);
+});
+
+test('leaves no run behind when 50 clients read slowly or disconnect', () => playVanishingClients(50));
