@@ -159,8 +159,16 @@ async function isAccepted(mcp: ReturnType<typeof mcpServers>, tool: string, inpu
   return !JSON.stringify(messages.find(({ role }) => role === 'tool')).includes('"isError":true');
 }
 
-function comparedTools(listed: readonly { name: string; inputSchema: object }[], own: readonly McpTool[]): string[] {
-  return listed.flatMap(({ name, inputSchema }) => {
+interface Listed {
+  readonly name: string;
+  readonly inputSchema: object;
+  readonly execution?: { readonly taskSupport?: string | undefined } | undefined;
+}
+
+/** A tool that can be called only as a task is left out on purpose. */
+function comparedTools(listed: readonly Listed[], own: readonly McpTool[]): string[] {
+  return listed.flatMap(({ name, inputSchema, execution }) => {
+    if (execution?.taskSupport === 'required') return [];
     const tool = own.find(({ metadata }) => metadata.mcpTool === name);
     if (tool === undefined) return [`tool ${name} is missing`];
     return isDeepStrictEqual(tool.inputSchema, inputSchema) ? [] : [`schema of ${name} differs`];
