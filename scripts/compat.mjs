@@ -32,7 +32,7 @@ function runProgram(folder, { name, binary, args }, program) {
   // The directory contains a fake kubectl, which one plugin runs.
   const env = { ...process.env, PATH: join(folder, 'plugins/bin') + delimiter + process.env.PATH };
   try {
-    const output = execFileSync(command, [...args, program], { cwd: folder, encoding: 'utf8', timeout: 60_000, env });
+    const output = execFileSync(command, [...args, program], { cwd: folder, encoding: 'utf8', timeout: 180_000, env });
     console.log(`${name}: ${output.trim()}`);
     return true;
   } catch (error) {

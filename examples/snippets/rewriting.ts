@@ -43,4 +43,4 @@ assert.deepEqual(
   ],
 );
 assert.match(JSON.stringify(messages), /"input":\{"path":"a.txt"\}/);
-assert.match(JSON.stringify(messages), /"structured":\{"locale":"nb","path":"\/srv\/a.txt"\}/);
+assert.match(JSON.stringify(messages), /"structured":\{"path":"\/srv\/a.txt","locale":"nb"\}/);

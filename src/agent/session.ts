@@ -10,7 +10,7 @@ import type { SessionInfo } from '../tools/tool.js';
 import type { AgentLife } from './agent-life.js';
 import { type AnyRunOptions, checkRunOptions, type RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
-import { ResumeClaim } from './run/resume-claim.js';
+import { ResumeClaim } from './run/resume/resume-claim.js';
 import type { Attached, Run } from './run/run.js';
 import type { Timeouts } from './run/run-config.js';
 import { startLimit } from './run/time-limit.js';

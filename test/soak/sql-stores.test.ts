@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StateStore } from '../../src/state/state-store.js';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../src/stores/postgres/postgres.js';
-import { SqliteSessionStore } from '../../src/stores/sqlite/sqlite.js';
+import { SqliteSessionStore, SqliteStateStore } from '../../src/stores/sqlite/sqlite.js';
 import { stateStoreContract } from '../../src/testing/testing.js';
 import { soakCount } from '../support/soak/soak-count.js';
 import { LONG_CASE } from '../support/state/state-store-contract.js';
@@ -11,6 +12,15 @@ import { type PostgresServer, startPostgres } from '../support/stores/postgres-s
 import { checkSharedTurns } from '../support/stores/shared-turns.js';
 import { describeWithSqlite } from '../support/stores/sqlite.js';
 import { temporaryFolder } from '../support/stores/temporary-folder.js';
+
+const isSoak = process.env.KEELSON_SOAK === '1';
+
+async function runLongCase(store: StateStore): Promise<void> {
+  const cases = stateStoreContract({ open: () => store, unitMs: 60_000 });
+  const long = cases.find(({ name }) => name === LONG_CASE);
+  expect(long).toBeDefined();
+  await long?.run();
+}
 
 const each = { count: soakCount(500), kills: soakCount(20) };
 const title = `two processes that are killed ${each.kills} times each lose no acknowledged turn of ${2 * each.count}`;
@@ -34,17 +44,9 @@ describeWithPostgres('on PostgreSQL', () => {
     await checkSharedTurns({ kind: 'postgres', place: server.url }, new PostgresSessionStore({ client: pool }), each);
   }, 600_000);
 
-  test.runIf(process.env.KEELSON_SOAK === '1')(
+  test.runIf(isSoak)(
     LONG_CASE,
-    async () => {
-      const cases = stateStoreContract({
-        open: () => new PostgresStateStore({ client: pool, timeoutMs: 60_000 }),
-        unitMs: 60_000,
-      });
-      const long = cases.find(({ name }) => name === LONG_CASE);
-      expect(long).toBeDefined();
-      await long?.run();
-    },
+    () => runLongCase(new PostgresStateStore({ client: pool, timeoutMs: 60_000 })),
     600_000,
   );
 });
@@ -54,4 +56,10 @@ describeWithSqlite('in a file of SQLite', () => {
     const file = join(await temporaryFolder(), 'sessions.db');
     await checkSharedTurns({ kind: 'sqlite', place: file }, new SqliteSessionStore({ file }), each);
   }, 600_000);
+
+  test.runIf(isSoak)(
+    LONG_CASE,
+    async () => runLongCase(new SqliteStateStore({ file: join(await temporaryFolder(), 'state.db') })),
+    600_000,
+  );
 });

@@ -1,5 +1,5 @@
 import type { Message } from '../../model/message.js';
-import type { DecidedAnswer, ResumedCalls } from './continuation.js';
+import type { DecidedAnswer, ResumedCalls } from './resume/continuation.js';
 
 /** The messages of one run. */
 export class Conversation {

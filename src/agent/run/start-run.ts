@@ -7,7 +7,7 @@ import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
-import { continueFrom } from './continuation.js';
+import { continueFrom } from './resume/continuation.js';
 import { type Run, RunView } from './run.js';
 import { executeRun } from './run-loop.js';
 import { startLimit } from './time-limit.js';

@@ -1,5 +1,5 @@
 import type { ToolResultPart } from '../../model/message.js';
-import { contentText } from '../shared/tool-result.js';
+import { contentText } from '../shared/tools/tool-result.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
 /** Tools that a provider defines, by the names of the agent's tools. */

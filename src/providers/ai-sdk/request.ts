@@ -1,6 +1,6 @@
 import type { ModelRequest, ModelSettings, ToolSpec } from '../../model/model.js';
 import { isStrictSchema } from '../openai/schema.js';
-import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
+import { toolParameters, withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, hasFields, isObject, type WireObject, wellFormed } from '../shared/wire.js';
 import { withCacheMarks } from './cache-marks.js';
 import { type AiSdkDownloader, downloadsFor } from './file.js';

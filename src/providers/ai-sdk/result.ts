@@ -1,6 +1,6 @@
 import type { ContentPart, ToolCallPart, ToolMessage, ToolResultPart } from '../../model/message.js';
 import { base64Of, type FileData, fileOf } from '../shared/file-data.js';
-import { attachmentsOf, contentText, resultText } from '../shared/tool-result.js';
+import { attachmentsOf, contentText, resultText } from '../shared/tools/tool-result.js';
 import { defined, hasFields, type WireObject, wellFormed } from '../shared/wire.js';
 import { type Downloads, filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';

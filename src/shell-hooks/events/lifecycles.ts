@@ -50,7 +50,7 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
   };
 }
 
-/** Creates the lifecycle for `session_start` and `session_end`. Returns undefined if there is no such hook. */
+/** Creates the lifecycle for `session_start` and `session_end`. Returns undefined without such hooks. */
 export function createSessionHooks(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle | undefined {
   const [starts, ends] = [events.has('session_start'), events.has('session_end')];
   if (!starts && !ends) return undefined;

@@ -6,6 +6,7 @@ import { hasCode } from '../../process/files/error-code.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import { StoreCorruptError } from '../store-error.js';
 import { encodeLine, type ParsedLines, parseLines } from './line.js';
+import { readSavedLength, writeSavedLength } from './saved-length.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 /** Opens a pipe without waiting for its other end. */
@@ -18,6 +19,8 @@ const MARK_BYTES = 8 + 1 + 34;
 /** Converts lines of a log into a state, and a state into lines. */
 export interface LogForm<State> {
   readonly kind: string;
+  /** True if a log that is shorter than its last durable write is damaged. */
+  readonly keepsLength?: boolean;
   create(): State;
   apply(state: State, fields: readonly string[]): void;
   /** Returns lines that produce this state when they are applied to a new state. */
@@ -38,6 +41,7 @@ export interface LogAddition {
 export class LogFile<State> {
   state: State;
   readonly path: string;
+  private readonly lengthPath: string;
   private mark: Buffer | undefined = undefined;
   private bytes = 0;
   private rewriteAt = 0;
@@ -47,6 +51,7 @@ export class LogFile<State> {
     private readonly form: LogForm<State>,
   ) {
     this.path = join(folder, 'log');
+    this.lengthPath = join(folder, 'length');
     this.state = form.create();
   }
 
@@ -67,6 +72,7 @@ export class LogFile<State> {
       if (this.mark === undefined || !mark.equals(this.mark) || size < this.bytes) this.restart();
       const isNew = this.bytes === 0;
       const { lines, bytes } = this.parse(await readBytes(handle, this.bytes, size - this.bytes));
+      if (isNew && this.form.keepsLength) await this.checkLength(mark, bytes);
       this.replay(isNew ? lines.slice(1) : lines);
       this.bytes += bytes;
       // A log is written in one step with its first line, so an empty log is damaged.
@@ -94,6 +100,7 @@ export class LogFile<State> {
       await handle.close();
     }
     this.bytes += Buffer.byteLength(text);
+    if (durable) await this.keepLength();
   }
 
   /** Clears the state. The next write replaces the file. */
@@ -111,6 +118,21 @@ export class LogFile<State> {
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));
     this.bytes = Buffer.byteLength(text);
     this.rewriteAt = rewriteSize(text);
+    await this.keepLength();
+  }
+
+  /** Stores the length of the file. Without it, a cut of the file is not noticed, so a failure is ignored. */
+  private async keepLength(): Promise<void> {
+    if (!this.form.keepsLength || this.mark === undefined) return;
+    await writeSavedLength(this.lengthPath, this.mark, this.bytes).catch(() => {});
+  }
+
+  /** A process that was killed leaves an incomplete line after the stored length. A shorter file was cut. */
+  private async checkLength(mark: Buffer, bytes: number): Promise<void> {
+    const saved = await readSavedLength(this.lengthPath, mark);
+    if (bytes >= saved) return;
+    const problem = `its end is missing: ${saved} bytes were saved, and ${bytes} are left. To use what is left, delete ${this.lengthPath}`;
+    throw new StoreCorruptError(this.path, problem);
   }
 
   private parse(bytes: Buffer): ParsedLines {

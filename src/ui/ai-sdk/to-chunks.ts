@@ -3,6 +3,7 @@ import type { PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import { fileUrl, shownData, toolOutput } from '../shown-content.js';
+import { sourcesOf } from '../sources.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import type { UIMessageChunk } from './ui-chunk.js';
@@ -102,6 +103,9 @@ export class ChunkConverter {
     const step = this.openedStep();
     step.settle(response.content);
     for (const part of response.content) this.readPart(part);
+    for (const source of sourcesOf(response.content, response.providerMetadata)) {
+      this.push({ type: 'source-url', ...source });
+    }
   }
 
   /** Announces the parts that are not streamed: tool calls, results of the provider's own tools, and files. */

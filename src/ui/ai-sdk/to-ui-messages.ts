@@ -7,6 +7,7 @@ import {
 } from '../../model/message.js';
 import { assistantMessageId } from '../message-id.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
+import { sourcesOf } from '../sources.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
@@ -38,6 +39,7 @@ export function toUIMessages(history: readonly Message[], { chatId = '' }: ToUIM
       const parts: UIPart[] = [
         { type: 'step-start' },
         ...message.content.flatMap((part) => assistantParts(part, results)),
+        ...sourcesOf(message.content, undefined).map((source) => ({ type: 'source-url', ...source }) as const),
       ];
       const last = messages.at(-1);
       if (last?.role === 'assistant') messages[messages.length - 1] = { ...last, parts: [...last.parts, ...parts] };

@@ -11,6 +11,7 @@ export type UIPart =
   | { readonly type: 'reasoning'; readonly text: string; readonly state?: 'done' }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined }
   | { readonly type: 'step-start' }
+  | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
   | UIToolPart;
 
 /** A tool call with its result, if it has one. */

@@ -34,10 +34,13 @@ export function preflight(request: Request): Response {
 /** Adds the headers that let a page of a listed origin read the response. */
 export function allowOrigin(response: Response, request: Request, origins: readonly string[]): Response {
   if (origins.length === 0) return response;
-  response.headers.append('vary', 'origin');
+  // The headers of a response of `authorize` may be immutable.
+  const headers = new Headers(response.headers);
+  headers.append('vary', 'origin');
   const origin = request.headers.get('origin');
-  if (origin === null || !origins.includes(origin)) return response;
-  response.headers.set('access-control-allow-origin', origin);
-  response.headers.set('access-control-allow-credentials', 'true');
-  return response;
+  if (origin !== null && origins.includes(origin)) {
+    headers.set('access-control-allow-origin', origin);
+    headers.set('access-control-allow-credentials', 'true');
+  }
+  return new Response(response.body, { status: response.status, headers });
 }

@@ -105,6 +105,45 @@ describe('a damaged file', () => {
     expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
   });
 
+  test.each([
+    ['inside its last line', (text: string) => text.length - 5],
+    ['at the end of a line', (text: string) => text.lastIndexOf('\n', text.length - 2) + 1],
+  ])('reports a session log that was cut %s, and leaves the file unchanged', async (_title, lengthOf) => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    for (const n of [0, 1, 2]) await store.save('s', { keep: n, append: [said(`message ${n}`)] }, n);
+    const file = await logIn(folder);
+    const whole = await readFile(file, 'utf8');
+    const left = whole.slice(0, lengthOf(whole));
+    await writeFile(file, left);
+
+    for (const reader of [store, new FileSessionStore({ folder })]) {
+      const calls = [
+        () => reader.load('s'),
+        () => reader.save('s', { keep: 3, append: [] }, 3),
+        () => reader.load('s'),
+      ];
+      for (const call of calls) {
+        expect(await rejectionOf(call())).toMatchObject({
+          code: 'ERR_STORE_CORRUPT',
+          file,
+          message: expect.stringMatching(/its end is missing: \d+ bytes were saved, and \d+ are left/),
+        });
+      }
+    }
+    expect(await readFile(file, 'utf8')).toBe(left);
+    await rm(join(file, '..', 'length'));
+    expect((await store.load('s'))?.messages).toEqual([said('message 0'), said('message 1')]);
+  });
+
+  test('drops an incomplete line after the last save of a session, which no caller has seen as saved', async () => {
+    const folder = await temporaryFolder();
+    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('whole')] }, 0);
+    await appendFile(await logIn(folder), '00000000\t["save",1,2');
+
+    expect((await new FileSessionStore({ folder }).load('s'))?.messages).toEqual([said('whole')]);
+  });
+
   test('does not follow a symbolic link instead of the directory of a session', async () => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
@@ -117,6 +156,6 @@ describe('a damaged file', () => {
     for (const attempt of [store.load('s'), store.save('s', { keep: 0, append: [] }, 1), store.delete('s')]) {
       expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_CORRUPT', file: inside });
     }
-    expect((await readdir(outside)).sort()).toEqual(['free', 'log']);
+    expect((await readdir(outside)).sort()).toEqual(['free', 'length', 'log']);
   });
 });

@@ -1,6 +1,6 @@
 import { Agent } from '../../../src/agent/agent.js';
 import type { AgentEvent } from '../../../src/agent/agent-event.js';
-import type { ResumeDecisions } from '../../../src/agent/run/continuation.js';
+import type { ResumeDecisions } from '../../../src/agent/run/resume/continuation.js';
 import type { Clock } from '../../../src/internal/clock.js';
 import type { Decision } from '../../../src/lifecycle/decision.js';
 import { HookAction } from '../../../src/lifecycle/hook-action.js';

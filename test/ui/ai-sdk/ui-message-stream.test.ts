@@ -237,6 +237,29 @@ test('says that progress cannot be shown if JSON cannot represent it', async () 
   expect(chunks).toContainEqual(expect.objectContaining({ output: 'The data cannot be shown as JSON.' }));
 });
 
+test('shows the web pages that an answer cites', async () => {
+  const cited = (url: string) => ({ type: 'url_citation', url_citation: { url, title: 'Harbour' } });
+  const anthropic = { citations: [{ type: 'web_search_result_location', url: 'https://b.test/' }] };
+  const response = {
+    content: [{ type: 'text', text: 'Open.', providerMetadata: { anthropic } }],
+    finishReason: 'stop',
+    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    providerMetadata: {
+      openai: { annotations: [cited('https://a.test/'), cited('https://a.test/'), cited('javascript:alert(1)')] },
+      aiSdk: { sources: [{ type: 'source', sourceType: 'url', id: '1', url: 'https://c.test/', title: 'C' }] },
+    },
+  } as const;
+
+  const chunks = await readChunks(uiMessageResponse(agentOf([() => response]).stream('Hi')));
+
+  expect(chunks.filter(({ type }) => type === 'source-url')).toEqual([
+    { type: 'source-url', sourceId: 'https://c.test/', url: 'https://c.test/', title: 'C' },
+    { type: 'source-url', sourceId: 'https://a.test/', url: 'https://a.test/', title: 'Harbour' },
+    { type: 'source-url', sourceId: 'https://b.test/', url: 'https://b.test/' },
+  ]);
+  expect(await readMessage(chunks)).toBeDefined();
+});
+
 test('shows an image of a tool as a data URL', async () => {
   const image = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' } as const;
   const draw = defineTool({ name: 'draw', description: 'Draws.', input: z.object({}), execute: () => [image] });

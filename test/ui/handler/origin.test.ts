@@ -37,6 +37,16 @@ test('lets a page of a listed origin read the response', async () => {
   expect(response.headers.get('vary')).toBe('origin');
 });
 
+test('adds the headers to a response of `authorize`', async () => {
+  const authorize = () => Response.redirect('https://login.test/', 302);
+  const handler = createAgentHandler(agent, { authorize, session: (id) => id, origins: ['https://app.test'] });
+
+  const response = await handler(history({ origin: 'https://app.test' }));
+
+  expect(response.status).toBe(302);
+  expect(response.headers.get('access-control-allow-origin')).toBe('https://app.test');
+});
+
 test('answers the preflight request of a listed origin', async () => {
   const request = new Request('http://chat.test/api/chat', {
     method: 'OPTIONS',

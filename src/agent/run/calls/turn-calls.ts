@@ -4,7 +4,7 @@ import type { ApprovableCall, CallsInFlight } from '../../../lifecycle/hook-run.
 import type { Message, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult } from '../../../tools/tool-result.js';
-import type { ResumeDecision, ResumedCalls } from '../continuation.js';
+import type { ResumeDecision, ResumedCalls } from '../resume/continuation.js';
 import type { Run } from '../run.js';
 import type { ToolCall } from './tool-call.js';
 

@@ -9,7 +9,7 @@ import type {
 } from '../../../model/message.js';
 import { toArguments } from '../../shared/answer.js';
 import { fileNote, fileOf, TEXT_TYPE } from '../../shared/file-data.js';
-import { attachmentsOf, resultText } from '../../shared/tool-result.js';
+import { attachmentsOf, resultText } from '../../shared/tools/tool-result.js';
 import { type WireObject, wellFormed } from '../../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../../internal/json.js';
 import type { Logger } from '../../../internal/logger.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../../model/model.js';
-import { acceptedTools } from '../../shared/accepted-tools.js';
-import { toolParameters, withoutDialect } from '../../shared/tool-parameters.js';
+import { acceptedTools } from '../../shared/tools/accepted-tools.js';
+import { toolParameters, withoutDialect } from '../../shared/tools/tool-parameters.js';
 import { defined, type WireObject, wellFormed } from '../../shared/wire.js';
 import type { Server } from '../client.js';
 import { isStrictSchema, OPENAI_TOOLS, parametersFor } from '../schema.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, defineTool, toolResult } from 'keelson';
 import { customTool, openai } from 'keelson/openai';
-import type { ResumeDecision } from '../../../../src/agent/run/continuation.js';
+import type { ResumeDecision } from '../../../../src/agent/run/resume/continuation.js';
 import type { ContentPart } from '../../../../src/model/message.js';
 import { type RequestBody, startOpenAIServer } from '../openai-server.js';
 import { type ResponseItem, responseOf } from '../responses-reply.js';

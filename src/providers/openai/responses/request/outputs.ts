@@ -1,6 +1,6 @@
 import type { ContentPart, ToolResultPart } from '../../../../model/message.js';
-import { toolParameters } from '../../../shared/tool-parameters.js';
-import { contentText, resultText } from '../../../shared/tool-result.js';
+import { toolParameters } from '../../../shared/tools/tool-parameters.js';
+import { contentText, resultText } from '../../../shared/tools/tool-result.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { isStrictSchema } from '../../schema.js';
 import { resultPart } from './content.js';

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../../../internal/json.js';
 import type { Logger } from '../../../../internal/logger.js';
 import type { ModelRequest, ModelSettings } from '../../../../model/model.js';
-import { withoutDialect } from '../../../shared/tool-parameters.js';
+import { withoutDialect } from '../../../shared/tools/tool-parameters.js';
 import { defined, hasFields, isObject, objectsIn, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { reasons } from '../../model-names.js';
 import { isStrictSchema } from '../../schema.js';

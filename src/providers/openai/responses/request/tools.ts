@@ -1,7 +1,7 @@
 import type { Logger } from '../../../../internal/logger.js';
 import type { ToolChoice, ToolSpec } from '../../../../model/model.js';
-import { acceptedTools } from '../../../shared/accepted-tools.js';
-import { toolParameters } from '../../../shared/tool-parameters.js';
+import { acceptedTools } from '../../../shared/tools/accepted-tools.js';
+import { toolParameters } from '../../../shared/tools/tool-parameters.js';
 import { defined, objectsIn, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { isStrictSchema, OPENAI_TOOLS } from '../../schema.js';
 import { customOf } from '../custom-tool.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolSpec } from '../../../src/model/model.js';
-import { toWireRequest as toAnthropic } from '../../../src/providers/anthropic/request.js';
-import { toWireRequest as toOpenAI } from '../../../src/providers/openai/chat/request.js';
-import { keepingLogger } from '../../support/agent/silent-logger.js';
+import type { ToolSpec } from '../../../../src/model/model.js';
+import { toWireRequest as toAnthropic } from '../../../../src/providers/anthropic/request.js';
+import { toWireRequest as toOpenAI } from '../../../../src/providers/openai/chat/request.js';
+import { keepingLogger } from '../../../support/agent/silent-logger.js';
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 const schema = { type: 'object' as const, properties: {} };

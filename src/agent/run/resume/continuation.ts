@@ -1,6 +1,6 @@
-import { ResumeInvalidError } from '../../errors.js';
-import { checkMessages, type OpenCalls } from '../../model/check-messages.js';
-import type { Message } from '../../model/message.js';
+import { ResumeInvalidError } from '../../../errors.js';
+import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
+import type { Message } from '../../../model/message.js';
 
 /** The decision on a suspended tool call or answer. */
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };

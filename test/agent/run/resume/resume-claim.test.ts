@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import type { Timeouts } from '../../../src/agent/run/run-config.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import { MemorySessionStore } from '../../../src/state/memory-session-store.js';
-import type { SessionStore } from '../../../src/state/session-store.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
-import type { ToolContext } from '../../../src/tools/tool.js';
-import { toolOf } from '../../support/agent/sample-tools.js';
-import { gate, pause, rejectionOf, until } from '../../support/agent/settle.js';
-import { storeOver } from '../../support/state/store-over.js';
+import { Agent } from '../../../../src/agent/agent.js';
+import type { Timeouts } from '../../../../src/agent/run/run-config.js';
+import { HookAction } from '../../../../src/lifecycle/hook-action.js';
+import { MemorySessionStore } from '../../../../src/state/memory-session-store.js';
+import type { SessionStore } from '../../../../src/state/session-store.js';
+import { calls, scriptedModel } from '../../../../src/testing/testing.js';
+import type { ToolContext } from '../../../../src/tools/tool.js';
+import { toolOf } from '../../../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until } from '../../../support/agent/settle.js';
+import { storeOver } from '../../../support/state/store-over.js';
 
 type Pay = (context: ToolContext) => unknown;
 

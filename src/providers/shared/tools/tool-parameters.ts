@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../../internal/json.js';
+import type { JsonSchema } from '../../../internal/json.js';
+import { defined, isObject, textOr, type WireObject } from '../wire.js';
 import { toDraft2020 } from './draft-2020.js';
-import { defined, isObject, textOr, type WireObject } from './wire.js';
 
 const MAX_DEPTH = 20;
 /** Limit of all merged schemas, in characters. References can repeat the same subschema thousands of times. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toolParameters } from '../../../src/providers/shared/tool-parameters.js';
-import { compileJsonSchema } from '../../../src/tools/json-schema-check.js';
+import { toolParameters } from '../../../../src/providers/shared/tools/tool-parameters.js';
+import { compileJsonSchema } from '../../../../src/tools/json-schema-check.js';
 
 const text = { type: 'string' };
 const number = { type: 'number' };

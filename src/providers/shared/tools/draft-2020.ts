@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../internal/json.js';
-import { isObject, type WireObject } from './wire.js';
+import type { JsonSchema } from '../../../internal/json.js';
+import { isObject, type WireObject } from '../wire.js';
 
 const MAX_DEPTH = 200;
 const SCHEMAS =

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message } from '../../../src/index.js';
-import { openRun, sealRun } from '../../../src/lifecycles/lifecycles.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
-import { toolOf } from '../../support/agent/sample-tools.js';
-import { rejectionOf } from '../../support/agent/settle.js';
-import { transcript } from '../../support/agent/transcript.js';
-import { storeOver } from '../../support/state/store-over.js';
+import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message } from '../../../../src/index.js';
+import { openRun, sealRun } from '../../../../src/lifecycles/lifecycles.js';
+import { calls, scriptedModel } from '../../../../src/testing/testing.js';
+import { toolOf } from '../../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../../support/agent/settle.js';
+import { transcript } from '../../../support/agent/transcript.js';
+import { storeOver } from '../../../support/state/store-over.js';
 
 /** Suspends each answer that contains the word. */
 function holds(word: string): AgentLifecycle {

@@ -1,7 +1,7 @@
-import { describeError } from '../../errors.js';
-import { consoleLogger, type Logger } from '../../internal/logger.js';
-import type { ToolSpec } from '../../model/model.js';
-import type { WireObject } from './wire.js';
+import { describeError } from '../../../errors.js';
+import { consoleLogger, type Logger } from '../../../internal/logger.js';
+import type { ToolSpec } from '../../../model/model.js';
+import type { WireObject } from '../wire.js';
 
 /** The rules of a provider for tools. */
 export interface ToolRules {

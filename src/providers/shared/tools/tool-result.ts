@@ -1,4 +1,4 @@
-import type { ContentPart, FilePart, ImagePart, TextPart, ToolResultPart } from '../../model/message.js';
+import type { ContentPart, FilePart, ImagePart, TextPart, ToolResultPart } from '../../../model/message.js';
 
 /**
  * Returns a tool result as a string, for protocols without files in results.

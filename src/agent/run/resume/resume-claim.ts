@@ -1,6 +1,6 @@
-import type { SessionStore } from '../../state/session-store.js';
-import { ResumeClaimedError, SessionStoreError } from '../session-error.js';
-import type { Run } from './run.js';
+import type { SessionStore } from '../../../state/session-store.js';
+import { ResumeClaimedError, SessionStoreError } from '../../session-error.js';
+import type { Run } from '../run.js';
 
 const CLAIM_MS = 30_000;
 

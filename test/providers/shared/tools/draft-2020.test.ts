@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JsonSchema } from '../../../src/internal/json.js';
-import { toDraft2020 } from '../../../src/providers/shared/draft-2020.js';
+import type { JsonSchema } from '../../../../src/internal/json.js';
+import { toDraft2020 } from '../../../../src/providers/shared/tools/draft-2020.js';
 
 const string = { type: 'string' };
 
