@@ -28,7 +28,7 @@ interface Published {
   readonly call?: { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
 }
 
-/** Servers that start without a network, by package. The variables are no real keys. */
+/** Servers that start without a network, by package. The keys in the variables are invalid. */
 const SERVERS: Readonly<Record<string, Published>> = {
   '@modelcontextprotocol/server-everything': { args: ['stdio'], call: { tool: 'get-sum', input: { a: 2, b: 3 } } },
   '@modelcontextprotocol/server-filesystem': {

@@ -1,7 +1,16 @@
 // The code in docs/lifecycles.md and docs/ask-a-person.md.
 import assert from 'node:assert/strict';
 import { Agent, defineTool, HookAction, type Model } from 'keelson';
-import { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } from 'keelson/lifecycles';
+import {
+  approval,
+  compaction,
+  fallbackModels,
+  limits,
+  retryModelCalls,
+  toolSearch,
+  truncateToolResults,
+} from 'keelson/lifecycles';
+import { mcpServers } from 'keelson/mcp';
 import { calls, fails, says, scriptedModel } from 'keelson/testing';
 import { terminalAsk } from 'keelson/trust';
 
@@ -55,6 +64,12 @@ const looping = new Agent({ model: scriptedModel(calls('pay')), tools, lifecycle
 const { text, decisions } = await looping.run('Pay.');
 assert.equal(text, 'Stopped after 15 tokens.');
 assert.equal(decisions.at(-1)?.by, 'budget');
+
+// #region search
+const servers = mcpServers({ configFiles: ['mcp.json'] });
+const finder = new Agent({ model, loaders: [servers], lifecycle: [toolSearch({ pinnedServers: ['files'] })] });
+// #endregion
+await finder.close();
 
 // #region terminal
 const cashier = new Agent({

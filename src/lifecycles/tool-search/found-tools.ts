@@ -3,7 +3,7 @@ import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
 import type { Tool } from '../../tools/tool.js';
 
-/** What one run knows about its tools. */
+/** The found and the hidden tools of one run. */
 export class FoundTools {
   /** The names of tools that a search returned or the model called. */
   readonly names = new Set<string>();

@@ -56,7 +56,7 @@ describe('coerceArguments', () => {
   });
 
   test.each<[string, object, unknown]>([
-    ['a string that is no number', { properties: { n: integer } }, { n: 'five' }],
+    ['a string without a number', { properties: { n: integer } }, { n: 'five' }],
     ['a fraction for an integer', { properties: { n: integer } }, { n: '5.5' }],
     ['digits that a number cannot hold', { properties: { n: integer } }, { n: '12345678901234567890' }],
     ['an empty string', { properties: { n: integer } }, { n: '' }],
@@ -66,7 +66,7 @@ describe('coerceArguments', () => {
     ['a string that the schema allows', { properties: { v: { type: ['string', 'integer'] } } }, { v: '5' }],
     ['an unknown property that the schema allows', { properties: { n: integer } }, { x: null }],
     ['properties that a pattern may allow', { properties: {}, patternProperties: { '^x': {} }, ...closed }, { x1: 1 }],
-    ['text that is no JSON', { properties: { l: { type: 'array' } } }, { l: '[1,' }],
+    ['a string with invalid JSON', { properties: { l: { type: 'array' } } }, { l: '[1,' }],
     ['endless references', { $ref: '#' }, { a: 1 }],
     ['references that double', { allOf: [{ $ref: '#' }, { $ref: '#' }] }, { a: 1 }],
   ])('leaves %s unchanged', (_title, schema, input) => {
