@@ -6,6 +6,12 @@ export default {
   entry: [...readEntries().map(({ source }) => source), ...others],
   project: ['src/**/*.ts', ...others],
   ignore: ['test/fixtures/opencode/**'],
-  ignoreDependencies: ['@modelcontextprotocol/server-memory', 'typescript-oldest'],
+  // `examples/web` has a package.json of its own.
+  ignoreDependencies: [
+    '@modelcontextprotocol/server-memory',
+    'typescript-oldest',
+    'puppeteer-core',
+    '@vitejs/plugin-react',
+  ],
   ignoreBinaries: ['kubectl', 'redis-server', 'setsid', 'sha256sum', 'mkfifo', 'script'],
 };

@@ -1,7 +1,7 @@
 import { isObject } from '../../internal/json.js';
 
 /** A tool call that a rule is tested with. */
-export interface RuleCall {
+interface RuleCall {
   /** The names of the tool: its own, and its name in the program of the rule. */
   readonly names: readonly string[];
   readonly args: unknown;
