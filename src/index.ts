@@ -32,9 +32,9 @@ export type {
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
-export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export { formatRun } from './agent/run/format-run.js';
 export type { OutputOf, OutputSchema } from './agent/run/output.js';
+export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   type CompletedRun,

@@ -30,8 +30,8 @@ import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
-import type { ResumeDecisions } from './run/resume/continuation.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
+import type { ResumeDecisions } from './run/resume/continuation.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
 
 /** Options of an agent. */

@@ -8,10 +8,10 @@ import { acceptResponse, isPlainCall } from './calls/model-call.js';
 import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
 import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
 import { complete, conclude } from './conclude.js';
-import { decideAnswer } from './resume/decide-answer.js';
 import { failRun } from './fail-run.js';
 import { weighAnswer } from './output.js';
 import { takeResponse } from './response.js';
+import { decideAnswer } from './resume/decide-answer.js';
 import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
 import {

@@ -1,9 +1,9 @@
 import { type AssistantMessage, textOf, type UserMessage } from '../../../model/message.js';
-import type { DecidedAnswer } from './continuation.js';
 import { weighAnswer } from '../output.js';
 import type { Run } from '../run.js';
 import { announceText } from '../run-events.js';
 import { saveRun } from '../turn.js';
+import type { DecidedAnswer } from './continuation.js';
 
 /**
  * Applies the decision on a suspended answer. An approved answer becomes the answer of the run, unless messages follow.
