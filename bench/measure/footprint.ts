@@ -54,7 +54,7 @@ export async function measureBundle({ builds }: Setting): Promise<Figure[]> {
   const size = text.reduce((sum, bytes) => sum + bytes.length, 0);
   const packed = text.reduce((sum, bytes) => sum + gzipSync(bytes, { level: 9 }).length, 0);
   const note = `${digits(size / 1000)} kB minified`;
-  return [{ name: 'core, min + gzip', value: packed / 1000, unit: 'kB', bound: 32, note }];
+  return [{ name: 'core, min + gzip', value: packed / 1000, unit: 'kB', bound: 35, note }];
 }
 
 /** Returns the entry and the chunks that it imports statically. */

@@ -5,7 +5,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 /** The same limit as in `bench/measure/footprint.ts`. Before raising it, justify the bytes in a decision record. */
-const MAX_BYTES = 32_000;
+const MAX_BYTES = 35_000;
 const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
 async function bundle(options: BuildOptions) {
