@@ -17,12 +17,12 @@ export function build(...options) {
     const values = exportedNames(readFileSync(`${root}dist/${name}.js`, 'utf8'));
     for (const ending of ['d.ts', 'd.cts']) {
       const path = `${root}dist/${name}.${ending}`;
-      writeFileSync(path, withLibrary(markTypes(readFileSync(path, 'utf8'), values)));
+      writeFileSync(path, markTypes(readFileSync(path, 'utf8'), values));
     }
   }
   for (const name of readdirSync(`${root}dist`).filter((file) => /\.d\.c?ts$/.test(file))) {
     const path = `${root}dist/${name}`;
-    writeFileSync(path, withoutNeeds(readFileSync(path, 'utf8')));
+    writeFileSync(path, withLibrary(withoutNeeds(readFileSync(path, 'utf8'))));
   }
 }
 

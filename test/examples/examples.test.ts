@@ -5,7 +5,7 @@ import { runScript } from '../support/examples/run-script.js';
 import { hasPostgres } from '../support/stores/postgres-server.js';
 import { hasRedis } from '../support/stores/redis-server.js';
 
-const folder = fileURLToPath(new URL('../../examples', import.meta.url));
+const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
 
 describe('S4-NFR3.5, S4-SUM.S, S4-SUM.N: each example runs as a program of its own', () => {

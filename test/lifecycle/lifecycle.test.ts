@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 // The compiler reads all of src, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const claims = `${root}test/support/lifecycle/claims.ts`;
 
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);

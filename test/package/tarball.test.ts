@@ -49,7 +49,7 @@ test('the tarball holds the build, the docs, the examples, and the few files bes
   expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'package.json']);
 });
 
-test('installing the tarball installs the package and its six dependencies', () => {
+test('installing the tarball installs the package and its seven dependencies', () => {
   const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
 
   expect(installed.sort()).toEqual([
@@ -57,6 +57,7 @@ test('installing the tarball installs the package and its six dependencies', () 
     'es-module-lexer',
     'eventemitter3',
     'keelson',
+    'minisearch',
     'p-timeout',
     'yaml',
     'zod',

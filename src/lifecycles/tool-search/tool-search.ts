@@ -50,6 +50,13 @@ const DESCRIPTION_SHOWN = 200;
  * Priority 4: innermost, so that the search covers the tools that other lifecycles leave in the request.
  *
  * @example
+ * import { Agent } from 'keelson';
+ * import { toolSearch } from 'keelson/lifecycles';
+ * import { mcpServers } from 'keelson/mcp';
+ * import { scriptedModel } from 'keelson/testing';
+ *
+ * const mcp = mcpServers({ servers: { files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] } } });
+ * const model = scriptedModel(['Done.']);
  * const agent = new Agent({ model, loaders: [mcp], lifecycle: [toolSearch({ pinnedServers: ['files'] })] });
  */
 export function toolSearch(options: ToolSearchOptions = {}): AgentLifecycle {

@@ -275,12 +275,12 @@ describe('a suspend action of afterModel', () => {
     expect(transcript(result.history).slice(-2)).toEqual(['user: note', 'assistant: done']);
   });
 
-  test('also suspends a run whose response has no calls, with an empty `pending`', async () => {
+  test('also suspends a run whose response has no calls, with the answer in `pending`', async () => {
     const agent = new Agent({ model: scriptedModel([says('an answer')]), lifecycle: [suspendAll] });
 
     const { status, pending, history } = await agent.run('go');
 
-    expect([status, pending]).toEqual(['suspended', []]);
-    expect(transcript(history)).toEqual(['user: go', 'assistant: an answer']);
+    expect([status, pending.map(({ type, id }) => [type, id])]).toEqual(['suspended', [['answer', 'answer']]]);
+    expect(transcript(history)).toEqual(['user: go', 'assistant?: an answer']);
   });
 });

@@ -10,7 +10,7 @@ export interface Plant {
   readonly change: (text: string) => string;
 }
 
-const src = fileURLToPath(new URL('../../../src', import.meta.url));
+const src = fileURLToPath(new URL('../../../src/', import.meta.url));
 
 /** Builds the library with changes in some files and returns its `Agent`. Fails if a change has no effect. */
 export async function plantedAgent(plants: readonly Plant[]): Promise<AgentClass> {
