@@ -140,7 +140,7 @@ test('S2-6.3: synchronous lookups block neither the process nor the total time l
       timeouts: { totalMs: 200 },
       buildContext() {
         count += 1;
-        for (const until = performance.now() + 1; performance.now() < until; );
+        for (const until = performance.now() + 10; performance.now() < until; );
         return 'known';
       },
     },
@@ -149,7 +149,7 @@ test('S2-6.3: synchronous lookups block neither the process nor the total time l
 
   expect(received).toEqual([{ text }]);
   expect(log.at(-1)?.message).toContain('took longer than 200 ms');
-  expect(count).toBeLessThan(1_000);
+  expect(count).toBeLessThan(50);
   expect(pauses).toBeGreaterThan(0);
 });
 

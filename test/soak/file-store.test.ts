@@ -57,6 +57,7 @@ test(`all acknowledged writes survive a kill of the writing processes, ${KILLS} 
     expect(names.map((name) => name.replace(/[0-9a-f]{64}/, '#')).sort()).toEqual([
       'session-#',
       'session-#/free',
+      'session-#/length',
       'session-#/log',
       'state-#',
       'state-#/free',

@@ -45,7 +45,11 @@ test('S4-NFR2.1: the base suite has at least sixteen cases, uses no hooks, and i
 });
 
 const faults: Readonly<Record<string, Plant>> = {
-  'the text gets an extra space': plant('model/message.ts', /text \+= part\.text/, "text += part.text + ' '"),
+  'the text gets an extra space': plant(
+    'model/message.ts',
+    /text \+= \(text && gap \+ part\.text\) \|\| part\.text/,
+    "text += ((text && gap + part.text) || part.text) + ' '",
+  ),
   'an error result has no error flag': plant(
     'tools/tool-result.ts',
     /return (\{ content), isError: true \}/,
