@@ -31,6 +31,7 @@ export interface ConceptClient {
 /** An opencode plugin module. It has the hook `event` only with `keepFor: 'run'`. */
 export type ConceptModule = (context: { readonly client: ConceptClient }) => Promise<{
   readonly 'tool.execute.before': ToolExecuteBefore;
+  /** Forgets the lookups of a session when opencode reports `session.idle`. */
   readonly event?: (input: { readonly event: { readonly type: string; readonly properties: object } }) => Promise<void>;
 }>;
 

@@ -14,6 +14,7 @@ export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
+export type { McpConnectStep } from './connection/connection.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 export {
   McpClosedError,

@@ -59,12 +59,12 @@ export interface ServerContext {
  * The step of a connection attempt. `installing`: a package runner such as `npx` was started, and may be installing the
  * server. `starting`: the server was started or contacted. `listing`: the server answered, and its tools are read.
  */
-export type ConnectStep = 'installing' | 'starting' | 'listing';
+export type McpConnectStep = 'installing' | 'starting' | 'listing';
 
 /** Options of one connection attempt. */
 export interface ConnectionOptions extends ServerContext {
   /** Called when a step of the attempt begins. */
-  readonly onStep: (step: ConnectStep) => void;
+  readonly onStep: (step: McpConnectStep) => void;
   /** The program that the trust gate allowed. Undefined if the gate was not asked. */
   readonly trusted: TrustedLaunch | undefined;
   /** Aborts the attempt. A process that was started is ended at once. */

@@ -2,7 +2,7 @@ import { KeelsonError, PackageMissingError } from '../../errors.js';
 import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { decide } from '../config/launch.js';
-import type { Connection, ConnectStep, ServerContext } from '../connection/connection.js';
+import type { Connection, McpConnectStep, ServerContext } from '../connection/connection.js';
 import { type Established, openConnection } from '../connection/open-connection.js';
 import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
@@ -20,7 +20,7 @@ export class Link {
   /** The reason why the last attempt failed or the connection was lost. */
   failure: unknown = undefined;
   /** The step of the attempt to connect. Undefined if no attempt is under way. */
-  step: ConnectStep | undefined = undefined;
+  step: McpConnectStep | undefined = undefined;
   /** Number of successful connections. */
   connections = 0;
   established: Established | undefined = undefined;

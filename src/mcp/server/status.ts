@@ -1,4 +1,4 @@
-import type { ConnectStep } from '../connection/connection.js';
+import type { McpConnectStep } from '../connection/connection.js';
 
 /**
  * The state of a server. `connecting`: an attempt to connect is under way, and none has succeeded yet. `pending`: an
@@ -27,7 +27,7 @@ export interface McpServerStatus {
    * the server. `starting`: the server was started or contacted. `listing`: its tools are read. Undefined if no attempt
    * is under way.
    */
-  readonly step: ConnectStep | undefined;
+  readonly step: McpConnectStep | undefined;
   /** The transport of the current connection, otherwise the configured one. */
   readonly transport: 'stdio' | 'http' | 'sse' | undefined;
   /** The MCP version of the current connection. */

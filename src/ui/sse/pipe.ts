@@ -1,9 +1,14 @@
 /** The members of `http.ServerResponse` that `pipeBody` uses. Express responses have them too. */
 export interface ServerResponseLike {
+  /** Sends the status code and the headers. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  /** Sends a part of the body. Returns false if the buffer is full; `drain` follows. */
   write(chunk: Uint8Array): boolean;
+  /** Ends the response. */
   end(): unknown;
+  /** Adds a listener for the next event. */
   once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
+  /** Removes a listener. */
   off(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
   readonly destroyed: boolean;
   readonly writableEnded?: boolean | undefined;
