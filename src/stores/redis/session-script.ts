@@ -15,10 +15,10 @@ local function int(number) return string.format('%.0f', number) end
 -- Returns the revision that added a message. A damaged entry counts as new, so that the load reports it.
 local function addedBy(entry) return tonumber(entry:match('^(%d+) ')) or math.huge end
 
--- Sets the same expiry on both keys.
+-- Sets the same expiry on both keys. A relative time would be counted from a later millisecond for the second key.
 local function live(ttl)
   for _, key in ipairs(KEYS) do
-    if ttl == '0' then call('PERSIST', key) else call('PEXPIRE', key, ttl) end
+    if ttl == '0' then call('PERSIST', key) else call('PEXPIREAT', key, int(now + tonumber(ttl))) end
   end
 end
 `;
