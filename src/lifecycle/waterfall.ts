@@ -86,7 +86,7 @@ async function finishWaterfall<T>(
       const returned = i === state.index ? state.result : point.call(entry, value, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
       run.end.throwIfAborted();
-      // The hook has returned, so an invalid result is a failure of it like any other.
+      // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
       run.end.entering = undefined;
       assertIntact(point, value, copy);
       if (result !== undefined) current = takeResult(site, point, { value, result });

@@ -81,7 +81,7 @@ export interface ShellHooksOptions {
   /**
    * Names of your tools and of their arguments in hook files of other programs. `{ claude: { run: 'Bash' } }` maps a
    * name, `{ claude: { save: { name: 'Write', args: { path: 'file_path' } } } }` also maps an argument. Hooks read and
-   * change arguments under the mapped names. `data` in the input of a hook has your names.
+   * change `tool_input` under the mapped names. `data.args` in the input of a hook keeps the names of your tool.
    */
   readonly toolNames?: ToolNames | undefined;
   /** Names of fields that are redacted for each hook that does not declare them. Case and punctuation are ignored. */

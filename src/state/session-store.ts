@@ -23,7 +23,7 @@ export interface StoredSession {
 
 /** The owner, the title and the data of a session. The host sets them; Keelson only stores them. */
 export interface SessionDetails {
-  /** Whose session this is, such as a user id. `list` returns the sessions of one owner. */
+  /** The user that the session belongs to, such as a user id. `list` returns the sessions of one owner. */
   readonly owner?: string | undefined;
   readonly title?: string | undefined;
   /** Data of the host. Must be JSON. */

@@ -7,7 +7,7 @@ import type { ToolResult } from './tool.js';
 const MAX_RESULT_LENGTH = 10_000_000;
 const MAX_PARTS = 10_000;
 const MAX_ERROR_LENGTH = 100_000;
-/** Room for the length that `errorResult` appends, so that an error result is cut only once. */
+/** Longest note that `errorResult` appends to a cut text, in characters. A text with its note is not cut again. */
 const CUT_MARK = 40;
 
 const WHOLE = Symbol.for('keelson.tool-result');

@@ -7,8 +7,9 @@ const DIALECTS = ['claude', 'gemini'] as const;
 type CompatDialect = (typeof DIALECTS)[number];
 
 /**
- * Returns the dialect that a hook file is written in. The event names decide, then the variables in its commands.
- * Returns `named`, the dialect of the manifest, if neither shows it. A package with several manifests has one hook file.
+ * Returns the dialect of a hook file by its event names, or else by the variables in its commands. If both dialects
+ * fit, returns `named`, the dialect of the manifest. The manifest alone cannot decide, because a package with manifests
+ * of two programs has only one hook file.
  */
 export function hookDialectOf(document: JsonObject, named: HookDialect): HookDialect {
   const events = isObject(document.hooks) ? Object.keys(document.hooks) : [];

@@ -16,8 +16,8 @@ export function shownToolName(hook: ForDialect, tool: string, names: ToolNames):
 }
 
 /**
- * Returns the arguments of a tool call under their names in the hook's dialect. If the call also has another argument
- * with such a name, that argument is left out, because the tool does not read it under this name.
+ * Returns the arguments of a tool call under their names in the hook's dialect. With `{ path: 'file_path' }`, the
+ * dialect's `file_path` is the tool's `path`. An argument that the model itself has named `file_path` is left out then.
  */
 export function shownArgs(hook: ForDialect, { tool, args }: NamedCall, names: ToolNames): unknown {
   const argNames = argNamesOf(hook, tool, names);

@@ -80,7 +80,7 @@ function assertDecided(
   const missing = ids.filter((id) => !Object.hasOwn(decisions ?? {}, id));
   if (missing.length > 0) {
     throw new ResumeInvalidError(
-      `The messages end in ${what}. Decide on each in \`resume\`, 'approve' or 'deny': ${quoted(missing)}.`,
+      `The messages end in ${what}. In \`resume\`, set 'approve' or 'deny' for each id: ${quoted(missing)}.`,
       missing,
     );
   }

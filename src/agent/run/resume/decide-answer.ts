@@ -6,8 +6,9 @@ import { saveRun } from '../turn.js';
 import type { DecidedAnswer } from './continuation.js';
 
 /**
- * Applies the decision on a suspended answer. An approved answer becomes the answer of the run, unless messages follow.
- * A denied answer stays in the history, and the model is asked again.
+ * Applies the decision on a suspended answer. An approved answer ends the run. If the history has messages after the
+ * answer, or the caller passes one, the model is called to answer these first. After a denial, the model is called again;
+ * the denied answer stays in the history.
  */
 export async function decideAnswer(run: Run, message: UserMessage | undefined): Promise<undefined> {
   const { conversation, end, attached } = run;
@@ -37,7 +38,7 @@ export async function decideAnswer(run: Run, message: UserMessage | undefined): 
   return undefined;
 }
 
-/** Ends the run with the answer. If messages follow the answer, the model answers them first. */
+/** Makes the answer the answer of the run. If the history has messages after it, the run goes on with a model call. */
 async function giveAnswer(run: Run, answer: AssistantMessage, index: number): Promise<void> {
   const { conversation, end, config } = run;
   const text = textOf(answer);
