@@ -180,7 +180,7 @@ function report(all: readonly Loaded[]): void {
     }),
   );
   const levels: readonly (readonly [Level, (one: Loaded) => readonly string[]])[] = [
-    ['refused', ({ isRefused, errors, warnings }) => (isRefused ? (errors.length > 0 ? errors : warnings) : [])],
+    ['refused', ({ isRefused, errors, warnings }) => (isRefused ? [...errors, ...warnings] : [])],
     ['error', ({ isRefused, errors }) => (isRefused ? [] : errors)],
     ['warning', ({ isRefused, warnings }) => (isRefused ? [] : warnings)],
   ];

@@ -5,16 +5,16 @@ import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
-import { dialectOf, namedEventOf } from './dialects/list.js';
 import { createCallRecorder, createGates, createResultGate, createSessionHooks } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
+import { unnamedTools } from './events/unnamed-tools.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
 import type { HookContent } from './files/source.js';
-import type { HookRegistration, ShellHook } from './hook/definition.js';
+import type { HookRegistration } from './hook/definition.js';
 import type { HookDialect } from './hook/event.js';
 import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
 import { comparedHook } from './hook/hook-content.js';
@@ -182,13 +182,10 @@ class ShellHooksLoader implements ShellHooks {
 
   /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
   private explainNames(): void {
-    for (const hook of this.registry.list()) {
-      const { dialect, source } = hook;
-      const asked = dialectOf(dialect).hasForeignTools ? namedTools(hook) : undefined;
-      if (asked === undefined || this.settings.toolNames?.[dialect] || this.explained.has(source)) continue;
-      this.explained.add(source);
-      const message = `${source ?? hook.name}: ${asked.message} Map your tools to these names in \`toolNames\`.`;
-      this.diagnostics.report({ level: asked.level, code: 'tools-unnamed', message, source });
+    const unexplained = this.registry.list().filter(({ source }) => !this.explained.has(source));
+    for (const { sources, ...diagnostic } of unnamedTools(unexplained, this.settings.toolNames)) {
+      for (const source of sources) this.explained.add(source);
+      this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
     }
   }
 
@@ -244,18 +241,6 @@ class ShellHooksLoader implements ShellHooks {
       return false;
     }
   }
-}
-
-/** Returns a diagnostic if a hook names tools of another program; undefined otherwise. */
-function namedTools(hook: ShellHook): Pick<HookDiagnostic, 'level' | 'message'> | undefined {
-  const { dialect, matcher = '*' } = hook;
-  const { tools } = namedEventOf(hook) ?? {};
-  if (tools === 'mcp') return undefined;
-  if (tools !== undefined) {
-    return { level: 'error', message: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
-  }
-  const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
-  return isNamed ? { level: 'warning', message: `its matchers name tools of ${dialect}.` } : undefined;
 }
 
 /** Installs lifecycle hooks for the events that have shell hooks, and updates them with the registry. */

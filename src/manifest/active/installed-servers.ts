@@ -125,7 +125,7 @@ export class InstalledServers {
   private report({ name: extension, source }: ExtensionPackage, server: string, problem: string): void {
     const message = `Extension "${extension}" (${source}): server "${server}": ${problem}`;
     const problems = [{ path: `mcpServers.${server}`, message: problem }];
-    this.context.report({ level: 'error', message, extension, source, problems });
+    this.context.report({ level: 'warning', message, extension, source, problems });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
@@ -55,7 +55,7 @@ export async function prepareExtension(
   const needed = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const registrations = needed === undefined ? registrationsOf(judged, context, data) : [];
   const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
-  for (const hook of lost) diagnostics.push(hookDiagnostic(extension, problemOfHook(hook) ?? ''));
+  diagnostics.push(...lostHooks(extension, lost));
   const blocked = needed ?? (options.hooks === false ? undefined : guardLoss(extension, lost));
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
@@ -116,9 +116,13 @@ function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookReg
   return `it has an invalid hook with \`onFailure: "block"\`: ${names.join(', ')}. Correct the hook`;
 }
 
-function hookDiagnostic({ name, source }: ExtensionPackage, problem: string): ManifestDiagnostic {
-  const message = `Extension "${name}" (${source}): ${problem}`;
-  return { level: 'error', message, extension: name, source, problems: [{ path: 'hooks', message: problem }] };
+/** Reports all lost hooks in one error. */
+function lostHooks(extension: ExtensionPackage, lost: readonly HookRegistration[]): readonly ManifestDiagnostic[] {
+  if (lost.length === 0) return [];
+  const { name, source } = extension;
+  const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
+  const message = `Extension "${name}" (${source}) lost a hook: ${problemsText(problems)}`;
+  return [{ level: 'error', message, extension: name, source, problems }];
 }
 
 async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {

@@ -75,11 +75,15 @@ export class ServerMembers {
   }
 
   statusOf(name: string): McpServerStatus {
-    return statusOf(this.member(name));
+    return this.described(statusOf(this.member(name)));
   }
 
   statuses(): readonly McpServerStatus[] {
-    return [...this.byName.values()].map(statusOf);
+    return [...this.byName.values()].map((member) => this.described(statusOf(member)));
+  }
+
+  private described(status: Omit<McpServerStatus, 'ignoredFields'>): McpServerStatus {
+    return { ...status, ignoredFields: this.claims.holder(status.name)?.ignored ?? [] };
   }
 
   /** Adds a server without connecting to it. */
@@ -230,7 +234,7 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   return before.link.isApproved();
 }
 
-function statusOf(member: Member): McpServerStatus {
+function statusOf(member: Member): Omit<McpServerStatus, 'ignoredFields'> {
   if (member instanceof McpServer) return member.status();
   const { name, problem, origin } = member;
   const never = { step: undefined, transport: undefined, protocolVersion: undefined, instructions: undefined };

@@ -144,7 +144,7 @@ function refuseEvent({ eventName, list }: EventList, source: HookSource, { event
   const isGate = other.gates.includes(eventName);
   const isKnown = isGate || other.notices.includes(eventName);
   if (!Array.isArray(list) && !isKnown) {
-    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${eventName}\` is ignored.` });
+    reportOn(source, { level: 'info', code: 'key-ignored', message: `\`hooks.${eventName}\` is ignored.` });
     return [];
   }
   const near = nearestName(eventName, Object.keys(events));
