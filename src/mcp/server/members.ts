@@ -159,7 +159,10 @@ export class ServerMembers {
     const { name, notes } = entry;
     const log = new ServerLog(name, () => this.logger());
     for (const note of notes) log.write('warn', note);
-    if ('problem' in entry) log.write('error', `its configuration cannot be used: ${entry.problem}`);
+    if ('problem' in entry) {
+      const level = entry.origin.extension === undefined ? 'error' : 'warn';
+      log.write(level, `its configuration cannot be used: ${entry.problem}`);
+    }
     this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
   }
 
