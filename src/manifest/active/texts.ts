@@ -33,7 +33,7 @@ export interface TextReading extends Omit<FolderReading, 'scope'> {
   readonly userDir: string;
 }
 
-/** Reads the approved texts of an extension package for the model. All texts are approved in one prompt. */
+/** Reads the approved texts of an extension package for the model. All texts have one approval. */
 export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
   const { extension } = judged;
   const source = new TextSource(judged, reading);
@@ -51,7 +51,8 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   };
 }
 
-async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
+/** Returns true if the extension package adds texts to prompts. */
+export async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
   if (extension.skills.length > 0) return true;
   const paths = [...extension.skillFolders, ...extension.commandPaths, ...extension.contextFiles];
   const found = await Promise.all(paths.map((path) => resolveInside(extension.root, path)));
