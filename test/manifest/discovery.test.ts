@@ -331,7 +331,8 @@ describe('invalid and hostile extensions', () => {
 
     expect(before).toBe(1);
     expect(after).toEqual(['h', 'second']);
-    expect(place.asked.map(({ why, item }) => `${why} ${item.name}`)).toEqual(['new h', 'changed h', 'new second']);
+    const parts = place.asked.map((request) => request.parts.map(({ why, item }) => `${why} ${item.name}`));
+    expect(parts).toEqual([['new h'], ['changed h', 'new second']]);
     expect(hooksOf(loader)).toEqual([]);
   });
 });

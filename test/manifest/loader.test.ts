@@ -61,7 +61,7 @@ test('an extension of the user that must be approved is treated as one of the wo
   expect(await run({})).toBe('pending');
   expect(linesOf(trace)).toEqual([]);
   expect(await run({ approve: place.yes })).toBe('active');
-  expect(place.asked.map(({ item }) => item.kind)).toEqual(['settings', 'hook']);
+  expect(place.asked.map(({ parts }) => parts.map(({ item }) => item.kind))).toEqual([['hook', 'settings']]);
   expect(linesOf(trace)).toEqual([expect.stringContaining(join(place.userDir, 'approved'))]);
 });
 
