@@ -1,5 +1,6 @@
 import { describeError, OptionInvalidError } from '../errors.js';
 import { type Changes, changesBetween } from '../internal/changes.js';
+import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
@@ -22,6 +23,7 @@ import { HookRegistry } from './hook/registry.js';
 import { resolveHook } from './hook/resolve-hook.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { HookRunner } from './run/runner.js';
+import { Transcripts } from './transcript/transcripts.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -83,6 +85,7 @@ class ShellHooksLoader implements ShellHooks {
   readonly gate: TrustGate;
   readonly runner: HookRunner;
   private readonly diagnostics: Diagnostics;
+  private readonly transcripts: Transcripts | undefined;
   private logger: Logger;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
@@ -101,11 +104,13 @@ class ShellHooksLoader implements ShellHooks {
     this.registry = registry;
     this.gate = settings.gate ?? this.createGate(logger);
     for (const hook of own) registry.register(hook);
+    this.transcripts = this.createTranscripts();
     this.runner = new HookRunner({
       ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
       ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
       ...{ toolNames: settings.toolNames ?? {}, maxProcesses: settings.maxProcesses, redact: settings.redact },
+      transcripts: this.transcripts,
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
     });
   }
@@ -127,7 +132,8 @@ class ShellHooksLoader implements ShellHooks {
     }
     const { runner } = this;
     const { logger, signal } = host;
-    const parts = { runner, logger, signal, notes: new PendingMessages(), runs: new RunStates() };
+    const { transcripts } = this;
+    const parts = { runner, logger, signal, transcripts, notes: new PendingMessages(), runs: new RunStates() };
     const installation = new Installation(host, parts, this.registry);
     const { toolNames = {} } = this.settings;
     const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
@@ -187,6 +193,14 @@ class ShellHooksLoader implements ShellHooks {
       for (const source of sources) this.explained.add(source);
       this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
     }
+  }
+
+  private createTranscripts(): Transcripts | undefined {
+    const { transcripts: folder, workspaceDir, toolNames = {}, sensitive = [], machine, redact } = this.settings;
+    if (folder === undefined) return undefined;
+    const now = () => (machine?.clock ?? systemClock).now();
+    const { report } = this.diagnostics;
+    return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
   }
 
   private createGate(logger: Logger): TrustGate {

@@ -3,6 +3,7 @@ import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { EventFields } from './hook-event-context.js';
+import type { RunState } from './run-state.js';
 
 /** A tool call, as events describe it. */
 export interface CallRecord {
@@ -32,6 +33,14 @@ export function beforeAgentFields(run: RunContext, prompt: string): EventFields 
     messages,
   };
   return { data: { prompt, context }, flat: { prompt } };
+}
+
+/** Returns a function that returns the messages of the session, with the latest response. */
+export function transcriptOf(run: RunContext, { response }: Pick<RunState, 'response'>): () => readonly Message[] {
+  return () => {
+    const isMissing = response !== undefined && run.messages.length <= response.after;
+    return isMissing ? [...run.messages, response.message] : run.messages;
+  };
 }
 
 /** Returns the messages of the model request, with the instructions first. */

@@ -43,10 +43,10 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
     wrapModelCall: when(has('before_model', 'before_tool_selection'), (request, next) =>
       callModel(request, next, parts),
     ),
-    afterModel: when(has('after_model', 'after_agent'), responsePoint(events, parts)),
+    afterModel: when(has('after_model', 'after_agent') || parts.transcripts !== undefined, responsePoint(events, parts)),
     wrapToolCall: when(has('before_tool'), callPoint(parts)),
     afterAgent: (text, run) => endPoint(text, run, parts),
-    onError: (_error, run) => parts.runs.closeOf(run),
+    onError: (_error, run) => closeRun(run, parts),
   };
 }
 
@@ -134,7 +134,10 @@ async function judgeResponse({ response, run, stops }: Judged, parts: HookParts)
 }
 
 function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
-  parts.runs.of(run).recordCalls(toolCallsOf({ role: 'assistant', content }));
+  const notes = parts.runs.of(run);
+  const message = { role: 'assistant', content } as const;
+  notes.recordCalls(toolCallsOf(message));
+  notes.response = { message, after: run.messages.length };
 }
 
 function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
@@ -148,6 +151,12 @@ function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']
 function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<void> {
   const hooks = parts.runner.matching({ event: 'after_agent' });
   const judges = hooks.length === 0 ? hooks : hooks.filter((hook) => !continues(hook));
-  if (judges.length === 0) return parts.runs.closeOf(run);
-  return afterAgent({ text, hooks: judges }, run, parts).finally(() => parts.runs.closeOf(run));
+  if (judges.length === 0) return closeRun(run, parts);
+  return afterAgent({ text, hooks: judges }, run, parts).finally(() => closeRun(run, parts));
+}
+
+/** Ends the hooks of a run. A run without a session keeps no transcript. */
+function closeRun(run: RunContext, { runs, transcripts }: HookParts): void {
+  runs.closeOf(run);
+  if (run.session === undefined) void transcripts?.remove(run.id);
 }

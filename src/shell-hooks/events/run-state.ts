@@ -18,6 +18,8 @@ export class RunState {
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
+  /** Latest response, and the number of messages before it. The run adds the response after its hooks. */
+  response: { readonly message: Message; readonly after: number } | undefined = undefined;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
