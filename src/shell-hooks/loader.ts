@@ -6,9 +6,7 @@ import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
-import { createCallRecorder, createGates, createResultGate, createSessionHooks } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
-import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
 import { unnamedTools } from './events/unnamed-tools.js';
@@ -16,11 +14,11 @@ import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
 import type { HookContent } from './files/source.js';
 import type { HookRegistration } from './hook/definition.js';
-import type { HookDialect } from './hook/event.js';
-import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
+import type { HookDialect, HookEvent } from './hook/event.js';
 import { comparedHook } from './hook/hook-content.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveHook } from './hook/resolve-hook.js';
+import { Installation } from './installation.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { HookRunner } from './run/runner.js';
 import { Transcripts } from './transcript/transcripts.js';
@@ -255,43 +253,4 @@ class ShellHooksLoader implements ShellHooks {
       return false;
     }
   }
-}
-
-/** Installs lifecycle hooks for the events that have shell hooks, and updates them with the registry. */
-class Installation {
-  private shape = '';
-  private sessions: (() => void) | undefined = undefined;
-  private gates: (() => void) | undefined = undefined;
-  private results: (() => void) | undefined = undefined;
-  private reached: (() => void) | undefined = undefined;
-
-  constructor(
-    private readonly host: LoaderHost,
-    private readonly parts: HookParts,
-    private readonly registry: HookRegistry,
-  ) {}
-
-  update(): void {
-    const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
-    const { host, parts } = this;
-    const shape = [...events].join();
-    if (shape === this.shape) return;
-    this.shape = shape;
-    this.sessions = place(host, this.sessions, createSessionHooks(events, parts));
-    this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
-    this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
-    const speaksOfCalls = events.has('after_tool') || events.has('after_agent');
-    this.reached = place(host, this.reached, speaksOfCalls ? createCallRecorder(parts) : undefined);
-  }
-}
-
-/** Removes the installed lifecycle, and installs `lifecycle` in its place if it is defined. */
-function place(
-  host: LoaderHost,
-  before: (() => void) | undefined,
-  lifecycle: Parameters<LoaderHost['use']>[0] | undefined,
-): (() => void) | undefined {
-  if (lifecycle !== undefined) return host.use(lifecycle, before);
-  before?.();
-  return undefined;
 }
