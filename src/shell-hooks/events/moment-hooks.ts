@@ -4,27 +4,11 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText } from '../../model/message.js';
 import type { HookEvent } from '../hook/event.js';
 import { hookMessage } from '../run/text.js';
-import { idsOf, transcriptOf } from './event-fields.js';
+import { APPROVAL, type EndedSubagent, idsOf, subagentFields, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
-
-/** The `notification_type` of a question for approval. */
-export const APPROVAL = 'permission_prompt';
 
 /** The origin of a tool that is an agent begins with this string. */
 const AGENT_ORIGIN = 'agent ';
-
-/** A sub-agent that has ended. */
-interface EndedSubagent {
-  readonly agent: string;
-  /** Id of the tool call that ran it. */
-  readonly id: string;
-  readonly response: string;
-}
-
-/** Returns the input fields of `after_subagent`, with the names of Claude Code. */
-export function subagentFields({ agent, id, response }: EndedSubagent): Readonly<Record<string, unknown>> {
-  return { agent_id: id, agent_type: agent, last_assistant_message: response, stop_hook_active: false };
-}
 
 /** Runs the `notification` and `before_compaction` hooks at the moments of a run. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {

@@ -11,9 +11,16 @@ import type { HookEffects } from '../hook/effects.js';
 import { ALL_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
-import { afterAgentFields, afterToolFields, beforeToolFields, shownResponse, shownResult } from './event-fields.js';
+import {
+  APPROVAL,
+  afterAgentFields,
+  afterToolFields,
+  beforeToolFields,
+  shownResponse,
+  shownResult,
+  subagentFields,
+} from './event-fields.js';
 import type { EventFields, HookEventContext } from './hook-event-context.js';
-import { APPROVAL, subagentFields } from './moment-hooks.js';
 import {
   answerOf,
   joinLimits,
