@@ -1,11 +1,12 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText, required } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
 import type { AgUIEvent } from './ag-ui-event.js';
-import { AgUIConverter } from './to-events.js';
+import { AgUIWriter } from './ag-ui-writer.js';
 
 /** Options of `toAgUIStream`. */
 export interface AgUIStreamOptions extends ErrorTextOptions {
@@ -60,8 +61,8 @@ export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOp
 }
 
 function conversion({ threadId, runId, messageId, ...texts }: AgUIStreamOptions): Conversion<AgUIEvent> {
-  const converter = new AgUIConverter({ threadId, runId, messageId, ...resolveErrorTexts(texts) });
-  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
+  const all = { threadId, runId, messageId, ...resolveErrorTexts(texts) };
+  return { ...convertRun<AgUIEvent>((push) => new AgUIWriter(all, push)), join };
 }
 
 /** Joins neighbouring deltas of one message or one tool call, and keeps only the latest progress of a tool call. */

@@ -1,8 +1,8 @@
 import { isObject } from '../../internal/json.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import { UICallUnknownError, UIHistoryUnknownError } from '../error.js';
+import { isAnswer } from '../history/message-id.js';
 import { invalidBody, showValue } from '../invalid-body.js';
-import { isAnswer } from '../message-id.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 

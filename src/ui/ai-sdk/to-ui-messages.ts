@@ -1,11 +1,14 @@
 import {
+  type AssistantMessage,
   type AssistantPart,
   type Message,
   type ToolResultPart,
   textOf,
   type UserMessage,
 } from '../../model/message.js';
-import { assistantMessageId } from '../message-id.js';
+import { assistantMessageId } from '../history/message-id.js';
+import { answerCall, suspendedAnswer } from '../history/pending.js';
+import { shownMessages } from '../history/shown-messages.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
@@ -18,8 +21,9 @@ export interface ToUIMessagesOptions {
 
 /**
  * Converts the messages of a session to UI messages, for the first load of a page. All turns between two user messages
- * become one assistant message. Open tool calls become requests for approval. System messages are left out. The text of
- * failed tool calls is replaced by `The tool failed.`
+ * become one assistant message. Open tool calls become requests for approval, and so does a suspended answer, as the tool
+ * call `answer`. System messages and denied answers are left out. The text of failed tool calls is replaced by
+ * `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -30,17 +34,15 @@ export function toUIMessages(history: readonly Message[], { chatId = '' }: ToUIM
   const messages: UIMessage[] = [];
   let count = 0;
   let userText = '';
-  for (const message of history) {
+  const waiting = suspendedAnswer(history);
+  for (const message of shownMessages(history)) {
     if (message.role === 'user') {
       count += 1;
       userText = textOf(message);
       messages.push({ id: `u${count}`, role: 'user', parts: userParts(message) });
     } else if (message.role === 'assistant') {
-      const parts: UIPart[] = [
-        { type: 'step-start' },
-        ...message.content.flatMap((part) => assistantParts(part, results)),
-        ...sourcesOf(message.content, undefined).map((source) => ({ type: 'source-url', ...source }) as const),
-      ];
+      const step = message === waiting ? [answerRequest(message)] : stepParts(message, results);
+      const parts: UIPart[] = [{ type: 'step-start' }, ...step];
       const last = messages.at(-1);
       if (last?.role === 'assistant') messages[messages.length - 1] = { ...last, parts: [...last.parts, ...parts] };
       else messages.push({ id: assistantMessageId(count, chatId, userText), role: 'assistant', parts });
@@ -69,6 +71,16 @@ function userParts({ content }: UserMessage): UIPart[] {
       ...(filename && { filename }),
     };
   });
+}
+
+function stepParts({ content }: AssistantMessage, results: ReadonlyMap<string, ToolResultPart>): UIPart[] {
+  const sources = sourcesOf(content, undefined).map((source) => ({ type: 'source-url', ...source }) as const);
+  return [...content.flatMap((part) => assistantParts(part, results)), ...sources];
+}
+
+function answerRequest(message: Message): UIToolPart {
+  const { id, name, input } = answerCall(textOf(message));
+  return { type: `tool-${name}`, toolCallId: id, state: 'approval-requested', input, approval: { id } };
 }
 
 function assistantParts(part: AssistantPart, results: ReadonlyMap<string, ToolResultPart>): UIPart[] {

@@ -1,11 +1,12 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
-import { ChunkConverter } from './to-chunks.js';
+import { ChunkWriter } from './chunk-writer.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
@@ -69,8 +70,8 @@ export function pipeUIMessages(
 }
 
 function conversion({ messageId, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
-  const converter = new ChunkConverter({ messageId, ...resolveErrorTexts(texts) });
-  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
+  const all = { messageId, ...resolveErrorTexts(texts) };
+  return { ...convertRun<UIMessageChunk>((push) => new ChunkWriter(all, push)), join };
 }
 
 /** Joins neighbouring deltas of one part or one tool call, and keeps only the latest progress of a tool call. */

@@ -2,7 +2,8 @@ import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 
 /** Converts one event of a run to the items that a client gets. */
-interface Converter<Item> {
+export interface Converter<Item> {
+  /** Returns the items of an event; an empty array for events that a client does not need. */
   convert(event: AgentEvent): readonly Item[];
   /** Returns the items for a run that failed before its first event. */
   fail(error: unknown): readonly Item[];

@@ -1,11 +1,10 @@
-import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
 import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
 import type { SSEEvent } from './sse-event.js';
-import { runErrorEvent, toSSEEvents } from './to-sse-events.js';
+import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends ErrorTextOptions {
@@ -28,12 +27,7 @@ const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSE
  */
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
-  const texts = resolveErrorTexts(options);
-  const conversion = {
-    convert: (event: AgentEvent) => toSSEEvents(event, texts),
-    fail: (error: unknown) => [runErrorEvent(error, texts)],
-    join,
-  };
+  const conversion = { ...sseConverter(resolveErrorTexts(options)), join };
   let id = 0;
   const encode = (event: SSEEvent) => {
     id += 1;
