@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent.js';
 import { logFailure } from '../../internal/logger.js';
 import { UIChatUnknownError, UIMethodInvalidError, UIUnauthorizedError } from '../error.js';
+import { pendingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
@@ -86,7 +87,8 @@ class ChatHandler {
     const chat = await this.sessionOf(chatId, identity);
     await using session = await openSession(this.agent, chat);
     const messages = this.protocol.messages(session.messages, chatId);
-    return Response.json({ messages, running: this.runs.has(session.id) }, { headers: NOT_CACHED });
+    const pending = pendingIn(session.messages);
+    return Response.json({ messages, pending, running: this.runs.has(session.id) }, { headers: NOT_CACHED });
   }
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
