@@ -32,6 +32,16 @@ export class UIOriginRefusedError extends UIRequestError {
   }
 }
 
+/** The request contains decisions, and `mayDecide` returned false for its identity. */
+export class UIDecisionRefusedError extends UIRequestError {
+  readonly code = 'ERR_UI_DECISION_REFUSED';
+  readonly status = 403;
+
+  constructor() {
+    super('This person must not decide in this chat. Another person has to decide.');
+  }
+}
+
 /** `session` returned no session id for the chat and the identity. */
 export class UIChatUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CHAT_UNKNOWN';

@@ -37,6 +37,7 @@ export {
   UIChatUnknownError,
   UIContentTypeInvalidError,
   UIDecisionMissingError,
+  UIDecisionRefusedError,
   UIHistoryUnknownError,
   UIMessageUnknownError,
   UIMethodInvalidError,

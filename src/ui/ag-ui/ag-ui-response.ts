@@ -4,12 +4,12 @@ import { type OptionTable, validateOptions } from '../../internal/options/valida
 import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
-import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import type { AgUIEvent } from './ag-ui-event.js';
 import { AgUIWriter } from './ag-ui-writer.js';
 
 /** Options of `toAgUIStream`. */
-export interface AgUIStreamOptions extends ErrorTextOptions {
+export interface AgUIStreamOptions extends PageOptions {
   /** The `threadId` of the request. */
   readonly threadId: string;
   /** The `runId` of the request. Default: the id of the run. */
@@ -25,7 +25,7 @@ export interface AgUIResponseOptions extends AgUIStreamOptions {
 }
 
 const rules = {
-  ...errorTextRules,
+  ...pageRules,
   threadId: required(fullText),
   runId: fullText,
   messageId: fullText,
@@ -60,8 +60,8 @@ export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOp
   return eventStreamResponse(body, options.headers);
 }
 
-function conversion({ threadId, runId, messageId, ...texts }: AgUIStreamOptions): Conversion<AgUIEvent> {
-  const all = { threadId, runId, messageId, ...resolveErrorTexts(texts) };
+function conversion({ decides = true, errorText, toolErrorText, ...ids }: AgUIStreamOptions): Conversion<AgUIEvent> {
+  const all = { ...ids, decides, ...resolveErrorTexts({ errorText, toolErrorText }) };
   return { ...convertRun<AgUIEvent>((push) => new AgUIWriter(all, push)), join };
 }
 

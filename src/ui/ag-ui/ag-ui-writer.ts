@@ -16,6 +16,8 @@ export interface AgUIWriterOptions extends StreamTexts {
   readonly runId?: string | undefined;
   /** The start of every message id. Default: the id of the run. */
   readonly messageId?: string | undefined;
+  /** True if the client gets interrupts. */
+  readonly decides: boolean;
 }
 
 /**
@@ -99,7 +101,8 @@ export class AgUIWriter implements RunWriter {
   finish({ history, pending, usage }: RunResult<unknown>): void {
     this.closeTurn();
     this.sendSnapshot(history);
-    const interrupts = (pending as readonly (PendingCall | PendingAnswer)[]).map(interruptOf);
+    const open = pending as readonly (PendingCall | PendingAnswer)[];
+    const interrupts = this.options.decides ? open.map(interruptOf) : [];
     const outcome = interrupts.length > 0 ? ({ type: 'interrupt', interrupts } as const) : { type: 'success' as const };
     this.push({ ...this.finished(outcome), usage: [usage] });
   }

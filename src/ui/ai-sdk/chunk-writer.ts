@@ -14,6 +14,8 @@ import type { UIMessageChunk } from './ui-chunk.js';
 export interface ChunkOptions extends StreamTexts {
   /** The id of the assistant message. Absent: the page chooses an id. */
   readonly messageId?: string | undefined;
+  /** True if the page gets requests for decisions. */
+  readonly decides: boolean;
 }
 
 /**
@@ -85,14 +87,16 @@ export class ChunkWriter implements RunWriter {
     else this.push({ type: 'error', errorText: this.options.errorText(error) });
   }
 
-  finish({ pending, finishReason, usage }: RunResult<unknown>): void {
+  finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {
     this.closeStep();
-    for (const item of pending as readonly (PendingCall | PendingAnswer)[]) {
+    const pending = all as readonly (PendingCall | PendingAnswer)[];
+    for (const item of this.options.decides ? pending : []) {
       this.announce(item.type === 'answer' ? answerCall(item.text) : item);
       const { id, reason } = item;
       this.push({ type: 'tool-approval-request', approvalId: id, toolCallId: id, ...(reason && { reason }) });
     }
-    this.push({ type: 'finish', finishReason, messageMetadata: { usage } });
+    const ids = pending.map(({ id }) => id);
+    this.push({ type: 'finish', finishReason, messageMetadata: { usage, ...(ids.length > 0 && { pending: ids }) } });
   }
 
   /** Announces the parts that are not streamed: tool calls, results of the provider's own tools, and files. */

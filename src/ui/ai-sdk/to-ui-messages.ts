@@ -2,6 +2,7 @@ import {
   type AssistantMessage,
   type AssistantPart,
   type Message,
+  type ToolCallPart,
   type ToolResultPart,
   textOf,
   type UserMessage,
@@ -17,6 +18,11 @@ import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 export interface ToUIMessagesOptions {
   /** The id of the chat, part of the message ids. Default: an empty string. */
   readonly chatId?: string | undefined;
+  /**
+   * False for a page that must not decide: open tool calls are shown without a request for approval, and a suspended
+   * answer is left out. Default: true.
+   */
+  readonly decides?: boolean | undefined;
 }
 
 /**
@@ -29,26 +35,34 @@ export interface ToUIMessagesOptions {
  * const session = await agent.session({ id: 'ada' });
  * const messages = toUIMessages(session.messages, { chatId: 'ada' });
  */
-export function toUIMessages(history: readonly Message[], { chatId = '' }: ToUIMessagesOptions = {}): UIMessage[] {
-  const results = resultsOf(history);
+export function toUIMessages(
+  history: readonly Message[],
+  { chatId = '', decides = true }: ToUIMessagesOptions = {},
+): UIMessage[] {
+  const view = { results: resultsOf(history), waiting: suspendedAnswer(history), decides };
   const messages: UIMessage[] = [];
   let count = 0;
   let userText = '';
-  const waiting = suspendedAnswer(history);
   for (const message of shownMessages(history)) {
     if (message.role === 'user') {
       count += 1;
       userText = textOf(message);
       messages.push({ id: `u${count}`, role: 'user', parts: userParts(message) });
     } else if (message.role === 'assistant') {
-      const step = message === waiting ? [answerRequest(message)] : stepParts(message, results);
-      const parts: UIPart[] = [{ type: 'step-start' }, ...step];
+      const parts: UIPart[] = [{ type: 'step-start' }, ...stepParts(message, view)];
       const last = messages.at(-1);
       if (last?.role === 'assistant') messages[messages.length - 1] = { ...last, parts: [...last.parts, ...parts] };
       else messages.push({ id: assistantMessageId(count, chatId, userText), role: 'assistant', parts });
     }
   }
   return messages;
+}
+
+interface PageView {
+  readonly results: ReadonlyMap<string, ToolResultPart>;
+  /** The suspended answer. */
+  readonly waiting: Message | undefined;
+  readonly decides: boolean;
 }
 
 function resultsOf(history: readonly Message[]): ReadonlyMap<string, ToolResultPart> {
@@ -73,9 +87,11 @@ function userParts({ content }: UserMessage): UIPart[] {
   });
 }
 
-function stepParts({ content }: AssistantMessage, results: ReadonlyMap<string, ToolResultPart>): UIPart[] {
+function stepParts(message: AssistantMessage, view: PageView): UIPart[] {
+  if (message === view.waiting) return view.decides ? [answerRequest(message)] : [];
+  const { content } = message;
   const sources = sourcesOf(content, undefined).map((source) => ({ type: 'source-url', ...source }) as const);
-  return [...content.flatMap((part) => assistantParts(part, results)), ...sources];
+  return [...content.flatMap((part) => assistantParts(part, view)), ...sources];
 }
 
 function answerRequest(message: Message): UIToolPart {
@@ -83,7 +99,7 @@ function answerRequest(message: Message): UIToolPart {
   return { type: `tool-${name}`, toolCallId: id, state: 'approval-requested', input, approval: { id } };
 }
 
-function assistantParts(part: AssistantPart, results: ReadonlyMap<string, ToolResultPart>): UIPart[] {
+function assistantParts(part: AssistantPart, view: PageView): UIPart[] {
   if (part.type === 'text' || part.type === 'reasoning') {
     return part.text === '' ? [] : [{ type: part.type, text: part.text, state: 'done' }];
   }
@@ -95,14 +111,17 @@ function assistantParts(part: AssistantPart, results: ReadonlyMap<string, ToolRe
     input: part.invalidInput ?? part.input,
     ...(part.providerExecuted && { providerExecuted: true }),
   } as const;
-  return [{ ...call, ...outcomeOf(part.id, results.get(part.id), part.providerExecuted === true) }];
+  return [{ ...call, ...outcomeOf(part, view) }];
 }
 
 type Outcome = Pick<UIToolPart, 'state' | 'output' | 'errorText' | 'approval'>;
 
-function outcomeOf(id: string, result: ToolResultPart | undefined, providerExecuted: boolean): Outcome {
+function outcomeOf({ id, providerExecuted }: ToolCallPart, { results, decides }: PageView): Outcome {
+  const result = results.get(id);
   if (result === undefined) {
-    return providerExecuted ? { state: 'input-available' } : { state: 'approval-requested', approval: { id } };
+    return providerExecuted || !decides
+      ? { state: 'input-available' }
+      : { state: 'approval-requested', approval: { id } };
   }
   if (result.isError) return { state: 'output-error', errorText: 'The tool failed.' };
   return { state: 'output-available', output: toolOutput(result) };

@@ -5,12 +5,12 @@ import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
-import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { ChunkWriter } from './chunk-writer.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
-export interface UIMessageStreamOptions extends ErrorTextOptions {
+export interface UIMessageStreamOptions extends PageOptions {
   /** The id of the assistant message, as from `nextMessageId`. Default: the page chooses an id. */
   readonly messageId?: string | undefined;
 }
@@ -21,7 +21,7 @@ export interface UIMessageResponseOptions extends UIMessageStreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...errorTextRules, messageId: fullText } satisfies OptionTable<UIMessageStreamOptions>;
+const rules = { ...pageRules, messageId: fullText } satisfies OptionTable<UIMessageStreamOptions>;
 const responseRules = { ...rules, headers: anything } satisfies OptionTable<UIMessageResponseOptions>;
 
 /**
@@ -69,8 +69,8 @@ export function pipeUIMessages(
   return pipeResponse(uiMessageResponse(stream, options), response);
 }
 
-function conversion({ messageId, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
-  const all = { messageId, ...resolveErrorTexts(texts) };
+function conversion({ messageId, decides = true, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
+  const all = { messageId, decides, ...resolveErrorTexts(texts) };
   return { ...convertRun<UIMessageChunk>((push) => new ChunkWriter(all, push)), join };
 }
 

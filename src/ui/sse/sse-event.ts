@@ -22,6 +22,7 @@ export interface SSEResult {
   readonly status: RunResult['status'];
   /** Empty for a suspended answer: `pending` has its text. */
   readonly text: string;
+  /** Empty also for a page that must not decide. */
   readonly pending: readonly (SSEPendingCall | SSEPendingAnswer)[];
   readonly usage: Usage;
 }

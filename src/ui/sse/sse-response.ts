@@ -1,18 +1,18 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
 import type { SSEEvent } from './sse-event.js';
 import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
-export interface SSEResponseOptions extends ErrorTextOptions {
+export interface SSEResponseOptions extends PageOptions {
   /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSEResponseOptions>;
+const rules = { ...pageRules, headers: anything } satisfies OptionTable<SSEResponseOptions>;
 
 /**
  * Returns a web response with the events of a run as server-sent events. Each has the type of the event as its `event`,
@@ -27,7 +27,7 @@ const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSE
  */
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
-  const conversion = { ...sseConverter(resolveErrorTexts(options)), join };
+  const conversion = { ...sseConverter({ decides: options.decides ?? true, ...resolveErrorTexts(options) }), join };
   let id = 0;
   const encode = (event: SSEEvent) => {
     id += 1;

@@ -8,21 +8,27 @@ import type { StreamTexts } from '../stream-texts.js';
 import type { Converter } from './event-queue.js';
 import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse-event.js';
 
+/** Options of a conversion of one run. */
+export interface SSEConverterOptions extends StreamTexts {
+  /** True if the page gets the calls and the answer that wait for decisions. */
+  readonly decides: boolean;
+}
+
 /** Returns the functions that convert the events of one run to the events that a page gets. */
-export function sseConverter(texts: StreamTexts): Converter<SSEEvent> {
+export function sseConverter(options: SSEConverterOptions): Converter<SSEEvent> {
   const suspension = new SuspendedResponse();
   return {
     convert(event) {
       if (suspension.hides(event)) return [];
       const isAnswer = event.type === 'model-end' && suspension.isAnswer(event.response);
-      const shown = convert(isAnswer ? { ...event, response: undefined } : event, texts);
+      const shown = convert(isAnswer ? { ...event, response: undefined } : event, options);
       return shown === undefined ? [] : [shown];
     },
-    fail: (error) => [runErrorEvent(error, texts)],
+    fail: (error) => [runErrorEvent(error, options)],
   };
 }
 
-function convert(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
+function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | undefined {
   switch (event.type) {
     case 'run-start':
       return { type: 'run-start', runId: event.runId };
@@ -41,11 +47,11 @@ function convert(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
     case 'model-end':
       return modelEnd(event);
     case 'run-error':
-      return runErrorEvent(event.error, texts);
+      return runErrorEvent(event.error, options);
     case 'run-end':
-      return { type: 'run-end', ...(event.result && { result: resultOf(event.result) }) };
+      return { type: 'run-end', ...(event.result && { result: resultOf(event.result, options.decides) }) };
     default:
-      return convertTool(event, texts);
+      return convertTool(event, options);
   }
 }
 
@@ -81,10 +87,10 @@ function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
   return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
 }
 
-function resultOf({ status, text, pending, usage }: RunResult<unknown>): SSEResult {
+function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides: boolean): SSEResult {
   const open = pending as readonly (PendingCall | PendingAnswer)[];
   const isAnswer = open[0]?.type === 'answer';
-  return { status, text: isAnswer ? '' : text, pending: open.map(shownPending), usage };
+  return { status, text: isAnswer ? '' : text, pending: decides ? open.map(shownPending) : [], usage };
 }
 
 function shownPending({ id, reason, ...pending }: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Agent, type AgentLifecycle, defineTool, HookAction, MemorySessionStore, textOf } from 'keelson';
 import { calls, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, nextMessageId } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { agUIClient, readAgUIEvents } from '../../support/ui/ag-ui-client.js';
@@ -242,6 +242,55 @@ test.each([
   expect(response.status).toBe(409);
   expect(await response.json()).toMatchObject({ error: { code: 'ERR_UI_CALL_UNKNOWN' } });
   expect(model.requests).toHaveLength(asked);
+});
+
+const approved = {
+  id: nextMessageId([], 'chat', { role: 'user', content: 'Hi' }),
+  role: 'assistant',
+  parts: [{ ...request, state: 'approval-responded', approval: { id: 'answer', approved: true } }],
+};
+
+test.each([
+  ['ai-sdk', ask(), { id: 'chat', messages: [...ask().messages, approved] }],
+  ['sse', { id: 'chat', message: 'Hi' }, { id: 'chat', decisions: { answer: 'approve' } }],
+  [
+    'ag-ui',
+    { threadId: 'chat', runId: 'r1', messages: [{ id: 'u1', role: 'user', content: 'Hi' }] },
+    { threadId: 'chat', runId: 'r2', messages: [], resume: [{ interruptId: 'answer', status: 'cancelled' }] },
+  ],
+] as const)(
+  'hides the answer from a person who must not decide, with the protocol %s',
+  async (protocol, message, decision) => {
+    const { handler, store } = chatOf([secret], { protocol, holdStream: true, mayDecide: () => false });
+    const sent = await (await post(handler, '', message)).text();
+    const loaded = await loadHistory(handler);
+    const before = store.load('chat')?.revision;
+
+    const refused = await post(handler, '/decide', { id: 'chat', decisions: { answer: 'approve' } });
+    const direct = await post(handler, '', decision);
+
+    expect(sent + JSON.stringify(loaded)).not.toContain('secret');
+    expect(sent).not.toContain('approval-request');
+    expect(loaded).toMatchObject({ pending: [{ id: 'answer' }] });
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ error: { code: 'ERR_UI_DECISION_REFUSED' } });
+    expect(direct.status).toBe(403);
+    expect(store.load('chat')?.revision).toBe(before);
+  },
+);
+
+test('tells a page that must not decide which decisions are missing', async () => {
+  const { client, handler } = chatOf([says('The secret:', { calls: [{ name: 'look', input: {} }] })], {
+    mayDecide: async (_identity, chatId) => chatId !== 'chat',
+  });
+
+  await client.sendMessage({ text: 'Hi' });
+
+  const { messages } = await loadHistory(handler);
+  expect(client.lastMessage?.metadata).toMatchObject({ pending: ['call_1'] });
+  for (const message of [client.lastMessage, messages.at(-1)]) {
+    expect(message?.parts.at(-1)).toMatchObject({ type: 'tool-look', state: 'input-available' });
+  }
 });
 
 test('refuses a second decision on an answer', async () => {
