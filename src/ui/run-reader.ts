@@ -136,7 +136,7 @@ export class SuspendedResponse {
     return this.isSuspended && (event.type === 'text-delta' || event.type === 'reasoning-delta');
   }
 
-  /** True if the response is a suspended answer. Text beside suspended tool calls is no answer. */
+  /** True if the response is a suspended answer, without tool calls. */
   isAnswer(response: ModelResponse | undefined): boolean {
     const wasSuspended = this.isSuspended;
     this.isSuspended = false;
