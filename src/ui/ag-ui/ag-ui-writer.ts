@@ -9,6 +9,9 @@ import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
 import { outputText, toAgUIMessages } from './to-ag-ui-messages.js';
 
+/** The name of the custom events with the progress of a tool. */
+export const PROGRESS = 'keelson.progress';
+
 /** Options of a conversion of one run. */
 export interface AgUIWriterOptions extends StreamTexts {
   readonly threadId: string;
@@ -70,7 +73,7 @@ export class AgUIWriter implements RunWriter {
       if (event.turn > 0) this.announce({ id: callId, name, input: event.input });
     } else if (event.type === 'tool-delta') {
       const value = { toolCallId: callId, toolCallName: name, data: shownData(event.data) };
-      this.push({ type: 'CUSTOM', name: 'keelson.progress', value });
+      this.push({ type: 'CUSTOM', name: PROGRESS, value });
     } else if (event.result !== undefined) {
       const { result } = event;
       this.pushResult(

@@ -9,20 +9,27 @@ export interface Converter<Item> {
   fail(error: unknown): readonly Item[];
 }
 
-/** Joins two neighbouring items into one. Returns undefined if they must stay apart. */
-type Join<Item> = (last: Item, next: Item) => Item | undefined;
-
-/** A conversion of events, with its rule for joining items. */
-export interface Conversion<Item> extends Converter<Item> {
-  readonly join: Join<Item>;
+/**
+ * The rule for joining waiting items. Items of one type and with one key wait as one item. An item of another type, or
+ * without a key, keeps the items before it and after it apart.
+ */
+export interface Joining<Item extends { readonly type: string }> {
+  /** Returns undefined for an item that is never joined. */
+  keyOf(item: Item): string | undefined;
+  join(waiting: Item, next: Item): Item;
 }
 
+/** A conversion of events, with its rule for joining items. */
+export interface Conversion<Item extends { readonly type: string }> extends Converter<Item>, Joining<Item> {}
+
 /**
- * The converted events of a run. The run does not wait for a slow reader. Deltas that wait are joined, so that the waiting
- * items need about as much memory as the text of the run. A failed run is shown by its items.
+ * The converted events of a run. The run does not wait for a slow reader. Deltas that wait are joined, so that the
+ * memory of the waiting items is bounded by the text of the run. A failed run is shown by its items.
  */
-export class EventQueue<Item> {
+export class EventQueue<Item extends { readonly type: string }> {
   private items: Item[] = [];
+  /** The positions of the waiting items that the next item may join. */
+  private readonly joinable = new Map<string, number>();
   private wake: (() => void) | undefined = undefined;
   private ended = false;
   private readonly events: AsyncIterator<AgentEvent>;
@@ -41,6 +48,7 @@ export class EventQueue<Item> {
     const { items } = this;
     if (items.length === 0) return undefined;
     this.items = [];
+    this.joinable.clear();
     return items;
   }
 
@@ -67,18 +75,29 @@ export class EventQueue<Item> {
   }
 
   private add(items: readonly Item[]): void {
-    for (const item of items) {
-      const last = this.items.at(-1);
-      const joined = last === undefined ? undefined : this.conversion.join(last, item);
-      if (joined === undefined) this.items.push(item);
-      else this.items[this.items.length - 1] = joined;
-    }
+    for (const item of items) this.addItem(item);
     if (this.items.length > 0) this.wake?.();
+  }
+
+  private addItem(item: Item): void {
+    const { items, joinable, conversion } = this;
+    const key = conversion.keyOf(item);
+    if (key === undefined || items.at(-1)?.type !== item.type) joinable.clear();
+    const position = key === undefined ? undefined : joinable.get(key);
+    if (position !== undefined) {
+      items[position] = conversion.join(items[position] as Item, item);
+      return;
+    }
+    if (key !== undefined) joinable.set(key, items.length);
+    items.push(item);
   }
 }
 
 /** Returns the converted events as a stream of items. Cancelling the stream aborts the run. */
-export function itemStream<Item>(stream: RunStream<unknown>, conversion: Conversion<Item>): ReadableStream<Item> {
+export function itemStream<Item extends { readonly type: string }>(
+  stream: RunStream<unknown>,
+  conversion: Conversion<Item>,
+): ReadableStream<Item> {
   const queue = new EventQueue(stream, conversion);
   return new ReadableStream<Item>(
     {
