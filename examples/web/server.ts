@@ -94,7 +94,7 @@ function script(): Model {
       if (/fail/i.test(asked) && !failed.has(messages.length)) {
         failed.add(messages.length);
         await say(request, 'This answer breaks off');
-        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 200 });
+        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: Number(WORD_MS) * 40 });
       }
       if (/story/i.test(asked)) return say(request, 'A ship left the harbour. '.repeat(200));
       const picture = Array.isArray(user?.content) && user.content.find(({ type }) => type === 'image');
