@@ -28,8 +28,6 @@ export interface Conversion<Item extends { readonly type: string }> extends Conv
  */
 export class EventQueue<Item extends { readonly type: string }> {
   private items: Item[] = [];
-  /** The positions of the waiting items that the next item may join. */
-  private readonly joinable = new Map<string, number>();
   private wake: (() => void) | undefined = undefined;
   private ended = false;
   private readonly events: AsyncIterator<AgentEvent>;
@@ -48,7 +46,6 @@ export class EventQueue<Item extends { readonly type: string }> {
     const { items } = this;
     if (items.length === 0) return undefined;
     this.items = [];
-    this.joinable.clear();
     return items;
   }
 
@@ -80,16 +77,24 @@ export class EventQueue<Item extends { readonly type: string }> {
   }
 
   private addItem(item: Item): void {
-    const { items, joinable, conversion } = this;
-    const key = conversion.keyOf(item);
-    if (key === undefined || items.at(-1)?.type !== item.type) joinable.clear();
-    const position = key === undefined ? undefined : joinable.get(key);
-    if (position !== undefined) {
-      items[position] = conversion.join(items[position] as Item, item);
-      return;
+    const { items, conversion } = this;
+    const position = this.joinablePosition(item);
+    if (position === undefined) items.push(item);
+    else items[position] = conversion.join(items[position] as Item, item);
+  }
+
+  /** Returns the position of the waiting item that the item joins. The search is short: keys differ for parallel calls. */
+  private joinablePosition(item: Item): number | undefined {
+    const { items, conversion } = this;
+    const key = items.length === 0 ? undefined : conversion.keyOf(item);
+    if (key === undefined) return undefined;
+    for (let position = items.length - 1; position >= 0; position -= 1) {
+      const waiting = items[position] as Item;
+      const found = waiting.type === item.type ? conversion.keyOf(waiting) : undefined;
+      if (found === undefined) return undefined;
+      if (found === key) return position;
     }
-    if (key !== undefined) joinable.set(key, items.length);
-    items.push(item);
+    return undefined;
   }
 }
 
