@@ -72,7 +72,7 @@ function hookFigures(rounds: Rounds, lane: number, style: 'sync' | 'async'): Fig
     figureOf(perRound(rounds, perCallback), {
       name: `${name}, a callback against a round by hand`,
       unit: '×',
-      bound: isBound && hooks === 5 ? 1 / 30 : undefined,
+      bound: isBound && hooks === 5 ? 1 / 20 : undefined,
       note: `${timesNote(rounds, lane, 0)} without`,
     }),
     figureOf(ratios(rounds, lane, byHand), {
