@@ -24,6 +24,8 @@ import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 /** The session and the stream of a run. */
 export interface Attached {
   readonly session?: SessionInfo | undefined;
+  /** The number of messages of the session that have been checked and whose calls have results. */
+  readonly closed?: number | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
