@@ -7,7 +7,16 @@ export {
   type DurableLifecycle,
   durable,
 } from './durable-lifecycle.js';
-export { DurableSetupError, ReplayMismatchError, StepDataError, StepFailedError } from './error.js';
+export {
+  DurableSetupError,
+  isFinalError,
+  ReplayMismatchError,
+  StepDataError,
+  StepFailedError,
+  StepLostError,
+} from './error.js';
 export { type JournalEntry, type MemoryStepOptions, memoryStep } from './memory-step.js';
 export type { DurableOptions } from './options.js';
-export type { BlobStore, Step, StepOptions } from './step.js';
+export type { RestatePromiseLike } from './restate/restate-promise.js';
+export { type RestateStep, type RestateStepContext, restateStep } from './restate/restate-step.js';
+export type { BlobStore, DecisionOptions, DecisionRequest, Step, StepOptions } from './step.js';

@@ -52,3 +52,22 @@ export class StepFailedError extends KeelsonError {
     this.originalCode = originalCode;
   }
 }
+
+/** The engine ended the attempt of this process before the step was stored. Another attempt continues the execution. */
+export class StepLostError extends KeelsonError {
+  readonly code = 'ERR_STEP_LOST';
+
+  constructor() {
+    super('The engine has ended this attempt of the execution. Another attempt continues after the last stored step.');
+  }
+}
+
+/**
+ * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
+ * False for an error that is not from Keelson, for a closed agent, and for an attempt that the engine has ended.
+ */
+export function isFinalError(error: unknown): boolean {
+  if (!(error instanceof KeelsonError)) return false;
+  const { code } = Object(error.code === 'ERR_RUN_ABORTED' ? error.cause : error) as { readonly code?: unknown };
+  return code !== 'ERR_AGENT_CLOSED' && code !== 'ERR_STEP_LOST';
+}

@@ -19,8 +19,7 @@ export interface MemoryStepOptions {
 }
 
 /**
- * Makes a step that stores results in an array, in the order in which the steps began. For tests of durable agents, and as
- * an example for an engine of your own: it survives no crash. Throws ReplayMismatchError if a replay asks for other steps
+ * Makes a step that stores results in an array, in the order in which the steps began. For tests of durable agents. Throws ReplayMismatchError if a replay asks for other steps
  * than the journal holds.
  *
  * @example

@@ -1,4 +1,6 @@
+import type { PendingAnswer, PendingCall } from '../agent/run-result.js';
 import type { JsonValue } from '../internal/json.js';
+import type { Awaitable } from '../internal/promise.js';
 
 /** The third argument of a {@link Step}. */
 export interface StepOptions {
@@ -15,8 +17,9 @@ export interface StepOptions {
  * Runs one step of a durable engine. Resolves with the JSON value that `run` resolved with, after the engine has stored
  * it. If the engine has stored the value in an earlier attempt, resolves with that value and does not call `run`.
  *
- * `run` rejects only if the run was aborted. Then the engine must store nothing. Several steps may be open at the same
- * time. If the promise of a step rejects, the agent's run is aborted.
+ * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step, so that
+ * nothing is stored. Several steps may be open at the same time. If the promise of a step rejects, the agent's run is
+ * aborted.
  */
 export interface Step {
   (name: string, run: () => Promise<JsonValue>, options: StepOptions): Promise<JsonValue>;
@@ -30,4 +33,20 @@ export interface BlobStore {
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Returns the stored bytes, or undefined if the store has no such key. */
   get(key: string): Promise<Uint8Array | undefined>;
+}
+
+/** Tells the host that a run waits for decisions. */
+export interface DecisionRequest {
+  /** Identifies the wait. Pass it to the engine with the decisions. */
+  readonly id: string;
+  /** The calls that need a decision. */
+  readonly pending: readonly (PendingCall | PendingAnswer)[];
+  /** The problem with the last decisions, if the engine got invalid ones. The new `id` replaces the old one. */
+  readonly problem?: string | undefined;
+}
+
+/** Options of a wait for decisions. */
+export interface DecisionOptions {
+  /** Called in a step, for example to send a message or to store the `id`. May run again after a crash. */
+  readonly notify: (request: DecisionRequest) => Awaitable<void>;
 }

@@ -1,6 +1,7 @@
+import { RunTimeoutError } from '../../agent/run-result.js';
 import { describeError, KeelsonError } from '../../errors.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
-import { LifecycleError, RejectedError } from '../../lifecycle/run-failure.js';
+import { LifecycleError, RejectedError, RunAbortedError } from '../../lifecycle/run-failure.js';
 import { ModelError, type ModelErrorKind } from '../../model/run-error.js';
 import { StepFailedError } from '../error.js';
 
@@ -20,6 +21,7 @@ export function failureToJson(error: unknown, depth = 0): FailureJson {
   if (error instanceof ModelError) Object.assign(json, modelJson(error));
   else if (error instanceof RejectedError)
     Object.assign(json, { reason: error.reason, by: error.by, point: error.point });
+  else if (error instanceof RunTimeoutError) json.timeoutMs = error.timeoutMs;
   else if (error instanceof LifecycleError) Object.assign(json, { lifecycle: error.lifecycle, point: error.point });
   if (cause !== undefined && depth < MAX_CAUSES) json.cause = failureToJson(cause, depth + 1);
   return json;
@@ -35,6 +37,12 @@ export function failureFromJson(json: FailureJson): Error {
   const original = typeof name === 'string' ? name : 'Error';
   const error = new StepFailedError(String(message), original, typeof code === 'string' ? code : undefined);
   return restored === undefined ? error : Object.assign(error, { cause: restored });
+}
+
+/** Restores the error of an aborted run. */
+export function abortFromJson(json: FailureJson): Error {
+  if (json.name === 'RunTimeoutError') return new RunTimeoutError(Number(json.timeoutMs));
+  return new RunAbortedError(failureFromJson((isObject(json.cause) ? json.cause : json) as FailureJson));
 }
 
 /** True for an error that ends a run and names its source. */

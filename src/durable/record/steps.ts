@@ -6,7 +6,7 @@ import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { StepDataError } from '../error.js';
 import type { Step, StepOptions } from '../step.js';
 import type { Codec } from './codec.js';
-import { endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
+import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
 import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
 
 /** A step to run. */
@@ -22,6 +22,8 @@ interface StepRecord {
   readonly at: number;
   readonly value?: JsonValue;
   readonly error?: FailureJson;
+  /** The error of a run that was aborted during the step. */
+  readonly aborted?: FailureJson;
   readonly effects?: JsonValue;
 }
 
@@ -60,7 +62,8 @@ export class Steps {
 
   /**
    * Runs `work` as a step, and resolves with its result as a replay would restore it. Rejects with the error of `work`, or
-   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step.
+   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, or if the run was aborted
+   * during the step in an earlier attempt.
    */
   async perform<T>(request: StepRequest, work: () => Promise<T>): Promise<T> {
     const { name, key, kind, run } = request;
@@ -71,6 +74,10 @@ export class Steps {
     };
     const record = recordOf(name, await this.inEngine(run, this.step(name, execute, { key, kind })));
     this.time = Math.max(this.time, record.at);
+    if (record.aborted !== undefined && run !== undefined) {
+      run.end.abort(abortFromJson(record.aborted));
+      throw run.end.abortError;
+    }
     if (run !== undefined && record.effects !== undefined) {
       const effects = (await this.codec.decode(record.effects, request)) as Effects;
       applyEffects(run, effects, executed === undefined);
@@ -92,9 +99,13 @@ export class Steps {
     try {
       record.value = await this.codec.encode(await stepScope.run(scope, work), request);
     } catch (error) {
-      if (run?.end.abortError !== undefined) throw run.end.abortError;
+      // The next attempt has to run the step again, perhaps in another process.
+      if (run?.config.life.stop.stopped) return await new Promise<never>(() => {});
       executed.error = error;
       record.error = failureToJson(error);
+    }
+    if (run?.end.abortError !== undefined && !run.config.life.stop.stopped) {
+      return { at: this.base.now(), aborted: failureToJson(run.end.abortError) };
     }
     const effects = scope.effects();
     if (effects !== undefined) record.effects = await this.codec.encode(effects, { ...request, key: `${key}:effects` });
