@@ -1,20 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../src/agent/run-result.js';
-import { durable, type JournalEntry, memoryStep, type Step } from '../../src/durable/durable.js';
+import { durable, isFinalError, type JournalEntry, memoryStep, type Step } from '../../src/durable/durable.js';
 import {
   Agent,
   type AgentLifecycle,
+  type AgentOptions,
   HookAction,
   LifecycleError,
   ModelError,
   RunAbortedError,
+  RunTimeoutError,
   toolResult,
 } from '../../src/index.js';
 import { approval, limits } from '../../src/lifecycles/lifecycles.js';
-import { calls, fails, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
+import { calls, fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../support/agent/settle.js';
+import { pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { approveAll, arrayLog, errandAgent, runErrand, type WorkLog } from '../support/durable/errand.js';
 
@@ -114,6 +116,16 @@ describe('durable: an errand in memory', () => {
     },
   );
 });
+
+function engineOn(journal: JournalEntry[]) {
+  const engine = durable({ step: memoryStep({ journal }) });
+  return { options: (options: AgentOptions) => engine.options(options) };
+}
+
+/** Rejects when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+}
 
 /** Runs an agent twice on one journal. Returns both results, or the errors. */
 async function twice(
@@ -238,25 +250,56 @@ describe('durable: what keeps its meaning', () => {
     expect(seen).toMatchObject([{ content: [{ content: [{ image: new Uint8Array([1, 2, 250]) }] }] }]);
   });
 
-  test('an abort is not stored, so the next attempt continues', async () => {
+  test('an abort during a step is stored: the replay is aborted at the same step', async () => {
     const journal: JournalEntry[] = [];
     const stop = new AbortController();
     const slow = toolOf('slow', (_input, { signal }) => {
-      stop.abort();
-      return signal.aborted ? Promise.reject(signal.reason) : 'done';
+      stop.abort(new TypeError('enough'));
+      return Promise.reject(signal.reason);
     });
-    const agentOf = (tool = slow, script: readonly ScriptEntry[] = [calls('slow'), says('ok')]) =>
-      new Agent(durable({ step: memoryStep({ journal }) }).options({ model: scriptedModel(script), tools: [tool] }));
+    const attempt = (signal?: AbortSignal) => {
+      const { options } = engineOn(journal);
+      const model = scriptedModel([calls('slow'), says('ok')]);
+      return rejectionOf(new Agent(options({ model, tools: [slow] })).run('Hi.', { ...(signal && { signal }) }));
+    };
 
-    expect(await rejectionOf(agentOf().run('Hi.', { signal: stop.signal }))).toBeInstanceOf(RunAbortedError);
+    const first = await attempt(stop.signal);
     await pause();
-    const result = await agentOf(
-      toolOf('slow', () => 'fine'),
-      [says('ok')],
-    ).run('Hi.');
+    const replay = await attempt();
 
-    expect(result.text).toBe('ok');
-    expect(JSON.stringify(result.history)).toContain('fine');
+    for (const error of [first, replay]) {
+      expect(error).toBeInstanceOf(RunAbortedError);
+      expect(error).toMatchObject({ message: 'The run was aborted: enough' });
+    }
+  });
+
+  test('a time-out of the run is stored with its class', async () => {
+    const journal: JournalEntry[] = [];
+    const attempt = async (timeouts: { runMs?: number }) => {
+      const { options } = engineOn(journal);
+      const error = await rejectionOf(new Agent(options({ model: scriptedModel(hangs()) })).run('Hi.', { timeouts }));
+      await pause();
+      return error;
+    };
+
+    expect(await attempt({ runMs: 20 })).toBeInstanceOf(RunTimeoutError);
+    expect(await attempt({})).toMatchObject({ code: 'ERR_RUN_TIMEOUT', timeoutMs: 20 });
+  });
+
+  test('a step that a close breaks off is not stored, so the next attempt runs it again', async () => {
+    const journal: JournalEntry[] = [];
+    const agentOf = (tool: ReturnType<typeof toolOf>, script: readonly ScriptEntry[]) =>
+      new Agent(engineOn(journal).options({ model: scriptedModel(script), tools: [tool], logger: keepingLogger() }));
+    const slow = toolOf('slow', (_input, { signal }) => aborted(signal));
+    const agent = agentOf(slow, [calls('slow')]);
+    const running = rejectionOf(agent.run('Hi.'));
+    await until(() => journal.length === 2);
+
+    await agent.close();
+
+    expect(isFinalError(await running)).toBe(false);
+    const fine = toolOf('slow', () => 'fine');
+    expect((await agentOf(fine, [says('ok')]).run('Hi.')).text).toBe('ok');
   });
 
   test('streamed text reaches the consumer once, and not on a replay', async () => {

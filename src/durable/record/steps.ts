@@ -36,6 +36,8 @@ export class Steps {
   private time = 0;
   private made = 0;
   private started: Promise<unknown> | undefined = undefined;
+  /** True after the engine rejected a step. Steps that are still running then store nothing. */
+  private isLost = false;
 
   constructor(
     private readonly step: Step,
@@ -99,13 +101,15 @@ export class Steps {
     try {
       record.value = await this.codec.encode(await stepScope.run(scope, work), request);
     } catch (error) {
-      // The next attempt has to run the step again, perhaps in another process.
-      if (run?.config.life.stop.stopped) return await new Promise<never>(() => {});
       executed.error = error;
       record.error = failureToJson(error);
     }
-    if (run?.end.abortError !== undefined && !run.config.life.stop.stopped) {
-      return { at: this.base.now(), aborted: failureToJson(run.end.abortError) };
+    const abortError = run?.end.abortError;
+    if (run !== undefined && abortError !== undefined) {
+      if (!this.isLost && !run.config.life.stop.stopped)
+        return { at: this.base.now(), aborted: failureToJson(abortError) };
+      // The next attempt runs a step again that a close or the end of this attempt has broken off.
+      if (record.error !== undefined) return await new Promise<never>(() => {});
     }
     const effects = scope.effects();
     if (effects !== undefined) record.effects = await this.codec.encode(effects, { ...request, key: `${key}:effects` });
@@ -118,6 +122,7 @@ export class Steps {
     try {
       return await stored;
     } catch (error) {
+      this.isLost = true;
       if (run === undefined) throw error;
       run.end.abort(new RunAbortedError(error));
       throw run.end.abortError;

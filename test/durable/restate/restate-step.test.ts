@@ -2,14 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pause } from '../../support/agent/settle.js';
-import { linesOf } from '../../support/durable/file-log.js';
+import { until } from '../../support/agent/settle.js';
+import { ANSWER, faultsOf, USAGE } from '../../support/durable/errand.js';
+import { fileLog, linesOf } from '../../support/durable/file-log.js';
+import type { KillOrder } from '../../support/durable/kill.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../../support/durable/restate-server.js';
 
-const ANSWER = 'Done: search=a, search=b, search=c, found look=far, note=one, pay=7, note=two.';
+const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 
 describeWithRestate('restateStep with a real server', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
   let restate: RestateSetup;
 
   beforeAll(async () => {
@@ -18,33 +19,35 @@ describeWithRestate('restateStep with a real server', () => {
 
   afterAll(async () => {
     await restate.close();
-    if (!process.env.KEEP) rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Approves the payment of an errand, as another process. */
-  async function approve(name: string): Promise<void> {
-    for (;;) {
-      const id = linesOf(join(folder, `${name}.ask`)).at(-1);
-      if (id !== undefined && (await restate.resolve(id, { call_3_0: 'approve' }))) return;
-      await pause(20);
-    }
-  }
-
-  test('an errand finishes after an approval from another process', async () => {
-    const running = restate.call('plain', { name: 'plain', kills: [] });
-    await approve('plain');
-
-    expect(await running).toMatchObject({ text: ANSWER });
-  });
-
-  test('an errand finishes after the service was killed', async () => {
-    const kills = [
-      { at: 3, phase: 'before', pid: 0 },
-      { at: 4, phase: 'after', pid: 0 },
+  test('an errand finishes after kills of the service and of the server, and runs no stored step again', async () => {
+    const kills: KillOrder[] = [
+      { what: 'tool search c', phase: 'before', pid: 0, delayMs: 200 },
+      { what: 'tool note one', phase: 'after', pid: restate.serverPid() },
     ];
+    const path = join(folder, 'killed');
     const running = restate.call('killed', { name: 'killed', kills });
-    await approve('killed');
+    await restate.decide(`${path}.ask`, { call_3_0: 'approve' });
 
-    expect(await running).toMatchObject({ text: ANSWER });
+    expect(await running).toMatchObject({ text: ANSWER, usage: USAGE });
+    const works = fileLog(path).all();
+    expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool note one']);
+    expect(faultsOf(works)).toEqual([]);
+    // The searches a and b were stored when the service died, and c had not begun.
+    expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
+  }, 20_000);
+
+  test('invalid decisions are refused, and the host gets the problem with a new id', async () => {
+    const path = join(folder, 'refused');
+    const running = restate.call('refused', { name: 'refused', kills: [] });
+    await restate.decide(`${path}.ask`, { call_9_9: 'approve' });
+    await until(() => linesOf(`${path}.ask`).length === 2);
+    const [, { problem }] = linesOf(`${path}.ask`).map((line) => JSON.parse(line));
+    await restate.decide(`${path}.ask`, { call_3_0: { deny: 'too much' } });
+
+    expect(problem).toBe('"call_9_9" is not pending; pending: call_3_0');
+    expect(await running).toMatchObject({ text: expect.stringContaining('The call was denied: too much') });
   });
 });

@@ -48,8 +48,42 @@ const TURNS: readonly (readonly [name: string, input: object][])[] = [
   [['note', { text: 'two' }]],
 ];
 
-/** The number of works of an undisturbed errand: eight model calls, of which one fails and one is nested; eight tools. */
-export const WORKS = 16;
+/** The works of an undisturbed errand, by the steps that they belong to. A step begins when the one before is stored. */
+export const STAGES: readonly (readonly string[])[] = [
+  ['model 1'],
+  ['tool search a', 'tool search b', 'tool search c'],
+  ['model 2'],
+  ['nested 1', 'tool look far', 'nested 2'],
+  ['model 3'],
+  ['tool note one'],
+  ['model 4'],
+  ['tool pay 7'],
+  ['model 5'],
+  ['tool note two'],
+  ['model 6'],
+];
+
+/** The answer of every errand. */
+export const ANSWER = 'Done: search=a, search=b, search=c, found look=far, note=one, pay=7, note=two.';
+
+/** The usage of the last run of every errand, after the approval. */
+export const USAGE = { inputTokens: 30, outputTokens: 13, totalTokens: 43 };
+
+/**
+ * Returns the faults of a log: missing work, work that ran again after its step was stored, and keys that changed. The
+ * steps of a stage are stored before the next stage begins.
+ */
+export function faultsOf(works: readonly Work[]): readonly string[] {
+  const stageOf = (what: string) => STAGES.findIndex((stage) => stage.includes(what));
+  const missing = STAGES.flat().filter((what) => !works.some((work) => work.what === what));
+  const again = works.filter(({ what }, index) => index > 0 && stageOf(what) < stageOf(works[index - 1]?.what ?? ''));
+  const changed = works.filter(({ what, key }) => works.some((work) => work.what === what && work.key !== key));
+  return [
+    ...missing.map((what) => `${what} did not run`),
+    ...again.map(({ what }) => `${what} ran again after it was stored`),
+    ...changed.map(({ what, key }) => `${what} has another key: ${key}`),
+  ];
+}
 
 /**
  * Makes an agent that runs an errand. The answer is computed from all tool results. The third model call fails once with a

@@ -4,11 +4,13 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { pause } from '../agent/settle.js';
 import { freePort } from '../stores/free-port.js';
+import { linesOf } from './file-log.js';
 
-const SERVICE = fileURLToPath(new URL('../../fixtures/durable/restate-service.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 function findServer(): string | undefined {
   try {
@@ -40,8 +42,8 @@ export interface RestateSetup {
   servicePid(): number;
   /** Calls the handler, again after a lost connection. A second call with the same id waits for the same invocation. */
   call(id: string, request: object): Promise<unknown>;
-  /** Resolves an awakeable. Resolves to false if the server is away or does not know the id. */
-  resolve(id: string, value: object): Promise<boolean>;
+  /** Sends decisions, as another process does, to the last id that a file names. Waits until the server accepts them. */
+  decide(file: string, decisions: object): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,11 +72,12 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL: '300ms',
   };
   const args = ['--node-name', 'n1', '--base-dir', join(folder, 'data'), '--no-logo'];
+  const bundled = await bundle('restate-service');
   const start = () => spawn(program as string, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = keep(start, join(folder, 'server.log'));
   const service = keep(
     () =>
-      spawn(process.execPath, ['--import', 'tsx', SERVICE, `${servicePort}`, folder], {
+      spawn(process.execPath, [bundled, `${servicePort}`, folder], {
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
     join(folder, 'service.log'),
@@ -87,11 +90,7 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     serverPid: server.pid,
     servicePid: service.pid,
     call: (id, request) => callUntilDone(`${ingress}/errands/run`, id, request),
-    async resolve(id, value) {
-      const body = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(value) };
-      const response = await fetch(`${ingress}/restate/awakeables/${id}/resolve`, body).catch(() => undefined);
-      return response?.ok ?? false;
-    },
+    decide: (file, decisions) => decide(ingress, file, decisions),
     async close() {
       await service.close();
       await server.close();
@@ -100,6 +99,23 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Bundles a program of the fixtures, because a bundle starts faster after each kill. Returns the path of the bundle. */
+async function bundle(name: string): Promise<string> {
+  // Inside of the project, so that Node finds the packages.
+  const outfile = join(ROOT, 'node_modules/.cache/keelson-tests', `${name}-${process.pid}.mjs`);
+  const entryPoints = [join(ROOT, 'test/fixtures/durable', `${name}.ts`)];
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  });
+  return outfile;
+}
 
 /** Starts a process, and starts it again whenever it ends. */
 function keep(start: () => ChildProcess, logPath: string): Keeper {
@@ -136,6 +152,17 @@ async function register(admin: string, uri: string): Promise<void> {
     await pause(50);
   }
   expect.fail('the Restate server did not accept the service within ten seconds');
+}
+
+async function decide(ingress: string, file: string, decisions: object): Promise<void> {
+  const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(decisions) };
+  for (;;) {
+    const line = linesOf(file).at(-1);
+    const url = `${ingress}/restate/awakeables/${line && JSON.parse(line).id}/resolve`;
+    const response = line === undefined ? undefined : await fetch(url, request).catch(() => undefined);
+    if (response?.ok) return;
+    await pause(20);
+  }
 }
 
 async function callUntilDone(url: string, id: string, request: object): Promise<unknown> {
