@@ -86,6 +86,8 @@ class DurableRuns implements DurableLifecycle {
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
     const { lifecycle = [], loaders = [], tools, store, clock } = options;
+    // The agent describes the invalid option.
+    if (!Array.isArray(lifecycle) || !Array.isArray(loaders)) return options;
     if (clock !== undefined) this.steps.base = clock;
     this.hasLiveTools = loaders.length > 0 || [tools, ...lifecycle.map((one) => one.tools)].some(isLive);
     const { outside, inside } = this.named.arrange(lifecycle, loaders.length > 0);

@@ -15,8 +15,16 @@ export {
   StepFailedError,
   StepLostError,
 } from './error.js';
-export { type JournalEntry, type MemoryStepOptions, memoryStep } from './memory-step.js';
+export { type JournalEntry, type MemoryStep, type MemoryStepOptions, memoryStep } from './memory-step.js';
 export type { DurableOptions } from './options.js';
 export type { RestatePromiseLike } from './restate/restate-promise.js';
 export { type RestateStep, type RestateStepContext, restateStep } from './restate/restate-step.js';
-export type { BlobStore, DecisionOptions, DecisionRequest, Step, StepOptions } from './step.js';
+export {
+  type BlobStore,
+  type DecisionOptions,
+  type DecisionRequest,
+  defineStep,
+  type Step,
+  type StepFunction,
+  type StepOptions,
+} from './step.js';

@@ -1,5 +1,7 @@
 import type { PendingAnswer, PendingCall } from '../agent/run-result.js';
 import type { JsonValue } from '../internal/json.js';
+import { callable, fullText, required } from '../internal/options/rules.js';
+import { validateOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 
 /** The third argument of a {@link Step}. */
@@ -21,10 +23,30 @@ export interface StepOptions {
  * nothing is stored. Several steps may be open at the same time. If the promise of a step rejects, the agent's run is
  * aborted.
  */
-export interface Step {
-  (name: string, run: () => Promise<JsonValue>, options: StepOptions): Promise<JsonValue>;
-  /** Identifies the execution, and is the same in each attempt. Ids of runs and of new sessions begin with it. */
+export interface Step extends StepFunction {
+  /** Identifies the execution, and is the same in each attempt. Ids of runs and of new sessions contain it. */
   readonly id: string;
+}
+
+/** The function of a {@link Step}. */
+export type StepFunction = (name: string, run: () => Promise<JsonValue>, options: StepOptions) => Promise<JsonValue>;
+
+/**
+ * Makes a step of an engine of your own, from the id of the execution and a function.
+ *
+ * @example
+ * const step = defineStep(job.id, async (_name, run, { key }) => {
+ *   const stored = await database.find(key);
+ *   if (stored !== undefined) return stored;
+ *   const value = await run();
+ *   await database.insert(key, value);
+ *   return value;
+ * });
+ */
+export function defineStep(id: string, step: StepFunction): Step {
+  validateOption('id', id, required(fullText));
+  validateOption('step', step, required(callable));
+  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id });
 }
 
 /** Stores large bytes outside of the engine. */

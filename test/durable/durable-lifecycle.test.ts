@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunResult } from '../../src/agent/run-result.js';
-import { durable, isFinalError, type JournalEntry, memoryStep, type Step } from '../../src/durable/durable.js';
+import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
 import {
   Agent,
   type AgentLifecycle,
@@ -23,16 +23,17 @@ import { approveAll, arrayLog, errandAgent, runErrand, type WorkLog } from '../s
 class Crash extends Error {}
 
 /** A memory step that stops at the given step: before its work, or after its work and before it is stored. */
-function crashingStep(journal: (JournalEntry | undefined)[], at: number, phase: 'before' | 'after'): Step {
-  const inner = memoryStep({ id: 'errand', journal });
+function crashingStep(at: number, phase: 'before' | 'after'): MemoryStep {
+  const inner = memoryStep({ id: 'errand' });
   let count = 0;
   const step = (...[name, run, options]: Parameters<Step>): ReturnType<Step> => {
     count += 1;
-    if (count < at || journal[count - 1] !== undefined) return inner(name, run, options);
+    if (count < at) return inner(name, run, options);
+    if (count > at) return new Promise(() => {});
     if (phase === 'before') return Promise.reject(new Crash());
     return inner(name, () => run().then(() => Promise.reject(new Crash())), options);
   };
-  return Object.assign(step, { id: inner.id });
+  return Object.assign(step, { id: inner.id, journal: inner.journal });
 }
 
 function errand(step: Step, log: WorkLog): Promise<RunResult> {
@@ -47,18 +48,19 @@ function outcomeOf({ status, text, history, usage, decisions }: RunResult) {
 
 describe('durable: an errand in memory', () => {
   test('a replay gives the same result and runs nothing again', async () => {
-    const journal: JournalEntry[] = [];
     const log = arrayLog();
-    const first = await errand(memoryStep({ journal }), log);
+    const step = memoryStep();
+    const first = await errand(step, log);
     const works = log.all().length;
-    const steps = JSON.stringify(journal);
+    const steps = JSON.stringify(step.journal);
 
-    const replay = await errand(memoryStep({ journal: JSON.parse(steps) }), log);
+    const again = memoryStep({ journal: JSON.parse(steps) });
+    const replay = await errand(again, log);
 
     expect(first.text).toBe('Done: search=a, search=b, search=c, found look=far, note=one, pay=7, note=two.');
     expect(outcomeOf(replay)).toEqual(outcomeOf(first));
     expect(log.all()).toHaveLength(works);
-    expect(JSON.stringify(journal)).toBe(steps);
+    expect(JSON.stringify(again.journal)).toBe(steps);
   });
 
   test('a durable run has the result of a run without an engine', async () => {
@@ -84,13 +86,14 @@ describe('durable: an errand in memory', () => {
   test.each(['before', 'after'] as const)(
     'a crash %s any step: the next attempt finishes, and only unstored work runs again, with the same key',
     async (phase) => {
-      const whole: JournalEntry[] = [];
-      const undisturbed = await errand(memoryStep({ id: 'errand', journal: whole }), arrayLog());
-      for (let at = 1; at <= whole.length; at += 1) {
-        const journal: (JournalEntry | undefined)[] = [];
+      const whole = memoryStep({ id: 'errand' });
+      const undisturbed = await errand(whole, arrayLog());
+      for (let at = 1; at <= whole.journal.length; at += 1) {
         const log = arrayLog();
-        expect(await rejectionOf(errand(crashingStep(journal, at, phase), log))).toBeInstanceOf(RunAbortedError);
+        const crashing = crashingStep(at, phase);
+        expect(await rejectionOf(errand(crashing, log))).toBeInstanceOf(RunAbortedError);
         await pause();
+        const { journal } = crashing;
         const stored = journal.flatMap((entry) => (entry ? [entry.key] : []));
         const before = log.all().length;
 
@@ -117,9 +120,15 @@ describe('durable: an errand in memory', () => {
   );
 });
 
-function engineOn(journal: JournalEntry[]) {
-  const engine = durable({ step: memoryStep({ journal }) });
-  return { options: (options: AgentOptions) => engine.options(options) };
+/** The attempts of one execution in memory. */
+class Execution {
+  step = memoryStep();
+
+  /** Begins another attempt, with the steps that are stored. */
+  options(options: AgentOptions): AgentOptions {
+    this.step = memoryStep({ journal: this.step.journal });
+    return durable({ step: this.step }).options(options);
+  }
 }
 
 /** Rejects when the signal aborts. */
@@ -133,19 +142,22 @@ async function twice(
   lifecycle: () => readonly AgentLifecycle[] = () => [],
   hooks: readonly string[] = [],
 ) {
-  const journal: JournalEntry[] = [];
+  let journal: MemoryStep['journal'] = [];
   const attempt = async () => {
     const { script, tools = [] } = make();
-    const engine = durable({ step: memoryStep({ journal }), hooks });
+    const step = memoryStep({ journal });
+    const engine = durable({ step, hooks });
     const model = scriptedModel(script);
     const options = { model, tools, lifecycle: lifecycle(), clock: fastClock(), logger: keepingLogger() };
     const outcome = await new Agent(engine.options(options)).run('Hello.').then(
       (result) => outcomeOf(result),
       (error) => error,
     );
+    await pause();
+    journal = step.journal;
     return { outcome, requests: model.requests.length };
   };
-  return { first: await attempt(), replay: await attempt(), journal };
+  return { first: await attempt(), replay: await attempt(), names: journal.map((entry) => entry?.name) };
 }
 
 describe('durable: what keeps its meaning', () => {
@@ -177,12 +189,12 @@ describe('durable: what keeps its meaning', () => {
 
   test('retries of a model call stop at `maxAttempts`, also on a replay', async () => {
     const busy = () => fails(Object.assign(new TypeError('busy'), { status: 503 }));
-    const { first, replay, journal } = await twice(() => ({ script: [busy(), busy(), busy(), says('late')] }));
+    const { first, replay, names } = await twice(() => ({ script: [busy(), busy(), busy(), says('late')] }));
 
     expect(first.outcome).toBeInstanceOf(ModelError);
     expect(replay.outcome).toMatchObject({ message: first.outcome.message, retryable: true, kind: 'overloaded' });
     expect([first.requests, replay.requests]).toEqual([3, 0]);
-    expect(journal.map(({ name }) => name)).toEqual([
+    expect(names).toEqual([
       'start',
       ...['model 1', 'wait after model 1', 'model 1, attempt 2', 'wait after model 1, attempt 2', 'model 1, attempt 3'],
     ]);
@@ -251,16 +263,17 @@ describe('durable: what keeps its meaning', () => {
   });
 
   test('an abort during a step is stored: the replay is aborted at the same step', async () => {
-    const journal: JournalEntry[] = [];
+    const execution = new Execution();
     const stop = new AbortController();
     const slow = toolOf('slow', (_input, { signal }) => {
       stop.abort(new TypeError('enough'));
       return Promise.reject(signal.reason);
     });
     const attempt = (signal?: AbortSignal) => {
-      const { options } = engineOn(journal);
       const model = scriptedModel([calls('slow'), says('ok')]);
-      return rejectionOf(new Agent(options({ model, tools: [slow] })).run('Hi.', { ...(signal && { signal }) }));
+      return rejectionOf(
+        new Agent(execution.options({ model, tools: [slow] })).run('Hi.', { ...(signal && { signal }) }),
+      );
     };
 
     const first = await attempt(stop.signal);
@@ -274,10 +287,11 @@ describe('durable: what keeps its meaning', () => {
   });
 
   test('a time-out of the run is stored with its class', async () => {
-    const journal: JournalEntry[] = [];
+    const execution = new Execution();
     const attempt = async (timeouts: { runMs?: number }) => {
-      const { options } = engineOn(journal);
-      const error = await rejectionOf(new Agent(options({ model: scriptedModel(hangs()) })).run('Hi.', { timeouts }));
+      const error = await rejectionOf(
+        new Agent(execution.options({ model: scriptedModel(hangs()) })).run('Hi.', { timeouts }),
+      );
       await pause();
       return error;
     };
@@ -287,13 +301,13 @@ describe('durable: what keeps its meaning', () => {
   });
 
   test('a step that a close breaks off is not stored, so the next attempt runs it again', async () => {
-    const journal: JournalEntry[] = [];
+    const execution = new Execution();
     const agentOf = (tool: ReturnType<typeof toolOf>, script: readonly ScriptEntry[]) =>
-      new Agent(engineOn(journal).options({ model: scriptedModel(script), tools: [tool], logger: keepingLogger() }));
+      new Agent(execution.options({ model: scriptedModel(script), tools: [tool], logger: keepingLogger() }));
     const slow = toolOf('slow', (_input, { signal }) => aborted(signal));
     const agent = agentOf(slow, [calls('slow')]);
     const running = rejectionOf(agent.run('Hi.'));
-    await until(() => journal.length === 2);
+    await until(() => execution.step.journal.length === 2);
 
     await agent.close();
 
@@ -303,10 +317,9 @@ describe('durable: what keeps its meaning', () => {
   });
 
   test('streamed text reaches the consumer once, and not on a replay', async () => {
-    const journal: JournalEntry[] = [];
+    const execution = new Execution();
     const streamed = async (script: readonly ScriptEntry[]) => {
-      const engine = durable({ step: memoryStep({ journal }) });
-      const stream = new Agent(engine.options({ model: scriptedModel(script) })).stream('Hi.');
+      const stream = new Agent(execution.options({ model: scriptedModel(script) })).stream('Hi.');
       let text = '';
       for await (const event of stream) if (event.type === 'text-delta') text += event.text;
       return [text, (await stream.result).text];
@@ -330,7 +343,7 @@ describe('durable: what keeps its meaning', () => {
     const countPure = () => {
       counts.pure = (counts.pure ?? 0) + 1;
     };
-    const { first, replay, journal } = await twice(
+    const { first, replay, names } = await twice(
       () => ({ script: [says('ok')] }),
       () => [counting('stored'), { ...counting('pure'), beforeAgent: countPure }],
       ['stored'],
@@ -339,7 +352,7 @@ describe('durable: what keeps its meaning', () => {
     expect(replay.outcome).toEqual(first.outcome);
     expect(first.outcome.text).toBe('ok!!');
     expect(counts).toEqual({ stored: 1, pure: 2 });
-    expect(journal.map(({ name }) => name)).toEqual([
+    expect(names).toEqual([
       ...['start', 'hook stored.beforeAgent 1', 'hook stored.beforeModel 1', 'model 1', 'hook stored.afterAgent 1'],
     ]);
   });

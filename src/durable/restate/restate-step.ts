@@ -4,7 +4,7 @@ import type { JsonValue } from '../../internal/json.js';
 import { withMethods } from '../../internal/options/rules.js';
 import { validateOption } from '../../internal/options/validate.js';
 import { asDecisions, decisionProblem } from '../check-decisions.js';
-import type { DecisionOptions, Step } from '../step.js';
+import { type DecisionOptions, defineStep, type Step } from '../step.js';
 import { OneAwait } from './one-await.js';
 import type { RestatePromiseLike } from './restate-promise.js';
 
@@ -47,21 +47,23 @@ export function restateStep(ctx: RestateStepContext): RestateStep {
   validateOption('ctx', ctx, CONTEXT);
   const { id, attemptCompletedSignal } = ctx.request();
   const awaits = new OneAwait(attemptCompletedSignal);
-  const step = (name: string, run: () => Promise<JsonValue>) => awaits.settle(() => ctx.run(name, run));
+  const step = defineStep(id, (name, run) => awaits.settle(() => ctx.run(name, run)));
   const decisions: RestateStep['decisions'] = async (result, { notify }) => {
     for (let problem: string | undefined; ; ) {
       const awakeable = ctx.awakeable();
       const request = { id: awakeable.id, pending: result.pending, ...(problem !== undefined && { problem }) };
-      await step(`ask ${result.pending.map((call) => call.id).join(' ')}`, async () => {
-        await notify(request);
-        return null;
-      });
+      await awaits.settle(() =>
+        ctx.run(`ask ${result.pending.map((call) => call.id).join(' ')}`, async () => {
+          await notify(request);
+          return null;
+        }),
+      );
       const given = await awaits.wait(() => awakeable.promise);
       problem = decisionProblem(given, result);
       if (problem === undefined) return asDecisions(given);
     }
   };
-  return Object.assign(step, { id, decisions });
+  return Object.assign(step, { decisions });
 }
 
 const CONTEXT = {
