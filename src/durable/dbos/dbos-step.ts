@@ -105,7 +105,8 @@ const OUTSIDE =
   'If a bundler has copied the SDK into your program, call `dbosStep(DBOS)`.';
 
 function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
-  const place = workflowID === id ? 'inside of another step' : `in ${workflowID ?? 'no workflow'}`;
+  const place =
+    workflowID === id ? 'inside of another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
   return new DurableSetupError(
     `Step "${name}" of workflow "${id}" began ${place}. ` +
       'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',
