@@ -59,13 +59,15 @@ export function durable(options: DurableOptions): DurableLifecycle {
 
 const NAME = 'durable';
 
-/** What the lifecycle knows of a run. */
+/** The counts of a run, which number its steps. */
 interface KnownRun {
   readonly run: Run;
   /** The number of model calls that have begun. */
   models: number;
   /** The number of tool lists. */
   lists: number;
+  /** The number of calls with each id. A model may use an id again in a later turn. */
+  readonly calls: Map<string, number>;
 }
 
 class DurableRuns implements DurableLifecycle {
@@ -129,14 +131,17 @@ class DurableRuns implements DurableLifecycle {
 
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
-    return toolStep(this.steps, this.known(call.run as RunContext).run, { call, next });
+    const { run, calls } = this.known(call.run as RunContext);
+    const nth = (calls.get(call.id) ?? 0) + 1;
+    calls.set(call.id, nth);
+    return toolStep(this.steps, { run, nth }, { call, next });
   }
 
   private known(context: RunContext): KnownRun {
     let known = this.runs.get(context);
     if (known === undefined) {
       const run = hookRunOf(context) as Run;
-      known = { run, models: 0, lists: 0 };
+      known = { run, models: 0, lists: 0, calls: new Map() };
       this.runs.set(context, known);
       recordEffects(run, NAME);
       // A step stays pending when the agent is closed. The run must notice the close meanwhile.

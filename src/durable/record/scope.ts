@@ -6,7 +6,7 @@ import type { Usage } from '../../model/model.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction } from '../../tools/tool.js';
 
-/** What a step did to its run, apart from its result. A replay does the same again. */
+/** The effects of a step on its run, apart from its result. A replay repeats them. */
 export interface Effects {
   readonly usage?: Usage | undefined;
   readonly decisions?: readonly Decision[] | undefined;
@@ -36,7 +36,7 @@ export class StepScope {
     this.before = { ...this.usage };
   }
 
-  /** Returns the effects so far, or undefined if there are none. */
+  /** Returns the effects so far, or undefined without effects. */
   effects(): Effects | undefined {
     const { decisions, added, ended } = this;
     const usage = this.spent();
@@ -56,7 +56,7 @@ export class StepScope {
   }
 }
 
-/** The step whose function is running. A model call, a tool call or a hook inside of a step is no step of its own. */
+/** The step whose function is running. Calls and hooks inside of a step are part of that step. */
 export const stepScope = new AsyncLocalStorage<StepScope>();
 
 /** Records the effects of steps on this run. Called once, before any step of the run. */

@@ -16,7 +16,7 @@ export interface StepRequest extends StepOptions {
   readonly run?: Run | undefined;
 }
 
-/** What the engine stores for a step. */
+/** The JSON value that the engine stores for a step. */
 interface StepRecord {
   /** Time at the end of the step, in milliseconds since the epoch. */
   readonly at: number;
