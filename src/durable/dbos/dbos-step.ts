@@ -47,7 +47,7 @@ export interface DbosStep extends Step {
  *     const agent = new Agent(durable({ step }).options({ model, tools, lifecycle: [approval({ tools: ['pay'] })] }));
  *     let result = await agent.run(question);
  *     while (result.status === 'suspended') {
- *       const resume = await step.decisions(result, { notify: ({ id, workflowId }) => saveRequest(id, workflowId) });
+ *       const resume = await step.decisions(result, { notify: ({ id, pending }) => saveRequest(id, pending) });
  *       result = await agent.run('', { messages: result.history, resume });
  *     }
  *     return result.text;

@@ -18,7 +18,7 @@ import { aborted } from '../../../src/testing/script/step.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { fastClock } from '../../support/agent/fake-clock.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../../support/agent/settle.js';
+import { gate, pause, rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { type DbosInProcess, launchDbos } from '../../support/durable/dbos-in-process.js';
 import { type DbosSetup, startDbos } from '../../support/durable/dbos-service.js';
@@ -187,6 +187,29 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       expect(signal.aborted).toBe(true);
       expect(await handle.getStatus()).toMatchObject({ status: 'CANCELLED' });
       expect(await dbos.steps('cancelled')).toEqual(['start']);
+    });
+
+    test('a shutdown of DBOS during a model call does not end the workflow: the next launch runs the call again', async () => {
+      const held = gate();
+      const model: Model = {
+        id: 'held',
+        async generate() {
+          await held.pass();
+          return { content: [{ type: 'text', text: `call ${held.arrived}` }], finishReason: 'stop' };
+        },
+      };
+      const body = async () => {
+        const stream = agentOf({ model }).stream('Hello.');
+        return (await stream.result).text;
+      };
+      await dbos.start('shutdown', body);
+      while (held.arrived === 0) await pause(5);
+      await dbos.relaunch();
+      while (held.arrived === 1) await pause(5);
+      held.open();
+
+      expect(await DBOS.retrieveWorkflow('shutdown').getResult({ pollingIntervalMs: 20 })).toBe('call 2');
+      expect(await dbos.steps('shutdown')).toEqual(['start', 'model 1']);
     });
 
     test('steps of parallel runs have different names', async () => {

@@ -9,6 +9,8 @@ export interface DbosInProcess {
   fork<T>(id: string, firstStep: number): Promise<WorkflowHandle<T>>;
   /** The names of the stored steps of a workflow, in order. */
   steps(id: string): Promise<readonly string[]>;
+  /** Shuts DBOS down during workflows, and launches it again. The launch starts the workflows again. */
+  relaunch(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,10 @@ export async function launchDbos(systemDatabaseUrl: string): Promise<DbosInProce
     },
     fork: (id, firstStep) => DBOS.forkWorkflow(id, firstStep, { newWorkflowID: `${id}-fork`, queueName: 'forks' }),
     steps: async (id) => ((await DBOS.listWorkflowSteps(id)) ?? []).map(({ name }) => name),
+    async relaunch() {
+      await DBOS.shutdown();
+      await DBOS.launch();
+    },
     close: () => DBOS.shutdown({ deregister: true }),
   };
 }
