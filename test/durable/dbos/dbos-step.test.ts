@@ -105,7 +105,8 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       const asked: DbosDecisionRequest[] = [];
       const pay = toolOf('pay', () => 'paid');
       const body = async () => {
-        const step = dbosStep();
+        // As in a bundled program.
+        const step = dbosStep(DBOS);
         const model = scriptedModel([calls({ name: 'pay', id: 'one' }), says('Done.')]);
         const options = { model, tools: [pay], lifecycle: [approval({ tools: ['pay'] })], logger: keepingLogger() };
         const agent = new Agent(durable({ step }).options(options));
@@ -195,7 +196,8 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
         id: 'held',
         async generate() {
           await held.pass();
-          return { content: [{ type: 'text', text: `call ${held.arrived}` }], finishReason: 'stop' };
+          const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+          return { content: [{ type: 'text', text: `call ${held.arrived}` }], finishReason: 'stop', usage };
         },
       };
       const body = async () => {
