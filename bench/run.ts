@@ -12,6 +12,7 @@ import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
+import { measureSessions } from './measure/sessions.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
 import { measureStores } from './measure/stores.js';
 import { measureUi } from './measure/ui.js';
@@ -39,6 +40,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   mcp: measureMcp,
   ui: measureUi,
   stores: measureStores,
+  sessions: measureSessions,
   wire: measureWire,
 };
 

@@ -32,7 +32,7 @@ export interface HookRun {
 export interface CallScope {
   /** False once the outermost hook has settled. */
   readonly open: boolean;
-  /** The number of hooks and calls that have not settled. */
+  /** The number of hooks and calls of `next` that have not settled, apart from those whose promise is the step's own. */
   busy: number;
 }
 

@@ -1,10 +1,21 @@
-import { anything, boolean, callable, listOf, oneOf, text, timerMs, whole } from '../../internal/options/rules.js';
+import {
+  anything,
+  boolean,
+  callable,
+  listOf,
+  oneOf,
+  text,
+  timerMs,
+  whole,
+  withMethods,
+} from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import { Lab, type SubjectSource } from './lab.js';
 import { CHECKS } from './lifecycle-checks.js';
 import { LifecycleBudgetError, type LifecycleCheck, LifecycleFaultyError } from './lifecycle-fault.js';
 import { watchRejections } from './rejection-watch.js';
+import type { ReplayKit } from './replay-kit.js';
 import { LATE, within } from './time-limit.js';
 
 /** The check that `assertLifecycle` is about to make. */
@@ -19,6 +30,11 @@ export interface AssertProgress {
 export interface AssertLifecycleOptions<Context = unknown> {
   /** The lifecycle is expected to change nothing: each run is compared with the same run without it. Default: false. */
   readonly passive?: boolean | undefined;
+  /**
+   * Also checks that the hooks are deterministic, so that the lifecycle fits in durable runs. Takes the functions of
+   * `keelson/durable`: `{ durable, memoryStep }`. Default: no check.
+   */
+  readonly replay?: ReplayKit | undefined;
   /** The context passed to every run, as `run.context`. */
   readonly context?: Context | undefined;
   /** The input of the runs. Set it if the lifecycle refuses the default, `Hello.` */
@@ -39,6 +55,7 @@ const CHECK_NAMES = Object.keys(CHECKS) as LifecycleCheck[];
 
 const rules = {
   passive: boolean,
+  replay: withMethods('durable', 'memoryStep'),
   context: anything,
   input: text,
   runs: whole(1),
@@ -76,10 +93,11 @@ export async function assertLifecycle<Context = unknown>(
   ...[options = {} as AssertLifecycleOptions<Context>]: AssertLifecycleArguments<Context>
 ): Promise<readonly LifecycleCheck[]> {
   validateOptions(options, rules);
-  const { passive = false, skip = [] } = options;
-  const checks = CHECK_NAMES.filter((check) => !skip.includes(check) && (passive || check !== 'passive'));
+  const { passive = false, replay, skip = [] } = options;
+  const isOn = (check: LifecycleCheck) => (check === 'passive' ? passive : check !== 'replay' || replay !== undefined);
+  const checks = CHECK_NAMES.filter((check) => !skip.includes(check) && isOn(check));
   const { input = 'Hello.', runs = 100, limitMs = 2_000, budgetMs = 60_000, context } = options;
-  const lab = new Lab(lifecycle as SubjectSource, { input, runs, limitMs, context });
+  const lab = new Lab(lifecycle as SubjectSource, { input, runs, limitMs, context, replay });
   const unwatch = watchRejections(lab.report);
   try {
     const isLate = (await within(performAll(lab, checks, options.onProgress), budgetMs)) === LATE;

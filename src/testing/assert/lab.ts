@@ -4,6 +4,7 @@ import { nameOf } from '../trial/observed-lifecycle.js';
 import { createTrial, type Trial, type TrialOptions } from '../trial/trial.js';
 import { CHECKS } from './lifecycle-checks.js';
 import { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError, type Report } from './lifecycle-fault.js';
+import type { ReplayKit } from './replay-kit.js';
 import { pause } from './time-limit.js';
 
 /** A lifecycle under test, or a function that creates it. */
@@ -12,6 +13,7 @@ export type SubjectSource = AgentLifecycle<never> | (() => AgentLifecycle<never>
 /** Options of a lab. */
 export interface LabOptions extends Omit<TrialOptions, 'enter' | 'report' | 'giveUp'> {
   readonly runs: number;
+  readonly replay: ReplayKit | undefined;
 }
 
 /** Waiting time after each check, so that delayed errors of hooks appear. */
@@ -76,17 +78,21 @@ export class Lab {
   private async conduct(check: LifecycleCheck): Promise<void> {
     const trial = this.open();
     const bare = () => createTrial([], this.trialOptions());
-    await CHECKS[check]({ ...this.trialOptions(), trial, bare });
+    await CHECKS[check]({ ...this.trialOptions(), trial, bare, subject: () => this.subject() });
     if (trial !== this.shared) await trial.close();
   }
 
   private open(): Trial {
     if (this.shared !== undefined) return this.shared;
-    const subject = typeof this.source === 'function' ? this.source() : this.source;
+    const subject = this.subject();
     if (typeof subject === 'object' && subject !== null) this.name = nameOf(subject);
     const trial = createTrial([subject], this.trialOptions());
     if (typeof this.source !== 'function') this.shared = trial;
     return trial;
+  }
+
+  private subject(): AgentLifecycle<never> {
+    return typeof this.source === 'function' ? this.source() : this.source;
   }
 
   private trialOptions(): LabOptions & TrialOptions {

@@ -6,6 +6,7 @@ import { checkAbort } from './abort-check.js';
 import type { Bench } from './bench.js';
 import { checkConcurrency } from './concurrency-check.js';
 import type { LifecycleCheck } from './lifecycle-fault.js';
+import { checkReplay } from './replay-check.js';
 import { checkSession } from './session-check.js';
 
 const ALL: readonly (() => Scenario)[] = Object.values(SCENARIOS);
@@ -20,6 +21,7 @@ export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<v
   'time-outs': (bench) => runEach(bench, [SCENARIOS.toolTimeout, SCENARIOS.modelTimeout]),
   streaming: checkStreaming,
   passive: checkPassive,
+  replay: async (bench) => bench.replay && checkReplay(bench, bench.replay),
   abort: checkAbort,
   concurrency: checkConcurrency,
   session: checkSession,

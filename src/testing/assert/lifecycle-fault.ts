@@ -10,6 +10,7 @@ export type LifecycleCheck =
   | 'time-outs'
   | 'streaming'
   | 'passive'
+  | 'replay'
   | 'abort'
   | 'concurrency'
   | 'session'

@@ -96,7 +96,8 @@ interface TrialParts {
   readonly options: TrialOptions;
 }
 
-function trialTools(): readonly Tool[] {
+/** Returns the tools of a trial. Each call of the echo tool tells if it runs again. */
+export function trialTools(): readonly Tool[] {
   const executed = new Set<string>();
   const echo: Tool = {
     name: 'trial_echo',

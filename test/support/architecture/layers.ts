@@ -25,6 +25,7 @@ const layerOf: Record<string, number> = {
   providers: LEAF,
   stores: LEAF,
   lifecycles: LEAF,
+  durable: LEAF,
   testing: LEAF,
   ui: LEAF,
   'telemetry/otel': LEAF,
@@ -41,6 +42,7 @@ const leafMayImport: Record<string, readonly string[]> = {
   plugins: ['trust'],
   testing: ['agent'],
   ui: ['agent'],
+  durable: ['agent'],
 };
 
 const nodeAllowed = [
@@ -53,6 +55,7 @@ const nodeAllowed = [
   'plugins',
   'concepts',
   'stores',
+  'durable',
   'telemetry/otel',
   'runtime',
 ];
@@ -70,6 +73,8 @@ const clients: Record<string, readonly string[]> = {
   '@modelcontextprotocol/sdk': ['mcp/connection/sdk-v1', 'mcp/transport/authorization.ts', 'mcp/transport/oauth.ts'],
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
+  '@restatedev/restate-sdk': ['durable/restate'],
+  '@dbos-inc/dbos-sdk': ['durable/dbos'],
   'es-module-lexer': ['plugins/imports.ts'],
   minisearch: ['lifecycles/tool-search/index-tools.ts'],
   yaml: ['skills/front-matter.ts'],

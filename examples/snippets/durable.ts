@@ -1,0 +1,46 @@
+// Fragments that docs/durable.md and docs/durable-adapter.md show. Run to see that they work.
+import assert from 'node:assert/strict';
+import { Agent, type AgentLifecycle, MemorySessionStore } from 'keelson';
+import { type BlobStore, durable, memoryStep, type Step } from 'keelson/durable';
+import { scriptedModel } from 'keelson/testing';
+
+const model = scriptedModel(() => 'ok');
+const lines: string[] = [];
+const audit: AgentLifecycle = { name: 'audit', beforeAgent: (input) => void lines.push(input) };
+const store = new MemorySessionStore();
+
+async function withHooks(step: Step): Promise<string> {
+  // #region durable-hooks
+  const engine = durable({ step, hooks: ['audit'] });
+  const agent = new Agent(engine.options({ model, lifecycle: [audit] }));
+  // #endregion
+  return (await agent.run('Hello.')).text;
+}
+
+async function withSession(step: Step): Promise<string> {
+  // #region durable-session
+  const agent = new Agent(durable({ step }).options({ model, store }));
+  const session = await agent.session({ id: 'harbour' });
+  const { text } = await session.run('Where are we?');
+  // #endregion
+  return text;
+}
+
+async function withBlobs(step: Step): Promise<string> {
+  const files = new Map<string, Uint8Array>();
+  // #region durable-blobs
+  const blobs: BlobStore = {
+    put: async (key, bytes) => void files.set(key, bytes),
+    get: async (key) => files.get(key),
+  };
+  const engine = durable({ step, blobs, maxInlineBytes: 10_000 });
+  // #endregion
+  return (await new Agent(engine.options({ model })).run('Hello.')).text;
+}
+
+for (const run of [withHooks, withSession, withBlobs]) assert.equal(await run(memoryStep()), 'ok');
+const first = memoryStep();
+await withHooks(first);
+await withHooks(memoryStep({ journal: first.journal }));
+assert.equal(lines.length, 2);
+console.log('The hooks ran once in each execution.');

@@ -1,0 +1,23 @@
+import type { ResumeDecisions } from '../agent/run/resume/continuation.js';
+import type { RunResult } from '../agent/run-result.js';
+import { isObject } from '../internal/json.js';
+
+/** Returns the problem with decisions that came from outside, or undefined. */
+export function decisionProblem(decisions: unknown, { pending }: Pick<RunResult, 'pending'>): string | undefined {
+  if (!isObject(decisions)) return 'the decisions must be an object: { [callId]: "approve" }';
+  const ids = pending.map(({ id }) => id);
+  const unknown = Object.keys(decisions).find((id) => !ids.includes(id));
+  if (unknown !== undefined) return `"${unknown}" is not pending; pending: ${ids.join(', ')}`;
+  const wrong = ids.find((id) => !isDecision(decisions[id]));
+  return wrong === undefined ? undefined : `the decision on "${wrong}" must be "approve", "deny" or { "deny": reason }`;
+}
+
+/** Narrows checked decisions to the type of `resume`. */
+export function asDecisions(decisions: unknown): ResumeDecisions {
+  return decisions as ResumeDecisions;
+}
+
+function isDecision(decision: unknown): boolean {
+  if (decision === 'approve' || decision === 'deny') return true;
+  return isObject(decision) && typeof decision.deny === 'string';
+}

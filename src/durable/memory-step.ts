@@ -1,0 +1,58 @@
+import type { JsonValue } from '../internal/json.js';
+import { array, fullText } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { ReplayMismatchError } from './error.js';
+import { defineStep, type Step, type StepOptions } from './step.js';
+
+/** A stored step of {@link memoryStep}. Plain JSON. */
+export interface JournalEntry extends StepOptions {
+  readonly name: string;
+  readonly value: JsonValue;
+}
+
+/** Options of {@link memoryStep}. */
+export interface MemoryStepOptions {
+  /** Identifies the execution. Default: `memory`. */
+  readonly id?: string | undefined;
+  /** The `journal` of an earlier attempt, which is replayed. Default: an empty journal. */
+  readonly journal?: readonly (JournalEntry | undefined)[] | undefined;
+}
+
+/** A step that stores results in memory. */
+export interface MemoryStep extends Step {
+  /** The stored steps, in the order in which they began. A step that has not ended leaves a hole. */
+  readonly journal: readonly (JournalEntry | undefined)[];
+}
+
+/**
+ * Makes a step that stores results in an array. For tests of durable agents: the array does not survive a crash. Throws
+ * ReplayMismatchError if a replay asks for other steps than the journal holds.
+ *
+ * @example
+ * const first = memoryStep();
+ * await new Agent(durable({ step: first }).options({ model, tools })).run('Hello.');
+ *
+ * const replay = memoryStep({ journal: first.journal });
+ * await new Agent(durable({ step: replay }).options({ model, tools })).run('Hello.');
+ */
+export function memoryStep(options: MemoryStepOptions = {}): MemoryStep {
+  validateOptions(options, rules);
+  const journal = [...(options.journal ?? [])];
+  let begun = 0;
+  const step = defineStep(options.id ?? 'memory', async (name, run, { key, kind }) => {
+    const index = begun;
+    begun += 1;
+    const stored = journal[index];
+    if (stored === undefined) {
+      const value = await run();
+      // A copy, as after a replay in another process.
+      journal[index] = { name, key, kind, value: JSON.parse(JSON.stringify(value)) };
+    } else if (stored.name !== name) {
+      throw new ReplayMismatchError(name, stored.name);
+    }
+    return structuredClone(journal[index]?.value as JsonValue);
+  });
+  return Object.assign(step, { journal });
+}
+
+const rules = { id: fullText, journal: array } satisfies OptionTable<MemoryStepOptions>;

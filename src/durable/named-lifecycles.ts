@@ -1,0 +1,98 @@
+import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
+import { HOOKS } from '../lifecycle/registered-lifecycle.js';
+import { DurableSetupError } from './error.js';
+import { hooksAsSteps } from './hook-steps.js';
+import type { ResolvedOptions } from './options.js';
+import type { Steps } from './record/steps.js';
+
+type AnyLifecycle = AgentLifecycle<never>;
+
+const MEMBERS = [...HOOKS, 'name', 'priority', 'onFailure', 'timeoutMs', 'holdStream', 'tools'] as const;
+
+/** Finds the lifecycles that the options name, and changes them. */
+export class NamedLifecycles {
+  private readonly missing: Set<string>;
+  private readonly known: string[] = [];
+
+  constructor(
+    private readonly options: Pick<ResolvedOptions, 'hooks' | 'outside'>,
+    private readonly steps: Steps,
+  ) {
+    this.missing = new Set([...options.hooks, ...options.outside]);
+    this.missing.delete('limits');
+  }
+
+  /** Sorts the lifecycles of an agent into those around the steps, and those inside of the steps. */
+  arrange(lifecycles: readonly AnyLifecycle[], hasLoaders: boolean) {
+    const outside: AnyLifecycle[] = [];
+    const inside: AnyLifecycle[] = [];
+    for (const lifecycle of lifecycles) (this.isOutside(lifecycle) ? outside : inside).push(this.changed(lifecycle));
+    if (!hasLoaders) this.assertFound();
+    return { outside, inside };
+  }
+
+  /** Returns the loader with its lifecycles changed in the same way. */
+  loader(loader: LifecycleLoader): LifecycleLoader {
+    const { name, optional } = loader;
+    return {
+      name,
+      optional,
+      load: (host) =>
+        loader.load({
+          agent: host.agent,
+          logger: host.logger,
+          get signal() {
+            return host.signal;
+          },
+          tools: () => host.tools(),
+          generate: (request) => host.generate(request),
+          closeAgent: () => host.closeAgent(),
+          use: (lifecycle, replaced) => host.use(this.changed(lifecycle), replaced),
+        }),
+      ...(loader.close && { close: () => loader.close?.() }),
+      ...(loader.status && { status: () => loader.status?.() }),
+    };
+  }
+
+  /** Throws DurableSetupError if a name of the options is not the name of a lifecycle. */
+  assertFound(): void {
+    const [name] = this.missing;
+    if (name === undefined) return;
+    const option = this.options.hooks.includes(name) ? 'hooks' : 'outside';
+    const known =
+      this.known.length === 0 ? 'The agent has no named lifecycle.' : `Lifecycles: ${this.known.join(', ')}.`;
+    throw new DurableSetupError(`\`${option}\` names "${name}", but no lifecycle has this name. ${known}`);
+  }
+
+  private isOutside(lifecycle: AnyLifecycle): boolean {
+    return this.options.outside.includes(nameOf(lifecycle) ?? '');
+  }
+
+  private changed(lifecycle: AnyLifecycle): AnyLifecycle {
+    const name = nameOf(lifecycle);
+    if (name === undefined) return lifecycle;
+    this.known.push(name);
+    this.missing.delete(name);
+    // A priority above all others, so that the wraps are around the steps.
+    if (this.isOutside(lifecycle)) return { ...membersOf(lifecycle), name, priority: 100 };
+    if (!this.options.hooks.includes(name)) return lifecycle;
+    const members = membersOf(lifecycle);
+    return { ...members, name, ...hooksAsSteps(members, name, this.steps) };
+  }
+}
+
+/** The name of an object literal, or the class name of an instance without a name. */
+function nameOf(lifecycle: AnyLifecycle): string | undefined {
+  const name = lifecycle?.name ?? lifecycle?.constructor?.name;
+  return name === 'Object' || typeof name !== 'string' ? undefined : name;
+}
+
+/** Returns the members of a lifecycle as a plain object, with methods that are bound to the lifecycle. */
+function membersOf(lifecycle: AnyLifecycle): AnyLifecycle {
+  const members: Record<string, unknown> = {};
+  for (const member of MEMBERS) {
+    const value: unknown = lifecycle[member];
+    if (value !== undefined) members[member] = typeof value === 'function' ? value.bind(lifecycle) : value;
+  }
+  return members;
+}

@@ -1,0 +1,56 @@
+import { callable, numberRule, required, texts, whole, withMethods } from '../internal/options/rules.js';
+import { invalidOption, type OptionTable, validateOptions } from '../internal/options/validate.js';
+import type { BlobStore, Step } from './step.js';
+
+/** Options of {@link durable}. */
+export interface DurableOptions {
+  /** Runs a step of the engine: `restateStep(ctx)`, `dbosStep()`, or a function of your own. */
+  readonly step: Step;
+  /**
+   * Names of lifecycles whose other hooks are steps too: `beforeAgent`, `beforeModel`, `beforeToolSelection`,
+   * `afterModel`, `afterAgent` and `onError`. Name lifecycles whose hooks are not deterministic or have side effects.
+   */
+  readonly hooks?: readonly string[] | undefined;
+  /**
+   * Names of lifecycles whose wraps are outside of the steps and run again on a replay, such as wraps that count calls.
+   * Default: `['limits']`.
+   */
+  readonly outside?: readonly string[] | undefined;
+  /** Maximum number of attempts of a model call whose error is retryable. Each attempt is a step. Default: 3. */
+  readonly maxAttempts?: number | undefined;
+  /** Stores large bytes, such as images. Default: the engine stores them, as base64. */
+  readonly blobs?: BlobStore | undefined;
+  /** Arrays of more bytes go to `blobs`. Default: 65,536. */
+  readonly maxInlineBytes?: number | undefined;
+}
+
+/** The options with their defaults. */
+export interface ResolvedOptions {
+  readonly step: Step;
+  readonly hooks: readonly string[];
+  readonly outside: readonly string[];
+  readonly maxAttempts: number;
+  readonly blobs: BlobStore | undefined;
+  readonly maxInlineBytes: number;
+}
+
+const rules = {
+  step: required(callable),
+  hooks: texts,
+  outside: texts,
+  maxAttempts: whole(1),
+  blobs: withMethods('put', 'get'),
+  maxInlineBytes: numberRule('a number of bytes, 0 or more', 0),
+} satisfies OptionTable<DurableOptions>;
+
+/** Checks the options and fills in the defaults. */
+export function resolveDurableOptions(options: DurableOptions): ResolvedOptions {
+  validateOptions(options, rules);
+  const { step, blobs, hooks = [], outside = ['limits'], maxAttempts = 3, maxInlineBytes = 65_536 } = options;
+  if (typeof step.id !== 'string' || step.id === '') {
+    throw invalidOption('step.id', 'a string that identifies the execution, the same in each attempt', step.id);
+  }
+  const both = hooks.find((name) => outside.includes(name));
+  if (both !== undefined) throw invalidOption('hooks', 'without the names in `outside`', both);
+  return { step, blobs, hooks, outside, maxAttempts, maxInlineBytes };
+}

@@ -1,0 +1,114 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Run } from '../../agent/run/run.js';
+import type { Decision } from '../../lifecycle/decision.js';
+import type { Message } from '../../model/message.js';
+import type { Usage } from '../../model/model.js';
+import { addUsage, type UsageSum } from '../../model/usage.js';
+import type { RejectAction, RespondAction } from '../../tools/tool.js';
+
+/** The effects of a step on its run, apart from its result. A replay repeats them. */
+export interface Effects {
+  readonly usage?: Usage | undefined;
+  readonly decisions?: readonly Decision[] | undefined;
+  /** The arguments of `run.add`. */
+  readonly added?: readonly Message[] | undefined;
+  /** The argument of `run.end`. */
+  readonly ended?: RejectAction | RespondAction | undefined;
+}
+
+/** One step while its function runs in this process. */
+export class StepScope {
+  /** The number of ids that the step has generated. */
+  ids = 0;
+  /** The usage of the run when the step began, and of all calls in the step. */
+  readonly usage: UsageSum;
+  readonly decisions: Decision[] = [];
+  readonly added: Message[] = [];
+  ended: RejectAction | RespondAction | undefined = undefined;
+  private readonly before: Usage;
+
+  /** `run` is undefined for a step outside of a run, such as the load of a session. */
+  constructor(
+    readonly key: string,
+    readonly run: Run | undefined,
+  ) {
+    this.usage = { ...(run?.usage ?? NO_USAGE) };
+    this.before = { ...this.usage };
+  }
+
+  /** Returns the effects so far, or undefined without effects. */
+  effects(): Effects | undefined {
+    const { decisions, added, ended } = this;
+    const usage = this.spent();
+    if (usage === undefined && decisions.length === 0 && added.length === 0 && ended === undefined) return undefined;
+    return {
+      ...(usage && { usage }),
+      ...(decisions.length > 0 && { decisions: decisions.map(shownAsJson) }),
+      ...(added.length > 0 && { added }),
+      ...(ended && { ended }),
+    };
+  }
+
+  private spent(): Usage | undefined {
+    const spent = { ...this.usage } as Record<string, number>;
+    for (const [name, count] of Object.entries(this.before)) spent[name] = (spent[name] ?? 0) - (count as number);
+    return Object.values(spent).some((count) => count > 0) ? (spent as unknown as Usage) : undefined;
+  }
+}
+
+/** The step whose function is running. Calls and hooks inside of a step are part of that step. */
+export const stepScope = new AsyncLocalStorage<StepScope>();
+
+/** Records the effects of steps on this run. Called once, before any step of the run. */
+export function recordEffects(run: Run, durableName: string): void {
+  const total = run.usage;
+  const { context, record } = run;
+  const { add, end } = context;
+  const scopeOf = () => {
+    const scope = stepScope.getStore();
+    return scope?.run === run ? scope : undefined;
+  };
+  Object.defineProperty(run, 'usage', { get: () => scopeOf()?.usage ?? total });
+  replaceMethod(run, 'record', (decision) => {
+    // A stored result is not a decision of the durable lifecycle.
+    if (decision.by === durableName && decision.point !== 'resume') return;
+    record.call(run, decision);
+    scopeOf()?.decisions.push(decision as Decision);
+  });
+  replaceMethod(context, 'add', (message) => {
+    add.call(context, message);
+    scopeOf()?.added.push(message);
+  });
+  replaceMethod(context, 'end', (action) => {
+    const scope = scopeOf();
+    if (scope !== undefined) scope.ended ??= action;
+    end.call(context, action);
+  });
+}
+
+/** Adds the usage of a step to its run. On a replay, also repeats what the step did to the run. */
+export function applyEffects(run: Run, effects: Effects, isReplay: boolean): void {
+  if (run.end.over) return;
+  addUsage(run.usage, effects.usage);
+  if (!isReplay) return;
+  const { decisions = [], added = [], ended } = effects;
+  for (const decision of decisions) if (decision.point !== 'end') run.record({ ...decision });
+  for (const message of added) if (!run.end.closing) run.context.add(message);
+  if (ended !== undefined && !run.end.closing) run.context.end(ended);
+}
+
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+function replaceMethod<T extends object, Name extends keyof T>(owner: T, name: Name, method: T[Name]): void {
+  Object.defineProperty(owner, name, { value: method, configurable: true });
+}
+
+/** Returns a copy without values that JSON cannot hold. They only show a change to people. */
+function shownAsJson(decision: Decision): Decision {
+  try {
+    return JSON.parse(JSON.stringify(decision));
+  } catch {
+    const { before: _before, after: _after, ...rest } = decision;
+    return rest;
+  }
+}

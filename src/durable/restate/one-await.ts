@@ -1,0 +1,86 @@
+import { setImmediate as nextTask } from 'node:timers/promises';
+import { StepLostError } from '../error.js';
+import { firstOf, type RestatePromiseLike } from './restate-promise.js';
+
+/** An operation of Restate that has not settled. */
+interface Operation {
+  readonly begin: () => RestatePromiseLike<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** True if the operation stays pending when the attempt ends. */
+  readonly isWait: boolean;
+}
+
+type Settled = { readonly operation: Operation; readonly value: unknown; readonly failure: Error | undefined };
+
+/**
+ * Awaits the operations of one invocation, one `await` at a time, as Restate requires. Operations that begin in the same
+ * task run in parallel. They begin in the order of the calls, so that a replay finds them in the journal.
+ */
+export class OneAwait {
+  private queue: Operation[] = [];
+  private readonly open = new Map<Operation, RestatePromiseLike<Settled>>();
+  private isRunning = false;
+  private lost: StepLostError | undefined = undefined;
+
+  /** `attemptCompleted` is aborted when Restate has ended the attempt of this process. */
+  constructor(attemptCompleted: AbortSignal) {
+    const lose = () => {
+      this.lost = new StepLostError();
+      this.failAll(this.lost);
+    };
+    if (attemptCompleted.aborted) lose();
+    else attemptCompleted.addEventListener('abort', lose, { once: true });
+  }
+
+  /** Begins an operation, and settles as it does. Rejects with StepLostError if the attempt ends before. */
+  settle<T>(begin: () => RestatePromiseLike<T>): Promise<T> {
+    return this.add(begin, false);
+  }
+
+  /** As `settle`, but stays pending if the attempt ends, as the promises of Restate do. */
+  wait<T>(begin: () => RestatePromiseLike<T>): Promise<T> {
+    return this.add(begin, true);
+  }
+
+  private add<T>(begin: () => RestatePromiseLike<T>, isWait: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.queue.push({ begin, resolve: resolve as (value: unknown) => void, reject, isWait });
+      if (this.lost !== undefined) this.failAll(this.lost);
+      else if (!this.isRunning) void this.run();
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.isRunning = true;
+    // Other steps of the same task join the first `await`.
+    await nextTask();
+    while (this.queue.length + this.open.size > 0) {
+      for (const operation of this.queue.splice(0)) this.begin(operation);
+      try {
+        const { operation, value, failure } = await firstOf([...this.open.values()]);
+        this.open.delete(operation);
+        if (failure === undefined) operation.resolve(value);
+        else operation.reject(failure);
+      } catch (error) {
+        // Restate has cancelled the invocation.
+        this.failAll(error);
+      }
+      // The code that waited for the operation may begin others.
+      await nextTask();
+    }
+    this.isRunning = false;
+  }
+
+  private begin(operation: Operation): void {
+    const settled = (value: unknown, failure: Error | undefined): Settled => ({ operation, value, failure });
+    this.open.set(operation, operation.begin().map(settled));
+  }
+
+  private failAll(error: unknown): void {
+    const operations = [...this.open.keys(), ...this.queue];
+    this.open.clear();
+    this.queue = [];
+    for (const { reject, isWait } of operations) if (!isWait || error !== this.lost) reject(error);
+  }
+}

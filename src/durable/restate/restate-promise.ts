@@ -1,0 +1,29 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+/** The members of a `RestatePromise` that the adapter uses. */
+export interface RestatePromiseLike<T> extends PromiseLike<T> {
+  map<U>(mapper: (value: T | undefined, failure: Error | undefined) => U): RestatePromiseLike<U>;
+}
+
+interface RestateSdk {
+  readonly RestatePromise: { race<T>(promises: readonly RestatePromiseLike<T>[]): RestatePromiseLike<T> };
+  isRestatePromise(value: unknown): boolean;
+}
+
+const PACKAGE = '@restatedev/restate-sdk';
+
+let loaded: RestateSdk | undefined;
+
+/** Resolves as the first of these promises does. Restate allows one pending `await` of its promises at a time. */
+export async function firstOf<T>(promises: readonly RestatePromiseLike<T>[]): Promise<T> {
+  loaded ??= await loadSdk(promises[0]);
+  return loaded.RestatePromise.race(promises);
+}
+
+/** Loads the SDK that made the promise. The `import` build and the `require` build do not accept each other's promises. */
+async function loadSdk(promise: unknown): Promise<RestateSdk> {
+  const imported = (await import('@restatedev/restate-sdk')) as unknown as RestateSdk;
+  if (imported.isRestatePromise(promise)) return imported;
+  return createRequire(import.meta.url ?? pathToFileURL(__filename))(PACKAGE);
+}

@@ -1,0 +1,83 @@
+import type { ResumeDecisions } from '../../agent/run/resume/continuation.js';
+import type { RunResult } from '../../agent/run-result.js';
+import type { JsonValue } from '../../internal/json.js';
+import { withMethods } from '../../internal/options/rules.js';
+import { validateOption } from '../../internal/options/validate.js';
+import { asDecisions, decisionProblem } from '../check-decisions.js';
+import { type DecisionOptions, defineStep, type Step } from '../step.js';
+import { OneAwait } from './one-await.js';
+import type { RestatePromiseLike } from './restate-promise.js';
+
+// The SDK calls this function, which Node has from version 22 on.
+if (!('withResolvers' in Promise)) Object.defineProperty(Promise, 'withResolvers', { value: withResolvers });
+
+/** The members of a Restate `Context` that the adapter uses. */
+export interface RestateStepContext {
+  run(name: string, action: () => Promise<JsonValue>): RestatePromiseLike<JsonValue>;
+  awakeable(): { readonly id: string; readonly promise: RestatePromiseLike<unknown> };
+  request(): { readonly id: string; readonly attemptCompletedSignal: AbortSignal };
+}
+
+/** The steps of one Restate invocation. */
+export interface RestateStep extends Step {
+  /**
+   * Waits in Restate until the pending calls of a suspended run have decisions. `notify` gets the id of an awakeable.
+   * Another process resolves the awakeable with the decisions as JSON: `{ "<call id>": "approve" }`. Invalid decisions are
+   * refused: `notify` gets the problem and a new id.
+   */
+  decisions(result: Pick<RunResult, 'pending'>, options: DecisionOptions): Promise<ResumeDecisions>;
+}
+
+/**
+ * Makes the steps of a Restate invocation. Create one for each invocation. Steps that begin at the same time run in
+ * parallel.
+ *
+ * Do not await other promises of `ctx` while a run is active: Restate allows one pending `await` at a time.
+ *
+ * @example
+ * const step = restateStep(ctx);
+ * const agent = new Agent(durable({ step }).options({ model, tools, lifecycle: [approval({ tools: ['pay'] })] }));
+ * let result = await agent.run(question);
+ * while (result.status === 'suspended') {
+ *   const resume = await step.decisions(result, { notify: ({ id, pending }) => saveRequest(id, pending) });
+ *   result = await agent.run('', { messages: result.history, resume });
+ * }
+ */
+export function restateStep(ctx: RestateStepContext): RestateStep {
+  validateOption('ctx', ctx, CONTEXT);
+  const { id, attemptCompletedSignal } = ctx.request();
+  const awaits = new OneAwait(attemptCompletedSignal);
+  const step = defineStep(id, (name, run) => awaits.settle(() => ctx.run(name, run)));
+  const decisions: RestateStep['decisions'] = async (result, { notify }) => {
+    for (let problem: string | undefined; ; ) {
+      const awakeable = ctx.awakeable();
+      const request = { id: awakeable.id, pending: result.pending, ...(problem !== undefined && { problem }) };
+      await awaits.settle(() =>
+        ctx.run(`ask ${result.pending.map((call) => call.id).join(' ')}`, async () => {
+          await notify(request);
+          return null;
+        }),
+      );
+      const given = await awaits.wait(() => awakeable.promise);
+      problem = decisionProblem(given, result);
+      if (problem === undefined) return asDecisions(given);
+    }
+  };
+  return Object.assign(step, { decisions });
+}
+
+const CONTEXT = {
+  ...withMethods('run', 'awakeable', 'request'),
+  expected: 'the context of a Restate handler',
+  isRequired: true,
+};
+
+function withResolvers<T>(this: PromiseConstructor) {
+  let resolve!: (value: T | PromiseLike<T>) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new this<T>((res, rej) => {
+    resolve = res;
+    reject = rej;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,74 @@
+import type { PendingAnswer, PendingCall } from '../agent/run-result.js';
+import type { JsonValue } from '../internal/json.js';
+import { callable, fullText, required } from '../internal/options/rules.js';
+import { validateOption } from '../internal/options/validate.js';
+import type { Awaitable } from '../internal/promise.js';
+
+/** The third argument of a {@link Step}. */
+export interface StepOptions {
+  /**
+   * Identifies the step among all steps of all executions, and is the same in each attempt. The key of a tool call is the
+   * `idempotencyKey` that the tool gets.
+   */
+  readonly key: string;
+  /** The kind of work: a model call, a tool call, a hook, a wait before a retry, or access to a session store. */
+  readonly kind: 'start' | 'model' | 'tool' | 'hook' | 'tools' | 'wait' | 'session';
+}
+
+/**
+ * Runs one step of a durable engine. Resolves with the JSON value that `run` resolved with, after the engine has stored
+ * it. If the engine has stored the value in an earlier attempt, resolves with that value and does not call `run`.
+ *
+ * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step, so that
+ * nothing is stored. Several steps may be open at the same time. If the promise of a step rejects, the agent's run is
+ * aborted.
+ */
+export interface Step extends StepFunction {
+  /** Identifies the execution, and is the same in each attempt. Ids of runs and of new sessions contain it. */
+  readonly id: string;
+}
+
+/** The function of a {@link Step}. */
+export type StepFunction = (name: string, run: () => Promise<JsonValue>, options: StepOptions) => Promise<JsonValue>;
+
+/**
+ * Makes a step of an engine of your own, from the id of the execution and a function.
+ *
+ * @example
+ * const step = defineStep(job.id, async (_name, run, { key }) => {
+ *   const stored = await database.find(key);
+ *   if (stored !== undefined) return stored;
+ *   const value = await run();
+ *   await database.insert(key, value);
+ *   return value;
+ * });
+ */
+export function defineStep(id: string, step: StepFunction): Step {
+  validateOption('id', id, required(fullText));
+  validateOption('step', step, required(callable));
+  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id });
+}
+
+/** Stores large bytes outside of the engine. */
+export interface BlobStore {
+  /** Stores bytes. A second call with the same key replaces the bytes. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Returns the stored bytes, or undefined if the store has no such key. */
+  get(key: string): Promise<Uint8Array | undefined>;
+}
+
+/** Tells the host that a run waits for decisions. */
+export interface DecisionRequest {
+  /** Identifies the wait. Pass it to the engine with the decisions. */
+  readonly id: string;
+  /** The calls that need a decision. */
+  readonly pending: readonly (PendingCall | PendingAnswer)[];
+  /** The problem with the last decisions, if the engine got invalid ones. The new `id` replaces the old one. */
+  readonly problem?: string | undefined;
+}
+
+/** Options of a wait for decisions. */
+export interface DecisionOptions {
+  /** Called in a step, for example to send a message or to store the `id`. May run again after a crash. */
+  readonly notify: (request: DecisionRequest) => Awaitable<void>;
+}

@@ -1,0 +1,44 @@
+import type { Run } from '../agent/run/run.js';
+import type { JsonSchema } from '../internal/json.js';
+import type { Tool } from '../tools/tool.js';
+import { errorResult, toolResult } from '../tools/tool-result.js';
+import type { Steps } from './record/steps.js';
+
+/** A tool as a step stores it. */
+interface StoredTool extends Pick<Tool, 'name' | 'description' | 'annotations' | 'origin'> {
+  readonly inputSchema: JsonSchema;
+}
+
+/**
+ * Stores the tools of a turn in a step, and returns the stored ones. A stored tool that is missing now is offered as
+ * before, but its calls get an error result.
+ */
+export async function storedTools(
+  steps: Steps,
+  tools: readonly Tool[],
+  { run, number }: { readonly run: Run; readonly number: number },
+): Promise<readonly Tool[]> {
+  const key = `${run.context.idempotencyKey}:tools:${number}`;
+  const stored = await steps.perform({ name: `tools ${number}`, key, kind: 'tools', run }, async () =>
+    tools.map(
+      ({ name, description, inputSchema, annotations, origin }): StoredTool => ({
+        name,
+        description,
+        inputSchema,
+        annotations,
+        origin,
+      }),
+    ),
+  );
+  const present = new Map(tools.map((tool) => [tool.name, tool]));
+  const isSame = stored.length === tools.length && stored.every(({ name }, index) => tools[index]?.name === name);
+  return isSame ? tools : stored.map((tool) => present.get(tool.name) ?? missingTool(tool));
+}
+
+function missingTool(stored: StoredTool): Tool {
+  return {
+    ...stored,
+    check: (value) => ({ value }),
+    execute: () => toolResult(errorResult(`The tool "${stored.name}" is not available at the moment.`)),
+  };
+}

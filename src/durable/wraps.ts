@@ -1,0 +1,116 @@
+import type { Run } from '../agent/run/run.js';
+import { KeelsonError } from '../errors.js';
+import type { HookPoint } from '../lifecycle/decision.js';
+import { report } from '../lifecycle/hook-run.js';
+import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
+import type { ModelResponse } from '../model/model.js';
+import { ModelError } from '../model/run-error.js';
+import type { ToolResult } from '../tools/tool.js';
+import type { Steps } from './record/steps.js';
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+
+/** A model call of a run, by its position. */
+export interface NumberedCall {
+  readonly run: Run;
+  readonly number: number;
+  readonly maxAttempts: number;
+}
+
+/** Makes a model call a step. A retryable ModelError is followed by another step, up to the limit of attempts. */
+export async function modelStep(
+  steps: Steps,
+  { run, number, maxAttempts }: NumberedCall,
+  { request, next }: { readonly request: ModelCallRequest; readonly next: ModelCall },
+): Promise<ModelResponse> {
+  const base = `${run.context.idempotencyKey}:model:${number}`;
+  for (let attempt = 1; ; attempt += 1) {
+    const again = attempt === 1 ? '' : `, attempt ${attempt}`;
+    const key = attempt === 1 ? base : `${base}:${attempt}`;
+    let isReplay = true;
+    const call = () => {
+      isReplay = false;
+      return next();
+    };
+    try {
+      const response = await steps.perform({ name: `model ${number}${again}`, key, kind: 'model', run }, call);
+      if (isReplay) markAsShown(run, response);
+      return response;
+    } catch (error) {
+      const delayMs =
+        attempt < maxAttempts && run.end.abortError === undefined ? delayAfter(error, attempt) : undefined;
+      if (delayMs === undefined) throw error;
+      const news = { type: 'model-error', error, action: 'retry', model: request.model.id, delayMs } as const;
+      report(request.run, news, `Attempt ${attempt + 1} follows in ${delayMs} ms: ${(error as Error).message}`);
+      const wait = { name: `wait after model ${number}${again}`, key: `${key}:wait`, kind: 'wait', run } as const;
+      await steps.perform(wait, () => elapsed(run, delayMs));
+    }
+  }
+}
+
+/** Makes the run treat the text of a stored response as streamed, so that it does not emit the text again. */
+function markAsShown(run: Run, response: ModelResponse): void {
+  if (run.step === undefined) return;
+  run.attempt += 1;
+  run.streamed = run.attempt;
+  run.step.keep(run.attempt, response);
+}
+
+/** Makes a tool call a step, the `nth` with its id in the run. A suspension of an inner hook is stored too. */
+export async function toolStep(
+  steps: Steps,
+  { run, nth }: { readonly run: Run; readonly nth: number },
+  { call, next }: { readonly call: ToolCallRequest; readonly next: ToolInvoke },
+): Promise<ToolResult> {
+  const { id, name } = call;
+  const key = `${run.context.idempotencyKey}:${id}${nth === 1 ? '' : `#${nth}`}`;
+  const outcome = await steps.perform({ name: `tool ${name} ${id}`, key, kind: 'tool', run }, () =>
+    outcomeOf(run, id, next),
+  );
+  if (outcome.suspended === undefined) return outcome.result;
+  const { reason, by, point } = outcome.suspended;
+  run.suspended ??= new Map();
+  run.suspended.set(id, { action: { type: 'suspend', reason, by }, by, point });
+  throw run.end.own(new StepSuspendedError(reason));
+}
+
+/** The result of a tool call, or the suspension of the call. */
+type ToolOutcome =
+  | { readonly result: ToolResult; readonly suspended?: undefined }
+  | { readonly suspended: { readonly reason: string; readonly by: string; readonly point: HookPoint | 'end' } };
+
+async function outcomeOf(run: Run, id: string, next: ToolInvoke): Promise<ToolOutcome> {
+  try {
+    return { result: await next() };
+  } catch (error) {
+    const verdict = run.suspended?.get(id);
+    if (verdict?.action.type !== 'suspend') throw error;
+    return { suspended: { reason: verdict.action.reason, by: verdict.by, point: verdict.point } };
+  }
+}
+
+/** Ends the wraps around a suspended call. The run ignores the error, because the call is in `run.suspended`. */
+class StepSuspendedError extends KeelsonError {
+  readonly code = 'ERR_STEP_SUSPENDED';
+
+  constructor(reason: string) {
+    super(`The call is suspended: ${reason}`);
+  }
+}
+
+/** Returns the delay before the next attempt, or undefined if the call must not be repeated. */
+function delayAfter(error: unknown, attempt: number): number | undefined {
+  if (!(error instanceof ModelError) || !error.retryable) return undefined;
+  const delayMs = error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
+  return delayMs >= 0 && delayMs <= MAX_DELAY_MS ? delayMs : undefined;
+}
+
+/** Resolves after the delay. Rejects when the run is aborted. */
+async function elapsed({ context: { clock }, end }: Run, ms: number): Promise<null> {
+  let timer: unknown;
+  const passed = new Promise<null>((resolve) => {
+    timer = clock.setTimeout(() => resolve(null), ms);
+  });
+  return end.stopper().race(passed, () => clock.clearTimeout(timer));
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { durable, memoryStep } from '../../src/durable/durable.js';
+import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { rejectionOf } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+
+const model = () => scriptedModel(['ok', 'ok']);
+const logger = keepingLogger();
+
+describe('the options of durable', () => {
+  test.each([
+    [{}, 'step'],
+    [{ step: async () => null }, 'step.id'],
+    [{ step: memoryStep(), hooks: 'audit' }, 'hooks'],
+    [{ step: memoryStep(), maxAttempts: 0 }, 'maxAttempts'],
+    [{ step: memoryStep(), blobs: {} }, 'blobs.put'],
+    [{ step: memoryStep(), hooks: ['limits'] }, 'hooks'],
+    [{ step: memoryStep(), retries: 3 }, 'retries'],
+  ])('%o is refused and names the option', (options, option) => {
+    expect(() => durable(options as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
+  });
+
+  test('an agent whose ids and time are not of the engine is refused, with the way to create it', async () => {
+    const agent = new Agent({ model: model(), lifecycle: [durable({ step: memoryStep() })] });
+
+    const error = await rejectionOf(agent.run('Hi.'));
+
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', cause: { code: 'ERR_DURABLE_SETUP' } });
+    expect(String(error)).toContain('new Agent(engine.options({ … }))');
+  });
+
+  test('a name in `hooks` that no lifecycle has is refused, with the known names', () => {
+    const engine = durable({ step: memoryStep(), hooks: ['audits'] });
+
+    expect(() => engine.options({ model: model(), lifecycle: [{ name: 'audit' }] })).toThrow(
+      '`hooks` names "audits", but no lifecycle has this name. Lifecycles: audit.',
+    );
+  });
+
+  test('a name in `hooks` may be the name of a lifecycle that a loader adds', async () => {
+    let calls = 0;
+    const audit: AgentLifecycle = {
+      name: 'audit',
+      beforeAgent() {
+        calls += 1;
+      },
+    };
+    const loader = (lifecycle: AgentLifecycle): LifecycleLoader => ({
+      name: 'l',
+      load: (host) => void host.use(lifecycle),
+    });
+    const step = memoryStep();
+    const run = (journal: typeof step.journal, lifecycle: AgentLifecycle) => {
+      const engine = durable({ step: journal === step.journal ? step : memoryStep({ journal }), hooks: ['audit'] });
+      return new Agent(engine.options({ model: model(), loaders: [loader(lifecycle)], logger })).run('Hi.');
+    };
+
+    await run(step.journal, audit);
+    await run([...step.journal], audit);
+
+    expect(calls).toBe(1);
+    const error = await rejectionOf(run([...step.journal], { name: 'other' }));
+    expect(String(error)).toContain('`hooks` names "audit"');
+  });
+
+  test('the methods of a class instance keep their `this`', async () => {
+    class Audit implements AgentLifecycle {
+      readonly seen: string[] = [];
+      readonly #mark = '!';
+      beforeAgent(input: string) {
+        this.seen.push(input);
+        return input + this.#mark;
+      }
+    }
+    const audit = new Audit();
+    const engine = durable({ step: memoryStep(), hooks: ['Audit'] });
+
+    const result = await new Agent(engine.options({ model: model(), lifecycle: [audit] })).run('Hi.');
+
+    expect(audit.seen).toEqual(['Hi.']);
+    expect(result.messages[0]).toMatchObject({ content: 'Hi.!' });
+  });
+
+  test('an invalid list of lifecycles is described by the agent', () => {
+    const options = durable({ step: memoryStep() }).options({ model: model(), lifecycle: {} as never });
+
+    expect(() => new Agent(options)).toThrow(expect.objectContaining({ option: 'lifecycle' }));
+  });
+});
+
+describe('the tools of an agent with loaders', () => {
+  test('the tool list of each turn is a step, and a tool that is missing on a replay stays in the list', async () => {
+    const seen: unknown[] = [];
+    const watch: AgentLifecycle = {
+      name: 'watch',
+      beforeModel: (_messages, run) => void seen.push(run.tools.length),
+      beforeToolSelection: (tools) => void seen.push(tools.map(({ name }) => name)),
+    };
+    const first = memoryStep();
+    const run = (step: typeof first, tools: readonly string[]) => {
+      const server: LifecycleLoader = {
+        name: 'server',
+        load: (host) => void host.use({ tools: tools.map((name) => toolOf(name, () => name)) }),
+      };
+      const options = { model: model(), lifecycle: [watch], loaders: [server], logger };
+      return new Agent(durable({ step }).options(options)).run('Hi.');
+    };
+
+    await run(first, ['a', 'b']);
+    await run(memoryStep({ journal: first.journal }), ['b', 'c']);
+
+    expect(first.journal.map((entry) => entry?.name)).toEqual(['start', 'tools 1', 'model 1']);
+    expect(seen.filter(Array.isArray)).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+});

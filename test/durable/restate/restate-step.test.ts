@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../../support/agent/settle.js';
+import { ANSWER, faultsOf, USAGE } from '../../support/durable/errand.js';
+import { fileLog, linesOf } from '../../support/durable/file-log.js';
+import type { KillOrder } from '../../support/durable/kill.js';
+import { describeWithRestate, type RestateSetup, startRestate } from '../../support/durable/restate-server.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
+
+describeWithRestate('restateStep with a real server', () => {
+  let restate: RestateSetup;
+
+  beforeAll(async () => {
+    restate = await startRestate(folder);
+  }, 30_000);
+
+  afterAll(async () => {
+    await restate.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('an errand finishes after kills of the service and of the server, and runs no stored step again', async () => {
+    const kills: KillOrder[] = [
+      { what: 'tool search c', phase: 'before', pid: 0, delayMs: 200 },
+      { what: 'tool note one', phase: 'after', pid: restate.serverPid() },
+    ];
+    const path = join(folder, 'killed');
+    const running = restate.call('killed', { name: 'killed', kills });
+    await restate.decide(`${path}.ask`, { call_3_0: 'approve' });
+
+    expect(await running).toMatchObject({ text: ANSWER, usage: USAGE });
+    const works = fileLog(path).all();
+    expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool note one']);
+    expect(faultsOf(works)).toEqual([]);
+    // The searches a and b were stored when the service died, and c had not begun.
+    expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
+  }, 20_000);
+
+  test('invalid decisions are refused, and the host gets the problem with a new id', async () => {
+    const path = join(folder, 'refused');
+    const running = restate.call('refused', { name: 'refused', kills: [] });
+    await restate.decide(`${path}.ask`, { call_9_9: 'approve' });
+    await until(() => linesOf(`${path}.ask`).length === 2);
+    const [, { problem }] = linesOf(`${path}.ask`).map((line) => JSON.parse(line));
+    await restate.decide(`${path}.ask`, { call_3_0: { deny: 'too much' } });
+
+    expect(problem).toBe('"call_9_9" is not pending; pending: call_3_0');
+    expect(await running).toMatchObject({ text: expect.stringContaining('The call was denied: too much') });
+  });
+});

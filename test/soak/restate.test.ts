@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
+import { pause } from '../support/agent/settle.js';
+import { ANSWER, faultsOf, STAGES, USAGE } from '../support/durable/errand.js';
+import { fileLog, linesOf } from '../support/durable/file-log.js';
+import type { KillOrder } from '../support/durable/kill.js';
+import { describeWithRestate, type RestateSetup, startRestate } from '../support/durable/restate-server.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
+
+const MINUTES = 600_000;
+
+/** Every work of an errand, and the repeated model call after the failed one. */
+const WORKS = [...STAGES.flat().map((what) => ({ what, nth: 1 })), { what: 'model 3', nth: 2 }];
+
+describeWithRestate('durable errands in Restate', () => {
+  // `npm test` kills two processes in test/durable/restate.
+  const test = vitest.runIf(process.env.KEELSON_SOAK === '1');
+  let restate: RestateSetup;
+
+  beforeAll(async () => {
+    restate = await startRestate(folder);
+  }, 30_000);
+
+  afterAll(async () => {
+    await restate.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
+  async function errand(name: string, kills: readonly KillOrder[] = []): Promise<void> {
+    const path = join(folder, name);
+    const running = restate.call(name, { name, kills });
+    await restate.decide(`${path}.ask`, { call_3_0: 'approve' });
+    expect(await running, name).toMatchObject({ text: ANSWER, usage: USAGE });
+    expect(faultsOf(fileLog(path).all()), name).toEqual([]);
+    expect(linesOf(`${path}.kills`), name).toHaveLength(kills.length);
+  }
+
+  test.each(['service', 'server'] as const)(
+    'a kill of the %s at any work: the errand finishes',
+    async (victim) => {
+      for (const { what, nth } of WORKS) {
+        for (const phase of ['before', 'after'] as const) {
+          const pid = victim === 'service' ? 0 : restate.serverPid();
+          await errand(`${victim} ${phase} ${what} ${nth}`.replaceAll(' ', '-'), [{ what, nth, phase, pid }]);
+        }
+      }
+    },
+    MINUTES,
+  );
+
+  test(
+    '50 errands at once finish despite random kills of the service and of the server',
+    async () => {
+      let isDone = false;
+      const errands = Promise.all(Array.from({ length: 50 }, (_, index) => errand(`random-${index}`))).finally(() => {
+        isDone = true;
+      });
+      let kills = 0;
+      while (!isDone && kills < 12) {
+        await pause(1_500 * Math.random());
+        process.kill(kills % 3 === 2 ? restate.serverPid() : restate.servicePid(), 'SIGKILL');
+        kills += 1;
+        await pause(1_500);
+      }
+      await errands;
+
+      expect(kills).toBeGreaterThan(2);
+    },
+    MINUTES,
+  );
+});

@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import { pause } from '../agent/settle.js';
+import { freePort } from '../stores/free-port.js';
+import { linesOf } from './file-log.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+function findServer(): string | undefined {
+  try {
+    const platform = `${process.platform}-${process.arch}`;
+    const found = createRequire(import.meta.url).resolve(`@restatedev/restate-server-${platform}/package.json`);
+    const program = join(dirname(found), 'bin', 'restate-server');
+    return existsSync(program) ? program : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const program = findServer();
+
+/** Like `describe`. Without a Restate server for this platform, the tests are skipped, or fail in CI. */
+export function describeWithRestate(title: string, tests: () => void): void {
+  if (program !== undefined) return void describe(title, tests);
+  const reason = `@restatedev/restate-server has no program for ${process.platform}-${process.arch}`;
+  if (process.env.CI === 'true') return void test(title, () => expect.fail(reason));
+  console.log(`Skipped, since ${reason}: ${title}`);
+  describe.runIf(false)(title, tests);
+}
+
+/** A Restate server and one service. Each starts again after it was killed, on the same port and with the same data. */
+export interface RestateSetup {
+  readonly ingress: string;
+  /** The process id of the running server. */
+  serverPid(): number;
+  servicePid(): number;
+  /** Calls the handler, again after a lost connection. A second call with the same id waits for the same invocation. */
+  call(id: string, request: object): Promise<unknown>;
+  /** Sends decisions, as another process does, to the last id that a file names. Waits until the server accepts them. */
+  decide(file: string, decisions: object): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Keeper {
+  readonly pid: () => number;
+  readonly ready: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Starts a server with its data in a directory, and the service of the fixture. */
+export async function startRestate(folder: string): Promise<RestateSetup> {
+  const [ingressPort, adminPort, nodePort, servicePort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  const env = {
+    ...process.env,
+    RESTATE_INGRESS__BIND_PORT: `${ingressPort}`,
+    RESTATE_ADMIN__BIND_PORT: `${adminPort}`,
+    RESTATE_BIND_PORT: `${nodePort}`,
+    RESTATE_LISTEN_MODE: 'tcp',
+    // Short delays between attempts, since tests kill services on purpose.
+    RESTATE_DEFAULT_RETRY_POLICY__INITIAL_INTERVAL: '50ms',
+    RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL: '300ms',
+  };
+  const args = ['--node-name', 'n1', '--base-dir', join(folder, 'data'), '--no-logo'];
+  const bundled = await bundle('restate-service');
+  const start = () => spawn(program as string, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = keep(start, join(folder, 'server.log'));
+  const service = keep(
+    () =>
+      spawn(process.execPath, [bundled, `${servicePort}`, folder], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    join(folder, 'service.log'),
+  );
+  await service.ready;
+  await register(`http://127.0.0.1:${adminPort}`, `http://127.0.0.1:${servicePort}`);
+  const ingress = `http://127.0.0.1:${ingressPort}`;
+  return {
+    ingress,
+    serverPid: server.pid,
+    servicePid: service.pid,
+    call: (id, request) => callUntilDone(`${ingress}/errands/run`, id, request),
+    decide: (file, decisions) => decide(ingress, file, decisions),
+    async close() {
+      await service.close();
+      await server.close();
+    },
+  };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** Bundles a program of the fixtures, because a bundle starts faster after each kill. Returns the path of the bundle. */
+async function bundle(name: string): Promise<string> {
+  // Inside of the project, so that Node finds the packages.
+  const outfile = join(ROOT, 'node_modules/.cache/keelson-tests', `${name}-${process.pid}.mjs`);
+  const entryPoints = [join(ROOT, 'test/fixtures/durable', `${name}.ts`)];
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/** Starts a process, and starts it again whenever it ends. */
+function keep(start: () => ChildProcess, logPath: string): Keeper {
+  const log = createWriteStream(logPath, { flags: 'a' });
+  let isClosed = false;
+  let child = start();
+  const watch = () => {
+    child.stdout?.pipe(log, { end: false });
+    child.stderr?.pipe(log, { end: false });
+    child.once('exit', () => {
+      if (isClosed) return;
+      child = start();
+      watch();
+    });
+  };
+  watch();
+  return {
+    pid: () => child.pid as number,
+    ready: once(child.stdout as NodeJS.ReadableStream, 'data'),
+    async close() {
+      isClosed = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function register(admin: string, uri: string): Promise<void> {
+  const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ uri, force: true }) };
+  for (let tries = 0; tries < 200; tries += 1) {
+    const response = await fetch(`${admin}/deployments`, request).catch(() => undefined);
+    if (response?.ok) return;
+    await pause(50);
+  }
+  expect.fail('the Restate server did not accept the service within ten seconds');
+}
+
+async function decide(ingress: string, file: string, decisions: object): Promise<void> {
+  const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(decisions) };
+  for (;;) {
+    const line = linesOf(file).at(-1);
+    const url = `${ingress}/restate/awakeables/${line && JSON.parse(line).id}/resolve`;
+    const response = line === undefined ? undefined : await fetch(url, request).catch(() => undefined);
+    if (response?.ok) return;
+    await pause(20);
+  }
+}
+
+async function callUntilDone(url: string, id: string, request: object): Promise<unknown> {
+  for (;;) {
+    const headers = { ...JSON_TYPE, 'idempotency-key': id };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) }).catch(
+      () => undefined,
+    );
+    const text = await response?.text().catch(() => undefined);
+    if (response !== undefined && text !== undefined) {
+      if (response.ok) return JSON.parse(text);
+      if (response.status < 500 || text.includes('"code"')) expect.fail(`${response.status}: ${text}`);
+    }
+    await pause(50);
+  }
+}
