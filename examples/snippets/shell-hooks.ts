@@ -66,6 +66,11 @@ const renaming = shellHooks({
 // #endregion
 assert.deepEqual(renaming.status().hooks, []);
 
+// #region transcript
+const looping = shellHooks({ workspaceDir, discover: ['claude'], transcript: 'claude', approve: terminalApprover() });
+// #endregion
+assert.deepEqual(looping.status().hooks, []);
+
 // #region discover
 const found = shellHooks({
   workspaceDir,

@@ -7,7 +7,7 @@ import { Agent } from 'keelson';
 import { plugins } from 'keelson/plugins';
 import { shellHooks } from 'keelson/shell-hooks';
 import { calls, says, scriptedModel } from 'keelson/testing';
-import { createTrustGate } from 'keelson/trust';
+import { type Approver, createTrustGate } from 'keelson/trust';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-gate-'));
 const workspaceDir = join(folder, 'workspace');
@@ -21,6 +21,13 @@ writeFileSync(join(workspaceDir, 'harbour.plugins.json'), '{ "plugins": [{ "path
 
 const asked: string[] = [];
 const ask = ({ item }: { readonly item: { readonly name: string } }) => asked.push(item.name) > 0;
+
+// #region parts
+const careful: Approver = ({ parts }) => ({
+  declined: parts.filter(({ item }) => item.kind === 'mcp-server').map(({ digest }) => digest),
+});
+// #endregion
+assert.equal(typeof careful, 'function');
 
 // #region gate
 const gate = createTrustGate({ appName: 'harbour', workspaceDir, stateDir, approve: ask });

@@ -239,8 +239,8 @@ export function report(run: RunContext, news: RunReport, message?: string): void
 
 /** A moment inside of a ready-made lifecycle. */
 export type Moment =
-  | { readonly type: 'approval'; readonly tool: string; readonly reason: string }
-  | { readonly type: 'compaction' };
+  | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
+  | { readonly kind: 'compaction' };
 
 /** Handles a moment of a run. Returns false to prevent a compaction. */
 export type MomentHandler = (moment: Moment) => Promise<boolean>;

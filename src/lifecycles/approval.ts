@@ -71,7 +71,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const need = call.needsApproval === true || (await needOf(call, { tools, when }));
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
-      void tellMoment(call.run, { type: 'approval', tool: call.name, reason });
+      void tellMoment(call.run, { kind: 'approval', tool: call.name, reason });
       const question = () => ask?.(call, reason);
       const asking = askInParallel ? question() : inTurn(queues, call.run as RunContext, question);
       const answer = (await asking) as ApprovalAnswer | undefined;

@@ -121,7 +121,13 @@ export interface ShellHooksOptions {
   readonly machine?: HookMachineOptions | undefined;
 }
 
-/** The form and the directory of transcripts. */
+/**
+ * The form and the directory of transcripts.
+ *
+ * @example
+ * const transcript: TranscriptOptions = { format: 'claude', folder: '/home/me/.my-agent/transcripts' };
+ * const hooks = shellHooks({ discover: ['claude'], transcript, approve: terminalApprover() });
+ */
 export interface TranscriptOptions {
   readonly format: 'claude';
   /** Absolute path of the directory. Only the user can read its files. */

@@ -11,12 +11,14 @@ import { write } from '../support/process/scratch.js';
 
 const claude = { skillFolders: ['.app/skills', '.agents/skills', '.claude/skills'], compat: ['claude'] } as const;
 
-function plugin(place: Place, name: string, contents: Readonly<Record<string, string>>, scope = 'user'): string {
+/** Returns a function that writes a plugin of the user or of the workspace, and returns its directory. */
+const pluginOf = (scope: string) => (place: Place, name: string, contents: Readonly<Record<string, string>>) => {
   const parent = scope === 'user' ? join(place.userDir, 'extensions') : join(place.workspaceDir, '.app/extensions');
   const all = { '.claude-plugin/plugin.json': JSON.stringify({ name, version: '1.0.0' }), ...contents };
   for (const [path, text] of Object.entries(all)) write(join(parent, name, path), text);
   return join(parent, name);
-}
+};
+const plugin = pluginOf('user');
 
 function link(target: string, path: string): void {
   mkdirSync(dirname(path), { recursive: true });
@@ -95,17 +97,12 @@ describe('a SKILL.md without front matter', () => {
 describe('a link inside of a plugin', () => {
   test.each(['user', 'workspace'])('of the %s is followed: skills, their files, and commands', async (scope) => {
     const place = makePlace();
-    const root = plugin(
-      place,
-      'p',
-      {
-        'shared/one/SKILL.md': skill('one', 'One.'),
-        'shared/two.md': skill('two', 'Two.'),
-        'shared/files/notes.md': 'The notes.',
-        'shared/commands/three.md': 'Three.',
-      },
-      scope,
-    );
+    const root = pluginOf(scope)(place, 'p', {
+      'shared/one/SKILL.md': skill('one', 'One.'),
+      'shared/two.md': skill('two', 'Two.'),
+      'shared/files/notes.md': 'The notes.',
+      'shared/commands/three.md': 'Three.',
+    });
     link('../shared/one', join(root, 'skills/one'));
     link('../../shared/two.md', join(root, 'skills/two/SKILL.md'));
     link('../../shared/files', join(root, 'skills/two/files'));

@@ -87,7 +87,7 @@ function createCompactor(rule: CutRule, summarize: Summarize) {
   };
   const compactBy = async (cut: Cut, messages: readonly Message[], task: Task) => {
     const { run } = task;
-    const told = tellMoment(run, { type: 'compaction' });
+    const told = tellMoment(run, { kind: 'compaction' });
     if (told !== undefined && !(await told)) return undefined;
     report(run, { type: 'compaction-start', messages: messages.length });
     const compacted = await compactTo(cut, messages, task);

@@ -14,7 +14,7 @@ const AGENT_ORIGIN = 'agent ';
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
   if (!events.has('notification') && !events.has('before_compaction')) return;
   handleMoments(run, async (moment) => {
-    if (moment.type === 'compaction') return events.has('before_compaction') ? beforeCompaction(run, parts) : true;
+    if (moment.kind === 'compaction') return events.has('before_compaction') ? beforeCompaction(run, parts) : true;
     if (events.has('notification')) await notify(run, moment, parts);
     return true;
   });
@@ -23,7 +23,7 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
 /** Runs the `notification` hooks for a question for approval. Their output decides nothing. */
 export async function notify(
   run: RunContext,
-  { tool, reason }: Omit<Extract<Moment, { type: 'approval' }>, 'type'>,
+  { tool, reason }: Omit<Extract<Moment, { kind: 'approval' }>, 'kind'>,
   { runner, notes }: HookParts,
 ): Promise<void> {
   const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };

@@ -16,10 +16,7 @@ export const HOOK_EVENTS = [
   'session_end',
 ] as const;
 
-/**
- * Names of further events, which do not occur in every run: a person is asked for approval, an agent that is a tool has
- * ended, and a conversation is about to be summarised.
- */
+/** Names of events that do not occur in every run. */
 const RARE_EVENTS = ['notification', 'after_subagent', 'before_compaction'] as const;
 
 /** Names of all events, in the order in which they are listed. */

@@ -25,8 +25,8 @@ export interface MessageLines {
 const CLAUDE = { dialect: 'claude' } as const;
 
 /**
- * Returns a message as lines of a session file of Claude Code, as far as its hooks read them: one line for each content
- * block of an assistant message, and one for any other message. `key` is different for each message of the session.
+ * Returns a message as lines of a session file of Claude Code. An assistant message has one line for each content block,
+ * and any other message has one line. `key` is different for each message of the session.
  */
 export function claudeLines(
   message: Message,
