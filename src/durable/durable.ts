@@ -26,5 +26,5 @@ export {
   defineStep,
   type Step,
   type StepFunction,
-  type StepOptions,
+  type StepInfo,
 } from './step.js';
