@@ -33,5 +33,5 @@ export {
   defineStep,
   type Step,
   type StepFunction,
-  type StepOptions,
+  type StepInfo,
 } from './step.js';
