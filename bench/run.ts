@@ -13,6 +13,7 @@ import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
+import { measureSessions } from './measure/sessions.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
 import { measureStores } from './measure/stores.js';
 import { measureUi } from './measure/ui.js';
@@ -41,6 +42,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   ui: measureUi,
   stores: measureStores,
   durable: measureDurable,
+  sessions: measureSessions,
   wire: measureWire,
 };
 

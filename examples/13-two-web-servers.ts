@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createSocket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Agent, SessionConflictError } from 'keelson';
 import { migrate, PostgresSessionStore } from 'keelson/postgres';
@@ -86,16 +86,8 @@ async function talk(url: string): Promise<void> {
   await pool.end();
 }
 
-async function freePort(): Promise<number> {
-  const socket = createSocket().listen(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address() as AddressInfo;
-  socket.close();
-  return port;
-}
-
 const { DATABASE_URL: url } = process.env;
-const server = url ? undefined : startPostgres(await freePort());
+const server = url ? undefined : await startPostgres();
 if (process.argv[2] === 'serve') await serve(url ?? '');
 else if (url) await talk(url);
 else if (server === undefined) console.log('Skipped: DATABASE_URL is not set, and PostgreSQL is not installed.');

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 
 /** A PostgreSQL server for one example. */
@@ -8,8 +10,8 @@ export interface TemporaryPostgres {
   stop(): void;
 }
 
-/** Starts a server with a cluster in a temporary directory. Returns undefined if PostgreSQL is not installed. */
-export function startPostgres(port: number): TemporaryPostgres | undefined {
+/** Starts a server with a cluster in a temporary directory. Resolves with undefined if PostgreSQL is not installed. */
+export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root) : [];
   const version = versions.find((it) => existsSync(`${root}/${it}/bin/initdb`));
@@ -24,6 +26,7 @@ export function startPostgres(port: number): TemporaryPostgres | undefined {
   };
   if (isRoot) execFileSync('chown', ['postgres', folder]);
   run('initdb', '-D', `${folder}/data`, '-U', 'keelson', '-A', 'trust', '--no-sync');
+  const port = await freePort();
   const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
   run('pg_ctl', '-D', `${folder}/data`, '-w', '-l', `${folder}/log`, '-o', options, 'start');
   return {
@@ -33,4 +36,12 @@ export function startPostgres(port: number): TemporaryPostgres | undefined {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+async function freePort(): Promise<number> {
+  const socket = createServer().listen(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address() as AddressInfo;
+  socket.close();
+  return port;
 }

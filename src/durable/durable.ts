@@ -3,6 +3,13 @@
  *
  * @packageDocumentation
  */
+export type { DbosStepSdk } from './dbos/dbos-sdk.js';
+export {
+  type DbosDecisionOptions,
+  type DbosDecisionRequest,
+  type DbosStep,
+  dbosStep,
+} from './dbos/dbos-step.js';
 export {
   type DurableLifecycle,
   durable,

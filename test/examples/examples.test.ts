@@ -67,3 +67,13 @@ test.runIf(hasPostgres)(
   },
   60_000,
 );
+
+test.runIf(hasPostgres)(
+  'a run in DBOS goes on in a second process after an approval, and after a kill of the first process',
+  async () => {
+    const { stdout } = await runScript('examples/16-dbos.ts', { env: { DATABASE_URL: '' } });
+
+    expect(stdout.split('\n')).toEqual(['DBOS waits for pay.', 'The fee is paid.', '']);
+  },
+  60_000,
+);

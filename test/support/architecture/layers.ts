@@ -74,6 +74,7 @@ const clients: Record<string, readonly string[]> = {
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
   '@restatedev/restate-sdk': ['durable/restate'],
+  '@dbos-inc/dbos-sdk': ['durable/dbos'],
   'es-module-lexer': ['plugins/imports.ts'],
   minisearch: ['lifecycles/tool-search/index-tools.ts'],
   yaml: ['skills/front-matter.ts'],

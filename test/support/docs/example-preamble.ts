@@ -7,6 +7,7 @@ import type { AgentTool, HookManager } from 'keelson/plugins';
 import type { Pool as PgPool } from 'pg';
 
 export { writeFile } from 'node:fs/promises';
+export { DBOS } from '@dbos-inc/dbos-sdk';
 export { createClient } from '@redis/client';
 export { Pool } from 'pg';
 export { expect, test } from 'vitest';

@@ -1,0 +1,29 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { DurableSetupError } from '../error.js';
+
+/** The members of the `DBOS` class that the adapter uses. */
+export interface DbosStepSdk {
+  /** The id of the workflow that is running, or undefined outside of workflows. */
+  readonly workflowID: string | undefined;
+  /** Undefined outside of steps. */
+  readonly stepStatus: { readonly cancelSignal: AbortSignal } | undefined;
+  /** True in a workflow, but not in one of its steps. */
+  isInWorkflow(): boolean;
+  runStep<T>(step: () => Promise<T>, config: { readonly name: string }): Promise<T>;
+  recv<T>(topic: string, options: { readonly timeoutSeconds: number }): Promise<T | null>;
+}
+
+const PACKAGE = '@dbos-inc/dbos-sdk';
+
+/** Loads the SDK. A program that imports the package gets the same instance, because the package is CommonJS alone. */
+export function loadDbos(): DbosStepSdk {
+  try {
+    return createRequire(import.meta.url ?? pathToFileURL(__filename))(PACKAGE).DBOS;
+  } catch (cause) {
+    throw new DurableSetupError(
+      `\`dbosStep()\` cannot load "${PACKAGE}". Install the package, or pass its \`DBOS\` class: \`dbosStep(DBOS)\`.`,
+      { cause },
+    );
+  }
+}

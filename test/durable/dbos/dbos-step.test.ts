@@ -1,0 +1,261 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type DbosDecisionRequest, DurableSetupError, dbosStep, durable } from '../../../src/durable/durable.js';
+import {
+  Agent,
+  type AgentOptions,
+  type Model,
+  ModelError,
+  OptionInvalidError,
+  RunAbortedError,
+  type RunContext,
+} from '../../../src/index.js';
+import { approval } from '../../../src/lifecycles/lifecycles.js';
+import { aborted } from '../../../src/testing/script/step.js';
+import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { fastClock } from '../../support/agent/fake-clock.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { type DbosInProcess, launchDbos } from '../../support/durable/dbos-in-process.js';
+import { type DbosSetup, startDbos } from '../../support/durable/dbos-service.js';
+import { ANSWER, faultsOf, USAGE } from '../../support/durable/errand.js';
+import { fileLog, linesOf } from '../../support/durable/file-log.js';
+import type { KillOrder } from '../../support/durable/kill.js';
+import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
+
+/** DBOSWorkflowCancelledError, which the SDK does not export. */
+const CANCELLED = { dbosErrorCode: 24, workflowID: 'cancelled' };
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
+
+/** Makes an agent in a workflow. */
+function agentOf(options: AgentOptions): Agent {
+  return new Agent(durable({ step: dbosStep() }).options({ clock: fastClock(), logger: keepingLogger(), ...options }));
+}
+
+describeWithPostgres('dbosStep on a real PostgreSQL', () => {
+  let service: DbosSetup;
+  let dbos: DbosInProcess;
+
+  beforeAll(async () => {
+    service = await startDbos(folder);
+    dbos = await launchDbos(service.postgres.url);
+  }, 60_000);
+
+  afterAll(async () => {
+    await dbos.close();
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('an errand finishes after kills of the application, and runs no stored step again', async () => {
+    const kills: KillOrder[] = [
+      { what: 'tool search c', phase: 'before', pid: 0, delayMs: 200 },
+      { what: 'tool pay 7', phase: 'after', pid: 0 },
+    ];
+    const path = join(folder, 'killed');
+    const running = service.call('killed', kills);
+    await service.decide(`${path}.ask`, { call_3_0: 'approve' });
+
+    expect(await running).toMatchObject({ text: ANSWER, usage: USAGE });
+    const works = fileLog(path).all();
+    expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool pay 7']);
+    expect(faultsOf(works)).toEqual([]);
+    // The searches a and b were stored when the process died, and c had not begun.
+    expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
+    expect(works.filter(({ what }) => what === 'tool pay 7')).toHaveLength(2);
+  }, 30_000);
+
+  describe('in one process', () => {
+    test('a replay of all stored steps runs nothing again, with ids of its workflow and the time of the steps', async () => {
+      const works: string[] = [];
+      const seen: (readonly [id: string, time: number])[] = [];
+      const look = toolOf('look', (_input, { idempotencyKey }) => {
+        works.push(idempotencyKey);
+        return { ['__proto__']: 1, constructor: 'x', text: '\u0000', bytes: new Uint8Array([1, 2]) };
+      });
+      const body = async () => {
+        const model = scriptedModel(works.length > 0 ? [] : [calls({ name: 'look', id: 'one' }), says('Done.')]);
+        const witness = {
+          name: 'witness',
+          afterAgent: (_: unknown, run: RunContext) => void seen.push([run.id, run.clock.now()]),
+        };
+        const { history } = await agentOf({ model, tools: [look], lifecycle: [witness] }).run('Look.');
+        return JSON.stringify(history);
+      };
+      const history = await (await dbos.start('replay', body)).getResult();
+      const steps = await dbos.steps('replay');
+
+      const replayed = await (await dbos.fork('replay', steps.length)).getResult();
+
+      expect(steps).toEqual(['start', 'model 1', 'tool look one', 'model 2']);
+      expect(works).toEqual(['run_replay_1:one']);
+      expect(replayed).toBe(history);
+      expect(seen).toEqual([
+        ['run_replay_1', expect.any(Number)],
+        ['run_replay-fork_1', seen[0]?.[1]],
+      ]);
+    });
+
+    test('a run waits for decisions, refuses invalid ones, and goes on after a message of another client', async () => {
+      const asked: DbosDecisionRequest[] = [];
+      const pay = toolOf('pay', () => 'paid');
+      const body = async () => {
+        // As in a bundled program.
+        const step = dbosStep(DBOS);
+        const model = scriptedModel([calls({ name: 'pay', id: 'one' }), says('Done.')]);
+        const options = { model, tools: [pay], lifecycle: [approval({ tools: ['pay'] })], logger: keepingLogger() };
+        const agent = new Agent(durable({ step }).options(options));
+        const suspended = await agent.run('Pay.');
+        const resume = await step.decisions(suspended, { notify: (request) => void asked.push(request) });
+        return (await agent.run('', { messages: suspended.history, resume })).text;
+      };
+      const handle = await dbos.start('waits', body);
+
+      for (const [index, decisions] of [null, { two: 'approve' }, { one: 'perhaps' }, { one: 'approve' }].entries()) {
+        while (asked.length === index) await pause(5);
+        await service.client.send('waits', decisions, asked[index]?.id);
+      }
+
+      expect(await handle.getResult()).toBe('Done.');
+      expect(asked.map(({ id, workflowId, problem }) => [id, workflowId, problem])).toEqual([
+        ['waits:decisions:1', 'waits', undefined],
+        ['waits:decisions:2', 'waits', 'the decisions must be an object: { [callId]: "approve" }'],
+        ['waits:decisions:3', 'waits', '"two" is not pending; pending: one'],
+        ['waits:decisions:4', 'waits', 'the decision on "one" must be "approve", "deny" or { "deny": reason }'],
+      ]);
+      expect(await dbos.steps('waits')).toContain('model 1, run 2');
+    });
+
+    test.each([
+      { what: 'a retryable error', id: 'retryable', status: 503, attempts: 2 },
+      { what: 'another error', id: 'final', status: 400, attempts: 1 },
+    ])(
+      'a model call with $what: $attempts of 2 attempts, and then the workflow fails with a ModelError',
+      async ({ id, status, attempts }) => {
+        let generated = 0;
+        const model: Model = {
+          id: 'broken',
+          async generate() {
+            generated += 1;
+            throw Object.assign(new TypeError('The call failed.'), { status });
+          },
+        };
+        const body = () => {
+          const engine = durable({ step: dbosStep(), maxAttempts: 2 });
+          return new Agent(engine.options({ model, clock: fastClock(), logger: keepingLogger() })).run('Hello.');
+        };
+        const error = await rejectionOf((await dbos.start(id, body)).getResult());
+
+        const steps = await dbos.steps(id);
+        expect(error).toBeInstanceOf(ModelError);
+        expect(generated).toBe(attempts);
+        expect(steps.filter((name) => name.startsWith('model'))).toHaveLength(attempts);
+        expect((await DBOS.getWorkflowStatus(id))?.error).toMatchObject({ message: (error as Error).message });
+      },
+    );
+
+    test('a cancel of the workflow aborts the model call, and no other step begins', async () => {
+      let signal: AbortSignal | undefined;
+      const model: Model = {
+        id: 'slow',
+        generate: (request) => {
+          signal = request.signal;
+          return aborted(request.signal as AbortSignal);
+        },
+      };
+      let thrown: unknown;
+      const body = async () => {
+        try {
+          await agentOf({ model }).run('Hello.');
+        } catch (error) {
+          thrown = error;
+          throw error;
+        }
+      };
+      const handle = await dbos.start('cancelled', body);
+      const outcome = rejectionOf(handle.getResult());
+      while (signal === undefined) await pause(5);
+      await DBOS.cancelWorkflow('cancelled');
+
+      expect(await outcome).toMatchObject(CANCELLED);
+      expect(thrown).toBeInstanceOf(RunAbortedError);
+      expect(thrown).toMatchObject({ cause: CANCELLED });
+      expect(signal.aborted).toBe(true);
+      expect(await handle.getStatus()).toMatchObject({ status: 'CANCELLED' });
+      expect(await dbos.steps('cancelled')).toEqual(['start']);
+    });
+
+    test('a shutdown of DBOS during a model call does not end the workflow: the next launch runs the call again', async () => {
+      const held = gate();
+      const model: Model = {
+        id: 'held',
+        async generate() {
+          await held.pass();
+          const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+          return { content: [{ type: 'text', text: `call ${held.arrived}` }], finishReason: 'stop', usage };
+        },
+      };
+      const body = async () => {
+        const stream = agentOf({ model }).stream('Hello.');
+        return (await stream.result).text;
+      };
+      await dbos.start('shutdown', body);
+      while (held.arrived === 0) await pause(5);
+      await dbos.relaunch();
+      while (held.arrived === 1) await pause(5);
+      held.open();
+
+      expect(await DBOS.retrieveWorkflow('shutdown').getResult({ pollingIntervalMs: 20 })).toBe('call 2');
+      expect(await dbos.steps('shutdown')).toEqual(['start', 'model 1']);
+    });
+
+    test('steps of parallel runs have different names', async () => {
+      const body = async () => {
+        const engine = durable({ step: dbosStep() });
+        const agents = ['a', 'b'].map((text) => new Agent(engine.options({ model: scriptedModel([says(text)]) })));
+        const results = await Promise.all(agents.map((agent) => agent.run('Hello.')));
+        return results.map(({ text }) => text);
+      };
+
+      expect(await (await dbos.start('parallel', body)).getResult()).toEqual(['a', 'b']);
+      expect(await dbos.steps('parallel')).toEqual(['start', 'model 1', 'model 1, run 2']);
+    });
+
+    test('refuses to make steps outside of a workflow and inside of a step', async () => {
+      expect(() => dbosStep()).toThrow(DurableSetupError);
+      expect(() => dbosStep()).toThrow('`dbosStep()` was called outside of a DBOS workflow');
+      const body = () => DBOS.runStep(async () => dbosStep().id, { name: 'mine' });
+
+      expect(await rejectionOf((await dbos.start('inside', body)).getResult())).toBeInstanceOf(DurableSetupError);
+    });
+
+    test('refuses to run a step of one workflow in another workflow or in a step', async () => {
+      let agent!: Agent;
+      const make = async () => {
+        agent = agentOf({ model: scriptedModel(says('Hello.')) });
+      };
+      await (await dbos.start('maker', make)).getResult();
+      const borrow = () => agent.run('Hello.');
+      const inStep = async () => {
+        await make();
+        return DBOS.runStep(() => agent.run('Hello.'), { name: 'mine' });
+      };
+
+      const elsewhere = await rejectionOf((await dbos.start('borrower', borrow)).getResult());
+      const inside = await rejectionOf((await dbos.start('nested', inStep)).getResult());
+      expect(elsewhere).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_DURABLE_SETUP' } });
+      expect(String((elsewhere as Error).cause)).toContain('Step "start" of workflow "maker" began in "borrower".');
+      expect(String((inside as Error).cause)).toContain('began inside of another step');
+    });
+
+    test('refuses an SDK that is not the DBOS class', () => {
+      expect(() => dbosStep({} as never)).toThrow(OptionInvalidError);
+      expect(() => dbosStep({} as never)).toThrow('`dbos.isInWorkflow` ');
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
+import { pause } from '../support/agent/settle.js';
+import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
+import { ANSWER, faultsOf, STAGES, USAGE } from '../support/durable/errand.js';
+import { fileLog, linesOf } from '../support/durable/file-log.js';
+import type { KillOrder } from '../support/durable/kill.js';
+import { describeWithPostgres } from '../support/stores/describe-postgres.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
+
+const MINUTES = 900_000;
+
+/** Every work of an errand, and the repeated model call after the failed one. */
+const WORKS = [...STAGES.flat().map((what) => ({ what, nth: 1 })), { what: 'model 3', nth: 2 }];
+
+describeWithPostgres('durable errands in DBOS', () => {
+  // `npm test` kills two processes in test/durable/dbos.
+  const test = vitest.runIf(process.env.KEELSON_SOAK === '1');
+  let dbos: DbosSetup;
+
+  beforeAll(async () => {
+    dbos = await startDbos(folder);
+  }, 60_000);
+
+  afterAll(async () => {
+    await dbos.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
+  async function errand(name: string, kills: readonly KillOrder[] = []): Promise<void> {
+    const path = join(folder, name);
+    const running = dbos.call(name, kills);
+    await dbos.decide(`${path}.ask`, { call_3_0: 'approve' });
+    expect(await running, name).toMatchObject({ text: ANSWER, usage: USAGE });
+    expect(faultsOf(fileLog(path).all()), name).toEqual([]);
+    expect(linesOf(`${path}.kills`), name).toHaveLength(kills.length);
+  }
+
+  test(
+    'a kill of the application at any work: the errand finishes',
+    async () => {
+      for (const { what, nth } of WORKS) {
+        for (const phase of ['before', 'after'] as const) {
+          await errand(`${phase} ${what} ${nth}`.replaceAll(' ', '-'), [{ what, nth, phase, pid: 0 }]);
+        }
+      }
+    },
+    MINUTES,
+  );
+
+  test(
+    'a crash of PostgreSQL at any work: the errand finishes',
+    async () => {
+      for (const stage of STAGES) {
+        const name = `postgres-${stage[0]}`.replaceAll(' ', '-');
+        const running = errand(name);
+        while (
+          !fileLog(join(folder, name))
+            .all()
+            .some(({ what }) => what === stage[0])
+        )
+          await pause(1);
+        dbos.postgres.kill();
+        await pause(200);
+        dbos.postgres.start();
+        await running;
+      }
+    },
+    MINUTES,
+  );
+
+  test(
+    '50 errands at once finish despite random kills of the application',
+    async () => {
+      let isDone = false;
+      const errands = Promise.all(Array.from({ length: 50 }, (_, index) => errand(`random-${index}`))).finally(() => {
+        isDone = true;
+      });
+      let kills = 0;
+      while (!isDone && kills < 12) {
+        await pause(3_000 * Math.random());
+        process.kill(dbos.servicePid(), 'SIGKILL');
+        kills += 1;
+        await pause(1_500);
+      }
+      await errands;
+
+      expect(kills).toBeGreaterThan(2);
+    },
+    MINUTES,
+  );
+});

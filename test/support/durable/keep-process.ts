@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A process that starts again whenever it ends. */
+export interface KeptProcess {
+  readonly pid: () => number;
+  /** Resolves when the first process has written to its standard output. */
+  readonly ready: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Runs a program of the fixtures, and starts it again whenever it ends. Its output goes to the log. */
+export async function keepFixture(name: string, args: readonly string[], logPath: string): Promise<KeptProcess> {
+  const program = await bundle(name);
+  const log = createWriteStream(logPath, { flags: 'a' });
+  let isClosed = false;
+  let child = start();
+
+  function start(): ChildProcess {
+    const started = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    started.stdout?.pipe(log, { end: false });
+    started.stderr?.pipe(log, { end: false });
+    started.once('exit', () => {
+      if (!isClosed) child = start();
+    });
+    return started;
+  }
+
+  return {
+    pid: () => child.pid as number,
+    ready: once(child.stdout as NodeJS.ReadableStream, 'data'),
+    async close() {
+      isClosed = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** Bundles a program of the fixtures, because a bundle starts faster after each kill. Returns the path of the bundle. */
+async function bundle(name: string): Promise<string> {
+  // Inside of the project, so that Node finds the packages.
+  const outfile = join(ROOT, 'node_modules/.cache/keelson-tests', `${name}-${process.pid}.mjs`);
+  const entryPoints = [join(ROOT, 'test/fixtures/durable', `${name}.ts`)];
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  });
+  return outfile;
+}
