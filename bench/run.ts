@@ -6,12 +6,14 @@ import type { RaceOptions } from './driver/race.js';
 import { machine, printTable } from './driver/report.js';
 import { measureAllocation, measureHookBytes } from './measure/allocation.js';
 import { countDispatch, timeDispatch } from './measure/dispatch.js';
+import { measureDurable } from './measure/durable.js';
 import { measureExtensions } from './measure/extensions.js';
 import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
+import { measureSessions } from './measure/sessions.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
 import { measureStores } from './measure/stores.js';
 import { measureUi } from './measure/ui.js';
@@ -39,6 +41,8 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   mcp: measureMcp,
   ui: measureUi,
   stores: measureStores,
+  durable: measureDurable,
+  sessions: measureSessions,
   wire: measureWire,
 };
 

@@ -1,9 +1,13 @@
 // Runs the programs of test/compat against the packed package on other runtimes.
 // Installs these runtimes from npm each time.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { createPackedProject, install } from './packed-project.mjs';
 
 /** Names platform packages, because install scripts are not run. */
@@ -15,12 +19,14 @@ const runtimes = [
     name: 'Deno',
     install: '@deno/linux-x64-glibc',
     binary: '@deno/linux-x64-glibc/deno',
-    args: ['run', '--no-prompt', '--allow-env', '--allow-read'],
+    args: ['run', '--no-prompt', '--allow-env', '--allow-read', '--allow-net=127.0.0.1'],
   },
 ];
 
+const workers = { install: '@cloudflare/workerd-linux-64', binary: '@cloudflare/workerd-linux-64/bin/workerd' };
+
 const root = fileURLToPath(new URL('..', import.meta.url));
-const programs = ['smoke.mjs', 'plugins.mjs'];
+const programs = ['smoke.mjs', 'plugins.mjs', 'handler.mjs'];
 
 /**
  * @param {string} folder
@@ -58,7 +64,44 @@ function runSqliteTests(folder, { name, binary }) {
   }
 }
 
-function main() {
+/**
+ * Plays the chat against a worker in workerd, the runtime of Cloudflare Workers.
+ * @param {string} folder
+ */
+async function runWorker(folder) {
+  const bundle = { entryPoints: [join(folder, 'chat-agent.mjs')], outfile: join(folder, 'worker.mjs') };
+  buildSync({ ...bundle, bundle: true, format: 'esm', logLevel: 'error' });
+  const address = `127.0.0.1:${await freePort()}`;
+  const args = ['serve', 'worker.capnp', `--socket-addr=http=${address}`];
+  const server = spawn(join(folder, 'runtimes/node_modules', workers.binary), args, { cwd: folder, stdio: 'inherit' });
+  try {
+    for (let tries = 0; tries < 100 && !(await isUp(`http://${address}/runs`)); tries += 1) await setTimeout(50);
+    const play = ['handler.mjs', `http://${address}`];
+    const output = execFileSync(process.execPath, play, { cwd: folder, encoding: 'utf8', timeout: 60_000 });
+    console.log(`Workers: ${output.trim()}`);
+    return true;
+  } catch (error) {
+    console.error(`Workers: failed\n${error}`);
+    return false;
+  } finally {
+    server.kill();
+  }
+}
+
+/** @param {string} url */
+async function isUp(url) {
+  return (await fetch(url).catch(() => undefined))?.ok === true;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  server.close();
+  return port;
+}
+
+async function main() {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     console.error('This script must run on Linux x64, because it installs runtimes for that platform.');
     process.exitCode = 1;
@@ -69,16 +112,17 @@ function main() {
     mkdirSync(join(folder, 'runtimes'));
     writeFileSync(join(folder, 'runtimes/package.json'), '{ "private": true }');
     install(
-      runtimes.map((runtime) => runtime.install),
+      [...runtimes, workers].map((runtime) => runtime.install),
       join(folder, 'runtimes'),
     );
-    for (const program of [...programs, 'sqlite.mjs'])
+    for (const program of [...programs, 'chat-agent.mjs', 'worker.capnp', 'sqlite.mjs'])
       cpSync(new URL(`../test/compat/${program}`, import.meta.url), join(folder, program));
     install(['jiti'], folder);
     for (const plugins of ['../test/fixtures/plugins', '../examples/plugins'])
       cpSync(new URL(plugins, import.meta.url), join(folder, 'plugins'), { recursive: true, force: false });
     const results = runtimes.flatMap((runtime) => programs.map((program) => runProgram(folder, runtime, program)));
     const withSqlite = runtimes.filter(({ hasSqlite = false }) => hasSqlite);
+    results.push(await runWorker(folder));
     results.push(...withSqlite.map((runtime) => runProgram(folder, runtime, 'sqlite.mjs')));
     results.push(...withSqlite.map((runtime) => runSqliteTests(folder, runtime)));
     if (results.includes(false)) process.exitCode = 1;
@@ -87,4 +131,4 @@ function main() {
   }
 }
 
-main();
+await main();

@@ -1,11 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { Pool } from 'pg';
 import type * as Keelson from '../../src/index.js';
+import type * as FileStores from '../../src/stores/file/file.js';
 import type * as PostgresStores from '../../src/stores/postgres/postgres.js';
+import type * as RedisStores from '../../src/stores/redis/redis.js';
 import type * as SqliteStores from '../../src/stores/sqlite/sqlite.js';
 import { hasPostgres, startPostgres } from '../../test/support/stores/postgres-server.js';
+import { hasRedis, startRedis } from '../../test/support/stores/redis-server.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { median } from '../driver/race.js';
 import type { Setting } from './measurement.js';
@@ -16,11 +20,64 @@ const TURNS = 40;
 const WARM_TURNS = 20;
 
 /**
- * Wall time of a turn in a stored session of 10,000 messages, compared with a session of 10. Leaves out PostgreSQL if it is
- * not installed, and SQLite if the runtime does not have it.
+ * Wall time of a turn in a stored session of 10,000 messages, compared with a session of 10. Leaves out Redis and
+ * PostgreSQL if they are not installed, and SQLite if the runtime does not have it.
  */
 export async function measureStores(setting: Setting): Promise<Figure[]> {
-  return [...(await measurePostgres(setting)), ...(await measureSqlite(setting))];
+  const measurements = [measureFile, measureRedis, measurePostgres, measureSqlite];
+  const figures: Figure[] = [];
+  for (const measure of measurements) figures.push(...(await measure(setting)));
+  return figures;
+}
+
+async function measureFile(setting: Setting): Promise<Figure[]> {
+  const { FileSessionStore } = await load<typeof FileStores>(setting, 'file.js');
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-files-'));
+  try {
+    return [await compareTurns(setting, new FileSessionStore({ folder }), { name: 'files', bound: 2 })];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measureRedis(setting: Setting): Promise<Figure[]> {
+  if (!hasRedis) return [];
+  const { RedisSessionStore } = await load<typeof RedisStores>(setting, 'redis.js');
+  const server = await startRedis();
+  const client = await createClient({ socket: { port: server.port } }).connect();
+  try {
+    const store = new RedisSessionStore({ client });
+    const time = await compareTurns(setting, store, { name: 'Redis', bound: 1.5 });
+    return [time, await compareBytes(setting, store, client)];
+  } finally {
+    client.destroy();
+    await server.remove();
+  }
+}
+
+/** Compares the bytes that Redis sends in a turn. */
+async function compareBytes(
+  setting: Setting,
+  store: Keelson.SessionStore,
+  client: { info(section: string): Promise<string> },
+): Promise<Figure> {
+  const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+  const bytes: number[] = [];
+  for (const length of [SHORT, LONG]) {
+    const turn = await openAgent(setting, store, length);
+    await turn();
+    const before = await sent();
+    for (let at = 0; at < TURNS; at++) await turn();
+    bytes.push(((await sent()) - before) / TURNS);
+  }
+  const [short = 0, long = 0] = bytes;
+  return {
+    name: `bytes that Redis sends in a turn at ${digits(LONG)} messages`,
+    value: long / short,
+    unit: '×',
+    bound: 1.1,
+    note: `${digits(long)} B against ${digits(short)} B at ${SHORT} messages`,
+  };
 }
 
 async function measurePostgres(setting: Setting): Promise<Figure[]> {
@@ -59,8 +116,20 @@ async function compareLengths(setting: Setting, store: Keelson.SessionStore, nam
   const long = `in ${name} at ${digits(LONG)} messages`;
   return [
     await compare(setting, store, { name: `load and save of a turn ${long}`, bound: 1.5, open: openCalls }),
-    await compare(setting, store, { name: `a turn of an agent ${long}`, bound: 1.5, open: openAgent }),
+    await compareTurns(setting, store, { name, bound: 1.5 }),
   ];
+}
+
+function compareTurns(
+  setting: Setting,
+  store: Keelson.SessionStore,
+  { name, bound }: { readonly name: string; readonly bound: number },
+): Promise<Figure> {
+  return compare(setting, store, {
+    name: `a turn of an agent in ${name} at ${digits(LONG)} messages`,
+    bound,
+    open: openAgent,
+  });
 }
 
 async function compare(

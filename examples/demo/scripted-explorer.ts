@@ -11,7 +11,7 @@ export function scriptedExplorer(): Model {
   return {
     id: script.id,
     async generate(request) {
-      const response = await script.generate({ ...request, onPart: undefined });
+      const response = await script.generate({ ...request, signal: request.signal, onPart: undefined });
       await speak(response.content, request);
       const [inputTokens, outputTokens] = [tokensIn(request.messages), tokensIn(response.content)];
       return { ...response, usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens } };

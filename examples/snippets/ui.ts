@@ -43,6 +43,18 @@ const deskHandler = createAgentHandler(desk, {
 // #endregion
 assert.equal((await deskHandler(new Request('http://localhost/chat/history?id=1'))).status, 200);
 
+// #region may-decide
+const reviewed = createAgentHandler(agent, {
+  authorize: (request) => readUser(request),
+  session: (chatId, user) => (user.team === 'editors' || chatId.startsWith(`${user.id}-`) ? chatId : undefined),
+  mayDecide: (user) => user.team === 'editors',
+});
+// #endregion
+const decided = JSON.stringify({ id: 'ada-1', decisions: { answer: 'approve' } });
+const headers = { 'content-type': 'application/json' };
+const decision = new Request('http://localhost/chat/decide', { method: 'POST', headers, body: decided });
+assert.equal((await reviewed(decision)).status, 403);
+
 // #region own-route
 async function post(request: Request): Promise<Response> {
   try {

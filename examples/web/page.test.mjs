@@ -134,6 +134,24 @@ test('does not run a denied tool', async () => {
   assert.doesNotMatch(await textOf(page), /Paid 40/);
 });
 
+test('asks before a suspended answer becomes the answer, also after a reload', async () => {
+  const page = await open();
+  await send(page, 'Write a letter');
+  await sees(page, 'waits for you');
+  await ready(page);
+  const streamed = await page.$$eval('article.assistant p.text', (list) => list.length);
+  await page.reload();
+  await sees(page, 'waits for you');
+  await shot(page, 'suspended-answer');
+  await click(page, 'Approve');
+  await page.waitForSelector('article.assistant p.text');
+  await ready(page);
+
+  assert.equal(streamed, 0);
+  assert.match(await textOf(page), /Dear harbour master, the ship arrives at noon\./);
+  assert.doesNotMatch(await textOf(page), /waits for you|decided/);
+});
+
 test('keeps what was said after a stop and a reload', async () => {
   const page = await open();
   await send(page, 'Tell me a long story');

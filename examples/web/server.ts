@@ -4,7 +4,16 @@ import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Agent, defineTool, type Model, type ModelRequest, type ModelResponse, textOf } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  defineTool,
+  HookAction,
+  type Model,
+  type ModelRequest,
+  type ModelResponse,
+  textOf,
+} from 'keelson';
 import { approval, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
 import { createAgentHandler, toNodeListener } from 'keelson/ui';
@@ -36,10 +45,19 @@ const pay = defineTool({
   execute: ({ euro, to }) => `Paid ${euro} euro to ${to}.`,
 });
 
+/** A person reads each letter before it becomes the answer. */
+const readLetters: AgentLifecycle = {
+  name: 'read-letters',
+  afterModel: ({ content }) =>
+    content.some((part) => part.type === 'text' && part.text.startsWith('Dear '))
+      ? HookAction.suspend('Read the letter first.')
+      : undefined,
+};
+
 const agent = new Agent({
   model: OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script(),
   tools: [weather, pay],
-  lifecycle: [approval({ tools: ['pay'] }), retryModelCalls({ maxRetries: 2 })],
+  lifecycle: [approval({ tools: ['pay'] }), readLetters, retryModelCalls({ maxRetries: 2 })],
 });
 
 // Everybody on this machine may use every chat. An application checks who sends the request.
@@ -94,8 +112,9 @@ function script(): Model {
       if (/fail/i.test(asked) && !failed.has(messages.length)) {
         failed.add(messages.length);
         await say(request, 'This answer breaks off');
-        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 200 });
+        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: Number(WORD_MS) * 40 });
       }
+      if (/letter/i.test(asked)) return say(request, 'Dear harbour master, the ship arrives at noon.');
       if (/story/i.test(asked)) return say(request, 'A ship left the harbour. '.repeat(200));
       const picture = Array.isArray(user?.content) && user.content.find(({ type }) => type === 'image');
       if (picture) return say(request, `I see a picture of type ${picture.mediaType}.`);

@@ -2,7 +2,7 @@ import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import type { Stop } from '../internal/stop.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
-import { checkAddition } from '../model/check-messages.js';
+import { checkAddition, checkMessages } from '../model/check-messages.js';
 import type { Message, UserMessage } from '../model/message.js';
 import { joinQueue } from '../state/session-queue.js';
 import type { SessionDetails, SessionStore, StoredSession } from '../state/session-store.js';
@@ -115,6 +115,8 @@ interface Writer {
 
 export class AgentSession implements Session<never> {
   private known: Message[] = [];
+  /** The number of known messages that have been checked and whose calls have results. */
+  private closed = 0;
   private revision = 0;
   /** Undefined until the session is stored. */
   private uid: string | undefined = undefined;
@@ -135,7 +137,11 @@ export class AgentSession implements Session<never> {
   /** Loads the stored messages. If `wait` rejects first, a late response of the store changes nothing. */
   async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
     const stored = await wait(this.read());
-    this.known = stored === undefined ? [] : [...this.known.slice(0, stored.keep ?? 0), ...stored.messages];
+    const keep = stored?.keep ?? 0;
+    if (keep < this.known.length || stored?.messages.length !== 0) {
+      this.known = [...this.known.slice(0, keep), ...(stored?.messages ?? [])];
+      if (keep < this.closed) this.closed = 0;
+    }
     this.revision = stored?.revision ?? 0;
     this.uid = stored?.uid;
   }
@@ -218,7 +224,8 @@ export class AgentSession implements Session<never> {
 
   private execute(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
     const all = { ...options, messages: this.known } as AnyRunOptions;
-    const inSession = { ...attached, keepsStopped: this.host.keepsStopped, session: this };
+    if (checkMessages(this.known, this.closed) === undefined) this.closed = this.known.length;
+    const inSession = { ...attached, keepsStopped: this.host.keepsStopped, session: this, closed: this.closed };
     if (options.resume !== undefined) return this.resume(input, all, inSession);
     return this.host.launch(input, all, { ...inSession, onTurn: (run) => this.save(run) });
   }
@@ -282,10 +289,11 @@ export class AgentSession implements Session<never> {
     if (revision === undefined) {
       await this.load();
       if (isLost) throw own(new ResumeClaimedError(this.id));
-      throw own(new SessionConflictError(this.id, [...history], this.known));
+      throw own(new SessionConflictError(this.id, [...history], [...this.known]));
     }
     known.length = keep;
     known.push(...append);
+    if (keep < this.closed) this.closed = 0;
     this.revision = revision;
     this.uid = uid;
     claim?.end();

@@ -54,7 +54,7 @@ function markAsShown(run: Run, response: ModelResponse): void {
   if (run.step === undefined) return;
   run.attempt += 1;
   run.streamed = run.attempt;
-  run.step.responses[run.attempt] = response;
+  run.step.keep(run.attempt, response);
 }
 
 /** Makes a tool call a step, the `nth` with its id in the run. A suspension of an inner hook is stored too. */

@@ -5,9 +5,16 @@ export interface ManifestProblem {
   readonly message: string;
 }
 
-/** A problem with an extension package, a skill or a setting. A loader logs each once, at its level. */
+/**
+ * A problem with an extension package, a skill or a setting. A loader logs each `error` and each cause of a `warning`
+ * once.
+ */
 export interface ManifestDiagnostic {
-  readonly level: 'error' | 'warning';
+  /**
+   * `error`: a hook that could block something is lost, or a whole package is left out. `warning`: something else does
+   * not work as its author wrote it. `info`: everything works, and the message is not logged above `debug`.
+   */
+  readonly level: 'error' | 'warning' | 'info';
   /** The complete message, including the source and the problems. */
   readonly message: string;
   /** The name of the extension package, or the name of its directory if it has none. */

@@ -1,6 +1,6 @@
 import { describeError, HookResultInvalidError, KeelsonError } from '../errors.js';
 import { checkResponse } from '../model/check-response.js';
-import { hasSameSignal } from '../model/lazy-signal.js';
+import { hasSameSignal, keepSignal } from '../model/lazy-signal.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
@@ -31,7 +31,8 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
       value,
     );
   },
-  passOn({ entry, point, run }, before, after) {
+  passOn({ entry, point, run }, before, given) {
+    const after = keepSignal(given, before);
     const changed = keysOf(before).filter((key) =>
       key === 'signal' ? !hasSameSignal(before, after) : before[key] !== after[key],
     );

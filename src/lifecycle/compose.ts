@@ -45,13 +45,12 @@ function layer<Request, Result>(
   return (request, run) => {
     run.end.throwIfAborted();
     if (entry.status.inert) return inner(request, run);
-    const scope = point.scopeOf?.(run);
     // Fast path: most hooks return the same promise that `next` returned. Other hooks need a WrapCall.
     let passed: Promise<Result> | undefined;
     let call = entry.timeoutMs === undefined ? undefined : new WrapCall<Request, Result>(shape, request, run);
     let settled = false;
     const next = (changed: Request = request): Promise<Result> => {
-      if (settled || scope?.open === false) return expired(shape);
+      if (settled) return expired(shape);
       if (call !== undefined || passed !== undefined || changed !== request) {
         call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
         return call.next(changed);
@@ -111,7 +110,7 @@ class WrapCall<Request, Result> {
 
   next(request: Request): Promise<Result> {
     const { point, inner } = this.layer;
-    if (!this.open) return expired(this.layer);
+    if (!this.open || this.isLeftBehind) return expired(this.layer);
     const passed = request === this.request ? request : point.passOn(this.site(), this.request, request);
     this.last = promiseOf(inner, passed, this.run);
     this.watch(this.last);
@@ -122,7 +121,11 @@ class WrapCall<Request, Result> {
   private watch(promise: Promise<Result> | undefined): void {
     if (promise === undefined) return;
     this.timer?.pause();
-    const resume = () => this.timer?.resume();
+    if (this.scope !== undefined) this.scope.busy += 1;
+    const resume = () => {
+      if (this.scope !== undefined) this.scope.busy -= 1;
+      this.timer?.resume();
+    };
     promise.then((result) => {
       this.given ??= [];
       this.given.push(result);

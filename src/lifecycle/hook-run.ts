@@ -32,7 +32,7 @@ export interface HookRun {
 export interface CallScope {
   /** False once the outermost hook has settled. */
   readonly open: boolean;
-  /** The number of hooks and calls that have not settled. */
+  /** The number of hooks and calls of `next` that have not settled, apart from those whose promise is the step's own. */
   busy: number;
 }
 
@@ -235,4 +235,26 @@ export type RunReport =
 export function report(run: RunContext, news: RunReport, message?: string): void {
   const isHeard = hookRunOf(run)?.report(news) ?? false;
   if (!isHeard && message !== undefined) run.logger.warn(message);
+}
+
+/** A moment inside of a ready-made lifecycle. */
+export type Moment =
+  | { readonly type: 'approval'; readonly tool: string; readonly reason: string }
+  | { readonly type: 'compaction' };
+
+/** Handles a moment of a run. Returns false to prevent a compaction. */
+export type MomentHandler = (moment: Moment) => Promise<boolean>;
+
+/** A global symbol, because each entry of the package has its own copy of this module. */
+const MOMENTS = Symbol.for('keelson.moments');
+
+/** Calls `handler` at the moments of a run. Replaces an earlier handler of the run. */
+export function handleMoments(run: RunContext, handler: MomentHandler): void {
+  const hookRun = hookRunOf(run) as { [MOMENTS]?: MomentHandler } | undefined;
+  if (hookRun !== undefined) hookRun[MOMENTS] = handler;
+}
+
+/** Tells the handler of a run about a moment. Returns undefined if the run has no handler. */
+export function tellMoment(run: object, moment: Moment): Promise<boolean> | undefined {
+  return (hookRunOf(run) as { readonly [MOMENTS]?: MomentHandler } | undefined)?.[MOMENTS]?.(moment);
 }

@@ -28,22 +28,23 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run.context as never),
   isValue(result): result is readonly Message[] {
     if (!Array.isArray(result)) return false;
-    if (checkMessages(result) === undefined) return true;
-    throw new MessageInvalidError('The messages end in tool calls without results.');
+    assertComplete(result);
+    return true;
   },
   show: (messages) => messages.length,
-  copy: (messages) => [...messages],
-  repair(messages, copy) {
-    if (messages.length === copy.length && messages.every((message, i) => message === copy[i])) return undefined;
-    try {
-      if (checkMessages(messages) === undefined) return undefined;
-      throw new MessageInvalidError('The messages end in tool calls without results.');
-    } catch (error) {
-      const list = messages as Message[];
-      list.length = 0;
-      for (const message of copy) list.push(message);
-      return error;
+  guard(messages, copy) {
+    if (copy !== undefined) {
+      if (hasSame(messages, copy)) return copy;
+      try {
+        assertComplete(messages);
+      } catch (error) {
+        const list = messages as Message[];
+        list.length = 0;
+        for (const message of copy) list.push(message);
+        throw error;
+      }
     }
+    return messages.slice();
   },
 };
 
@@ -67,15 +68,17 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run.context as never),
   isValue: (_result): _result is ModelResponse => false,
   show: (response) => response,
-  copy: (response) => ({ ...response, content: [...response.content] }),
-  repair(response, copy) {
-    try {
-      checkResponse(response);
-      return undefined;
-    } catch (error) {
-      Object.assign(response, copy);
-      return error;
+  guard(response, copy) {
+    if (copy !== undefined) {
+      try {
+        checkResponse(response);
+      } catch (error) {
+        Object.assign(response, copy);
+        throw error;
+      }
+      if (isSameResponse(response, copy)) return copy;
     }
+    return copyOf(response);
   },
 };
 
@@ -90,4 +93,29 @@ export const afterAgentPoint: WaterfallPoint<string> = {
 
 function isString(result: unknown): result is string {
   return typeof result === 'string';
+}
+
+function assertComplete(messages: readonly Message[]): void {
+  if (checkMessages(messages) === undefined) return;
+  throw new MessageInvalidError('The messages end in tool calls without results.');
+}
+
+function copyOf({ content, finishReason, usage, providerMetadata, annotations }: ModelResponse): ModelResponse {
+  return { content: content.slice(), finishReason, usage, providerMetadata, annotations };
+}
+
+function isSameResponse(response: ModelResponse, copy: ModelResponse): boolean {
+  return (
+    response.finishReason === copy.finishReason &&
+    response.usage === copy.usage &&
+    response.providerMetadata === copy.providerMetadata &&
+    response.annotations === copy.annotations &&
+    hasSame(response.content, copy.content)
+  );
+}
+
+function hasSame(list: readonly unknown[], copy: readonly unknown[]): boolean {
+  if (list.length !== copy.length) return false;
+  for (let i = 0; i < list.length; i++) if (list[i] !== copy[i]) return false;
+  return true;
 }

@@ -20,10 +20,11 @@ export interface WaterfallPoint<T> {
   isValue(result: unknown): result is T;
   /** If true, a returned value is ignored, but an action counts. */
   readonly takesNoValue?: boolean;
-  /** Copies the value, so that `repair` can undo damage. */
-  copy?(value: T): T;
-  /** Undoes an invalid change that a hook made in place. Returns the error that describes the change. */
-  repair?(value: T, copy: T): unknown;
+  /**
+   * Compares the value with its copy from before the hook. If the hook damaged the value in place, undoes all changes and
+   * throws. Returns a copy to compare with after the next hook.
+   */
+  guard?(value: T, copy: T | undefined): T;
   /** Converts the value for `Decision.before` and `Decision.after`. */
   show(value: T): unknown;
 }
@@ -43,16 +44,18 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
   const { name } = point;
   const isCounted = name === 'beforeAgent' || name === 'afterAgent';
   let current = value;
+  let copy: T | undefined;
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i] as RegisteredLifecycle;
     if (isCounted ? !enter(name, entry, run) : entry.status.inert) continue;
     const value = current;
-    const copy = point.copy?.(value);
+    if (copy === undefined) copy = point.guard?.(value, copy);
     try {
       const result = point.call(entry, value, run);
       if (isPromise(result)) return finishWaterfall(waterfall, run, { index: i, value, copy, result });
-      assertIntact(point, value, copy);
+      if (copy !== undefined) copy = point.guard?.(value, copy);
       if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
+      if (current !== value) copy = undefined;
     } catch (error) {
       repair(point, value, copy);
       if (takeFailure({ entry, point: name, run }, error)) return current;
@@ -76,20 +79,22 @@ async function finishWaterfall<T>(
   state: WaterfallState<T>,
 ): Promise<T> {
   let current = state.value;
+  let { copy } = state;
   for (let i = state.index; i < entries.length; i++) {
     const entry = entries[i] as RegisteredLifecycle;
     if (i > state.index && !enter(point.name, entry, run)) continue;
     const site: HookSite = { entry, point: point.name, run };
     const value = current;
-    const copy = i === state.index ? state.copy : point.copy?.(value);
+    if (copy === undefined) copy = point.guard?.(value, copy);
     try {
       const returned = i === state.index ? state.result : point.call(entry, value, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
       run.end.throwIfAborted();
       // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
       run.end.entering = undefined;
-      assertIntact(point, value, copy);
+      if (copy !== undefined) copy = point.guard?.(value, copy);
       if (result !== undefined) current = takeResult(site, point, { value, result });
+      if (current !== value) copy = undefined;
     } catch (error) {
       repair(point, value, copy);
       if (takeFailure(site, error)) return current;
@@ -120,13 +125,13 @@ function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
   return run.end.verdict !== undefined;
 }
 
-function assertIntact<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): void {
-  const problem = repair(point, value, copy);
-  if (problem !== undefined) throw problem;
-}
-
-function repair<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): unknown {
-  return copy === undefined ? undefined : point.repair?.(value, copy);
+/** Undoes damage by a hook that has failed anyway. */
+function repair<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): void {
+  try {
+    if (copy !== undefined) point.guard?.(value, copy);
+  } catch {
+    // The error of the hook counts.
+  }
 }
 
 /** Awaits a hook. Rejects at the lifecycle's `timeoutMs` or when the run is aborted. */

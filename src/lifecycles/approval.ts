@@ -4,6 +4,7 @@ import { boolean, callable, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
+import { tellMoment } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
@@ -70,6 +71,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const need = call.needsApproval === true || (await needOf(call, { tools, when }));
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
+      void tellMoment(call.run, { type: 'approval', tool: call.name, reason });
       const question = () => ask?.(call, reason);
       const asking = askInParallel ? question() : inTurn(queues, call.run as RunContext, question);
       const answer = (await asking) as ApprovalAnswer | undefined;

@@ -32,10 +32,10 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     if (manifest === undefined) continue;
     if (found !== undefined) {
       const message = `it is ignored: ${found.file} in the same directory is used instead`;
-      diagnostics.push(diagnose('warning', { root, file, extension: found.extension.name }, [{ path: '', message }]));
+      diagnostics.push(diagnose('info', { root, file, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
-    const read =
+    const read: ReadManifest =
       'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir: reading.workspaceDir });
     const extension =
       'content' in read
@@ -44,7 +44,11 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     diagnostics.push(...diagnosticsOf(read, { root, file, extension: extension?.name ?? basename(root) }));
     if (extension) found = { extension, file };
   }
-  return { diagnostics, ...(found && { extension: found.extension }) };
+  if (found === undefined) return { diagnostics };
+  // A `manifest.json` of an unknown program is common beside a valid manifest.
+  const isOther = ({ level, source }: ManifestDiagnostic) => level === 'error' && source !== found?.extension.source;
+  const told = diagnostics.map((one) => (isOther(one) ? { ...one, level: 'warning' as const } : one));
+  return { diagnostics: told, extension: found.extension };
 }
 
 interface Place {
@@ -55,10 +59,11 @@ interface Place {
 
 function diagnosticsOf(read: ReadManifest, place: Place): readonly ManifestDiagnostic[] {
   if ('problems' in read) return [diagnose('error', place, read.problems)];
-  const { errors = [], warnings = [] } = read;
+  const { errors = [], warnings = [], notes = [] } = read;
   return [
     ...(errors.length > 0 ? [diagnose('error', place, errors)] : []),
     ...(warnings.length > 0 ? [diagnose('warning', place, warnings)] : []),
+    ...(notes.length > 0 ? [diagnose('info', place, notes)] : []),
   ];
 }
 

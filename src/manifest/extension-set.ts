@@ -55,18 +55,19 @@ export class ExtensionSet {
   async read(): Promise<ManifestsReload> {
     const { parts, settings } = this;
     const before = this.compared();
-    parts.diagnostics.length = 0;
+    parts.diagnostics.clear();
+    const { report } = parts.diagnostics;
     const damage = await parts.choices.load();
-    if (damage !== undefined) parts.report(stateDamaged(parts.choices.path, damage));
+    if (damage !== undefined) report(stateDamaged(parts.choices.path, damage));
     const { extensions, diagnostics } = await discoverExtensions({
       ...{ compat: settings.compat, workspaceDir: settings.workspaceDir, roots: settings.extensionRoots },
       followLinks: settings.followLinks === true,
     });
-    diagnostics.forEach(parts.report);
+    diagnostics.forEach(report);
     const prepared = await this.prepareAll(extensions);
     const { workspaceDir, skillRoots: roots } = settings;
     parts.standalone = await loadSkills({ gate: parts.gate, workspaceDir, roots });
-    parts.standalone.diagnostics.forEach(parts.report);
+    parts.standalone.diagnostics.forEach(report);
     const installed = await this.install(prepared, extensions);
     return { extensions: changesBetween(before, this.compared()), ...installed };
   }
@@ -146,7 +147,7 @@ export class ExtensionSet {
       ...{ settings: this.settings, gate, redactor, config: this.hostConfig },
       variablesOf: (name) => this.prepared.get(name)?.settings.variables ?? {},
     });
-    prepared.diagnostics.forEach(this.parts.report);
+    prepared.diagnostics.forEach(this.parts.diagnostics.report);
     return prepared;
   }
 

@@ -133,7 +133,7 @@ export class Manifests implements LifecycleLoader {
       extensions: this.set.statuses(),
       skills: skills.list().map(({ id }) => id),
       pendingSkills: standalone.denied,
-      diagnostics: [...diagnostics],
+      diagnostics: diagnostics.list(),
     });
   }
 
@@ -156,7 +156,7 @@ export class Manifests implements LifecycleLoader {
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(work);
+    const result = this.queue.then(work).finally(() => this.parts.diagnostics.flush());
     this.queue = result.catch(() => {});
     return result;
   }

@@ -18,12 +18,14 @@ export interface OpenCalls {
  * Checks messages from outside the run, and returns the calls of the last turn if any has no result.
  * Throws MessageInvalidError for an unknown role or invalid content. Each earlier call must have exactly one result
  * before the next model turn, and each result must follow its call.
- * User and system messages may follow open calls.
+ * User and system messages may follow open calls. The check begins at index `from`: the messages before it have been
+ * checked, and their calls have results.
  */
-export function checkMessages(messages: readonly Message[]): OpenCalls | undefined {
+export function checkMessages(messages: readonly Message[], from = 0): OpenCalls | undefined {
   if (!Array.isArray(messages)) throw new MessageInvalidError('`messages` must be an array.');
   let turn: Turn = { calls: [], results: [], index: -1, interrupted: false };
-  for (const [index, message] of messages.entries()) {
+  for (let index = from; index < messages.length; index++) {
+    const message = messages[index] as Message;
     checkShape(message, index);
     if (message.role === 'tool') {
       turn.results.push(...checkResults(message.content, turn, index));

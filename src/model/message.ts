@@ -106,6 +106,8 @@ export interface AssistantMessage {
   readonly stopped?: boolean | undefined;
   /** True if a hook suspended this answer. At the end of a conversation, the answer waits for a decision. */
   readonly suspended?: boolean | undefined;
+  /** True if a hook suspended this answer, and a person denied it. */
+  readonly denied?: boolean | undefined;
 }
 
 /** The tool results of one turn, in call order. */

@@ -98,6 +98,10 @@ export interface Model {
   /** The model's name at its provider, such as `gpt-5-mini`. */
   readonly id: string;
   readonly provider?: string | undefined;
-  /** Makes one model call. Rejects if the call failed; never resolves with a partial response. */
+  /**
+   * Makes one model call. Rejects if the call failed; never resolves with a partial response. To pass the request on to
+   * another model, copy it with its signal: `{ ...request, signal: request.signal }`. The signal may be a getter of the
+   * prototype.
+   */
   generate(request: ModelRequest): Promise<ModelResponse>;
 }

@@ -1,27 +1,27 @@
 import { describeError, OptionInvalidError } from '../errors.js';
 import { type Changes, changesBetween } from '../internal/changes.js';
+import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
-import { dialectOf, namedEventOf } from './dialects/list.js';
-import { createCallRecorder, createGates, createResultGate, createSessionHooks } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
-import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
+import { unnamedTools } from './events/unnamed-tools.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
 import type { HookContent } from './files/source.js';
-import type { HookRegistration, ShellHook } from './hook/definition.js';
-import type { HookDialect } from './hook/event.js';
-import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
+import type { HookRegistration } from './hook/definition.js';
+import type { HookDialect, HookEvent } from './hook/event.js';
 import { comparedHook } from './hook/hook-content.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveHook } from './hook/resolve-hook.js';
+import { Installation } from './installation.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { HookRunner } from './run/runner.js';
+import { Transcripts } from './transcript/transcripts.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -83,6 +83,7 @@ class ShellHooksLoader implements ShellHooks {
   readonly gate: TrustGate;
   readonly runner: HookRunner;
   private readonly diagnostics: Diagnostics;
+  private readonly transcripts: Transcripts | undefined;
   private logger: Logger;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
@@ -101,11 +102,13 @@ class ShellHooksLoader implements ShellHooks {
     this.registry = registry;
     this.gate = settings.gate ?? this.createGate(logger);
     for (const hook of own) registry.register(hook);
+    this.transcripts = this.createTranscripts();
     this.runner = new HookRunner({
       ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
       ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
       ...{ toolNames: settings.toolNames ?? {}, maxProcesses: settings.maxProcesses, redact: settings.redact },
+      transcripts: this.transcripts,
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
     });
   }
@@ -127,7 +130,8 @@ class ShellHooksLoader implements ShellHooks {
     }
     const { runner } = this;
     const { logger, signal } = host;
-    const parts = { runner, logger, signal, notes: new PendingMessages(), runs: new RunStates() };
+    const { transcripts } = this;
+    const parts = { runner, logger, signal, transcripts, notes: new PendingMessages(), runs: new RunStates() };
     const installation = new Installation(host, parts, this.registry);
     const { toolNames = {} } = this.settings;
     const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
@@ -182,14 +186,19 @@ class ShellHooksLoader implements ShellHooks {
 
   /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
   private explainNames(): void {
-    for (const hook of this.registry.list()) {
-      const { dialect, source } = hook;
-      const asked = dialectOf(dialect).hasForeignTools ? namedTools(hook) : undefined;
-      if (asked === undefined || this.settings.toolNames?.[dialect] || this.explained.has(source)) continue;
-      this.explained.add(source);
-      const message = `${source ?? hook.name}: ${asked.message} Map your tools to these names in \`toolNames\`.`;
-      this.diagnostics.report({ level: asked.level, code: 'tools-unnamed', message, source });
+    const unexplained = this.registry.list().filter(({ source }) => !this.explained.has(source));
+    for (const { sources, ...diagnostic } of unnamedTools(unexplained, this.settings.toolNames)) {
+      for (const source of sources) this.explained.add(source);
+      this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
     }
+  }
+
+  private createTranscripts(): Transcripts | undefined {
+    const { transcripts: folder, workspaceDir, toolNames = {}, sensitive = [], machine, redact } = this.settings;
+    if (folder === undefined) return undefined;
+    const now = () => (machine?.clock ?? systemClock).now();
+    const { report } = this.diagnostics;
+    return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
   }
 
   private createGate(logger: Logger): TrustGate {
@@ -244,55 +253,4 @@ class ShellHooksLoader implements ShellHooks {
       return false;
     }
   }
-}
-
-/** Returns a diagnostic if a hook names tools of another program; undefined otherwise. */
-function namedTools(hook: ShellHook): Pick<HookDiagnostic, 'level' | 'message'> | undefined {
-  const { dialect, matcher = '*' } = hook;
-  const { tools } = namedEventOf(hook) ?? {};
-  if (tools === 'mcp') return undefined;
-  if (tools !== undefined) {
-    return { level: 'error', message: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
-  }
-  const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
-  return isNamed ? { level: 'warning', message: `its matchers name tools of ${dialect}.` } : undefined;
-}
-
-/** Installs lifecycle hooks for the events that have shell hooks, and updates them with the registry. */
-class Installation {
-  private shape = '';
-  private sessions: (() => void) | undefined = undefined;
-  private gates: (() => void) | undefined = undefined;
-  private results: (() => void) | undefined = undefined;
-  private reached: (() => void) | undefined = undefined;
-
-  constructor(
-    private readonly host: LoaderHost,
-    private readonly parts: HookParts,
-    private readonly registry: HookRegistry,
-  ) {}
-
-  update(): void {
-    const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
-    const { host, parts } = this;
-    const shape = [...events].join();
-    if (shape === this.shape) return;
-    this.shape = shape;
-    this.sessions = place(host, this.sessions, createSessionHooks(events, parts));
-    this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
-    this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
-    const speaksOfCalls = events.has('after_tool') || events.has('after_agent');
-    this.reached = place(host, this.reached, speaksOfCalls ? createCallRecorder(parts) : undefined);
-  }
-}
-
-/** Removes the installed lifecycle, and installs `lifecycle` in its place if it is defined. */
-function place(
-  host: LoaderHost,
-  before: (() => void) | undefined,
-  lifecycle: Parameters<LoaderHost['use']>[0] | undefined,
-): (() => void) | undefined {
-  if (lifecycle !== undefined) return host.use(lifecycle, before);
-  before?.();
-  return undefined;
 }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Clock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
@@ -11,13 +12,15 @@ import {
   logger,
   mapOf,
   oneOf,
+  required,
   texts,
   timerMs,
   whole,
   withMethods,
 } from '../internal/options/rules.js';
-import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
+import { memberProblems, type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
 import { type InheritedVariables, inheritedVariables } from '../process/environment.js';
+import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
@@ -84,6 +87,12 @@ export interface ShellHooksOptions {
    * change `tool_input` under the mapped names. `data.args` in the input of a hook keeps the names of your tool.
    */
   readonly toolNames?: ToolNames | undefined;
+  /**
+   * `claude`: hooks of Claude Code and Codex, and native hooks, get a session file in the form of Claude Code in
+   * `transcript_path`. An object also names the directory of the files. Default: no transcript, and the directory
+   * `sessions/transcripts` in `userDir`.
+   */
+  readonly transcript?: 'claude' | TranscriptOptions | undefined;
   /** Names of fields that are redacted for each hook that does not declare them. Case and punctuation are ignored. */
   readonly sensitive?: readonly string[] | undefined;
   /**
@@ -110,6 +119,23 @@ export interface ShellHooksOptions {
    * the hooks.
    */
   readonly machine?: HookMachineOptions | undefined;
+}
+
+/** The form and the directory of transcripts. */
+export interface TranscriptOptions {
+  readonly format: 'claude';
+  /** Absolute path of the directory. Only the user can read its files. */
+  readonly folder?: string | undefined;
+}
+
+const transcriptRules = {
+  format: required(oneOf('claude')),
+  folder: absolutePath,
+} satisfies OptionTable<TranscriptOptions>;
+
+function isTranscriptOptions(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).some((key) => !Object.hasOwn(transcriptRules, key))) return false;
+  return memberProblems(value, transcriptRules).length === 0;
 }
 
 const machineRules = { clock, spawn: callable, logger } satisfies OptionTable<HookMachineOptions>;
@@ -146,6 +172,10 @@ const rules = {
   approve: callable,
   gate: withMethods('authorize'),
   toolNames: group(Object.fromEntries(DIALECTS.map(({ id }) => [id, mapOf(toolMapping)]))),
+  transcript: {
+    expected: "'claude', or an object with `format: 'claude'` and an absolute path in `folder`",
+    accepts: (value) => value === 'claude' || isTranscriptOptions(value),
+  },
   sensitive: texts,
   redact: callable,
   inheritEnv: inheritedVariables,
@@ -164,6 +194,8 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly own: readonly HookRegistration[];
   readonly maxProcesses: number;
   readonly timeout: number | undefined;
+  /** Directory of the transcripts; undefined without transcripts. */
+  readonly transcripts: string | undefined;
 }
 
 /** Validates the options and fills in the defaults. Throws an `OptionInvalidError` or a `HookInvalidError`. */
@@ -175,8 +207,15 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
     ...options,
     ...{ appName, discover, own: hooks, timeout, maxProcesses },
     workspaceDir: resolve(workspaceDir),
+    transcripts: transcriptFolder(options, appName),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),
   };
+}
+
+function transcriptFolder({ transcript, userDir }: ShellHooksOptions, appName: string): string | undefined {
+  if (transcript === undefined) return undefined;
+  const given = typeof transcript === 'object' ? transcript.folder : undefined;
+  return given ?? join(userDir ?? join(homeFolder() ?? homedir(), `.${appName}`), 'sessions', 'transcripts');
 }
 
 function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {

@@ -15,6 +15,6 @@ export { HOOK_EVENTS, type HookEvent } from './hook/event.js';
 export type { HookProblem, HookProblemKind } from './hook/problem.js';
 export { type HookFilter, HookRegistry } from './hook/registry.js';
 export { type ShellHookStatus, type ShellHooks, type ShellHooksStatus, shellHooks } from './loader.js';
-export type { HookMachineOptions, HookMap, ShellHooksOptions } from './options.js';
+export type { HookMachineOptions, HookMap, ShellHooksOptions, TranscriptOptions } from './options.js';
 export type { HookEventResult, HookOutcome, HookVerdict } from './run/event-progress.js';
 export type { HookNotice, HookRunner } from './run/runner.js';

@@ -1,9 +1,10 @@
 import { isObject } from '../internal/json.js';
-import type { ManifestProblem } from '../internal/problem.js';
+import type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js';
 import { readJson } from '../internal/read-json.js';
 import { safeText } from '../internal/safe-text.js';
 import { portableNameProblem } from '../process/files/portable-name.js';
-import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
+import { firstParagraph } from './first-paragraph.js';
+import { type FrontMatterValue, hasFrontMatter, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
 /** The parsed content of a SKILL.md. */
@@ -26,23 +27,56 @@ export const SKILL_FILE = 'SKILL.md';
 /** The standard's rule: letters that are not upper case, digits and single hyphens. */
 const NAME = /^[\p{Ll}\p{Lm}\p{Lo}\p{M}\p{N}]+(-[\p{Ll}\p{Lm}\p{Lo}\p{M}\p{N}]+)*$/u;
 const MAX_NAME = 64;
-/** A name longer than this is rejected. Names over `MAX_NAME` only cause a warning. */
+/** A name longer than this is rejected. Names over `MAX_NAME` only cause a note. */
 const MAX_READ_NAME = 256;
 const MAX_DESCRIPTION = 1_024;
 const MAX_COMPATIBILITY = 500;
-/** Keys that other programs support and this library ignores. */
-const UNREAD = ['agent', 'arguments', 'context', 'disallowed-tools', 'effort', 'hooks', 'model', 'paths', 'shell'];
+/** Keys of other programs that change how a skill runs there, and that this library ignores. */
+const UNREAD = ['agent', 'arguments', 'context', 'effort', 'model', 'paths', 'shell'];
+/** Keys of other programs that forbid something while a skill is used. */
+const GUARDS = ['disallowed-tools', 'hooks'];
 
-/** A parsed skill with its warnings. Without `skill`, the problems are errors. */
-interface SkillReading {
-  readonly skill?: SkillFile;
-  readonly problems: readonly ManifestProblem[];
+/** A problem of a skill. A lost guard is an `error`. A deviation without an effect is `info`. */
+export interface SkillProblem extends ManifestProblem {
+  readonly level: ManifestDiagnostic['level'];
 }
 
-/** Parses a SKILL.md by the Agent Skills standard. Deviations that do no harm are warnings. */
-export async function readSkillFile(text: string, folderName: string): Promise<SkillReading> {
-  const read = await readFrontMatter(text);
-  return 'problem' in read ? { problems: [{ path: '', message: read.problem }] } : skillOf(read, folderName);
+/** A parsed skill with its problems. Without `skill`, the problems are the reasons why the skill is left out. */
+interface SkillReading {
+  readonly skill?: SkillFile;
+  readonly problems: readonly SkillProblem[];
+}
+
+/** How a SKILL.md is read. */
+export interface SkillFileOptions {
+  /**
+   * True if the front matter and the description may be missing, as in Claude Code. The first paragraph then describes
+   * the skill.
+   */
+  readonly describesItself: boolean;
+}
+
+/** Parses a SKILL.md by the Agent Skills standard. */
+export async function readSkillFile(
+  text: string,
+  folderName: string,
+  { describesItself }: SkillFileOptions = { describesItself: false },
+): Promise<SkillReading> {
+  const read = await readFrontMatter(describesItself ? withFrontMatter(text) : text);
+  if ('problem' in read) return leftOut('', read.problem);
+  const { fields, body } = read;
+  const isDescribed = !describesItself || textIn(fields.get('description')) !== '';
+  if (isDescribed) return skillOf(read, folderName);
+  const description = firstParagraph(body).slice(0, MAX_DESCRIPTION);
+  return skillOf({ fields: new Map(fields).set('description', description), body }, folderName);
+}
+
+function withFrontMatter(text: string): string {
+  return hasFrontMatter(text) ? text : `---\n---\n${text}`;
+}
+
+function leftOut(path: string, message: string): SkillReading {
+  return { problems: [{ level: 'warning', path, message }] };
 }
 
 /**
@@ -50,8 +84,8 @@ export async function readSkillFile(text: string, folderName: string): Promise<S
  * line of text is used.
  */
 export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
-  const read = await readFrontMatter(/^\s*---[ \t]*[\r\n]/.test(text) ? text : `---\n---\n${text}`);
-  if ('problem' in read) return { problems: [{ path: '', message: read.problem }] };
+  const read = await readFrontMatter(withFrontMatter(text));
+  if ('problem' in read) return leftOut('', read.problem);
   const { fields, body } = read;
   const first = body.split('\n').find((line) => /[\p{L}\p{N}]/u.test(line)) ?? '';
   const description = textIn(fields.get('description')) || first.replace(/^[#\s]+/, '');
@@ -63,14 +97,12 @@ function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
   // Replaces colons, because a colon separates the extension name from the skill name.
   const name = (textIn(fields.get('name')) || folderName).normalize('NFKC').replaceAll(':', '-');
   if (!SKILL_NAME.test(name) || name.length > MAX_READ_NAME) {
-    return {
-      problems: [{ path: 'name', message: `must have at most ${MAX_READ_NAME} characters and no control characters` }],
-    };
+    return leftOut('name', `must have at most ${MAX_READ_NAME} characters and no control characters`);
   }
   const unsafe = portableNameProblem(name);
-  if (unsafe !== undefined) return { problems: [{ path: 'name', message: `${unsafe}, got "${name}"` }] };
+  if (unsafe !== undefined) return leftOut('name', `${unsafe}, got "${name}"`);
   const described = textIn(fields.get('description'));
-  if (described === '') return { problems: [{ path: 'description', message: 'required, but missing' }] };
+  if (described === '') return leftOut('description', 'required, but missing');
   // Claude Code shows both fields to the model as one.
   const description = [described, textIn(fields.get('when_to_use'))].join(' ').trim();
   const compatibility = textIn(fields.get('compatibility'));
@@ -89,14 +121,13 @@ function oddities(
   { fields, body }: ReadFrontMatter,
   folderName: string,
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
-): ManifestProblem[] {
-  const found: [boolean, string, string][] = [
+): SkillProblem[] {
+  const notes: [boolean, string, string][] = [
     [!fields.has('name'), 'name', `missing: the name of the directory is used`],
     [name !== folderName, 'name', `"${name}" should equal the name of the directory "${folderName}"`],
     [!NAME.test(name), 'name', 'should consist of lower case letters, digits and single hyphens'],
     [textIn(fields.get('name')).includes(':'), 'name', `must not contain a colon: "${name}" is used`],
     [name.length > MAX_NAME, 'name', `should have at most ${MAX_NAME} characters`],
-    [description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
     [compatibility.length > MAX_COMPATIBILITY, 'compatibility', `cut after ${MAX_COMPATIBILITY} characters`],
     [fields.has('allowed-tools'), 'allowed-tools', 'has no effect: a skill cannot grant tools'],
     [
@@ -104,10 +135,22 @@ function oddities(
       'user-invocable',
       'ignored: users can invoke every skill',
     ],
-    [body === '', '', 'no instructions follow the front matter: the description is used instead'],
     ...UNREAD.map((key): [boolean, string, string] => [fields.has(key), key, 'ignored: not supported']),
   ];
-  return found.flatMap(([applies, path, message]) => (applies ? [{ path, message }] : []));
+  const warnings: typeof notes = [
+    [description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
+    [body === '', '', 'no instructions follow the front matter: the description is used instead'],
+  ];
+  const guards = GUARDS.map((key): [boolean, string, string] => [
+    fields.has(key),
+    key,
+    'not supported, so it guards nothing',
+  ]);
+  return Object.entries({ error: guards, warning: warnings, info: notes }).flatMap(([level, found]) =>
+    found.flatMap(([applies, path, message]) =>
+      applies ? [{ level: level as SkillProblem['level'], path, message }] : [],
+    ),
+  );
 }
 
 /** YAML parses a string of several lines that all contain colons as a map. Turns it back into a string. */

@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { replaceTexts } from '../internal/placeholder.js';
-import type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js';
+import type { ManifestDiagnostic } from '../internal/problem.js';
 import { problemsText } from '../internal/problem.js';
 import { readText } from '../process/files/file-bytes.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { SkillUnavailableError } from './error.js';
-import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile } from './file.js';
+import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile, type SkillProblem } from './file.js';
 import type { GatedFolder, OpenedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
@@ -38,6 +38,8 @@ export interface SkillPlace {
   readonly command?: CommandFile | undefined;
   readonly scope: SkillScope;
   readonly extension?: string | undefined;
+  /** True if the front matter and the description may be missing, as in Claude Code. */
+  readonly describesItself?: boolean | undefined;
   /** The data directory of a Claude Code plugin. */
   readonly data?: string | undefined;
   /** Finds the references to settings of the extension package in a string. */
@@ -65,18 +67,26 @@ export async function findSkillFolders(root: string, path: string): Promise<read
  * Returns the command file at the path, or all command files below it, sorted. The name of a subdirectory becomes a
  * prefix.
  */
-export async function findCommands(root: string, path: string): Promise<readonly CommandFile[]> {
+export async function findCommands(
+  root: string,
+  path: string,
+  above: readonly string[] = [],
+): Promise<readonly CommandFile[]> {
   const found = await resolveInside(root, path);
-  if (found === undefined) return [];
+  // Reading a link that leads outside fails later, with a diagnostic.
+  if (found === undefined) return above.length > 0 ? commandsAt(path) : [];
+  // A link to a directory above it would form a cycle.
+  if (above.includes(found)) return [];
   const entries = await readdir(found, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return commandsAt(path);
   const inner = entries
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(async (entry) => {
       const inside = join(path, entry.name);
-      // Links to directories are not followed, because they could form a cycle.
-      if (!entry.isDirectory()) return commandsAt(inside);
-      return (await findCommands(root, inside)).map((it) => ({ ...it, name: `${entry.name}-${it.name}` }));
+      if (entry.isFile()) return commandsAt(inside);
+      const commands = await findCommands(root, inside, [...above, found]);
+      const isFile = commands.length === 1 && commands[0]?.file === inside;
+      return isFile ? commands : commands.map((it) => ({ ...it, name: `${entry.name}-${it.name}` }));
     });
   return (await Promise.all(inner)).flat();
 }
@@ -94,26 +104,30 @@ export async function loadFolderSkill(
   folder?: OpenedFolder,
 ): Promise<{
   readonly entry?: SkillEntry;
+  /** The content of the file. */
+  readonly text?: string;
   readonly isDenied?: boolean;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }> {
   const opened = await read(place, folder ?? (await place.gated.open()));
   if ('problem' in opened) {
-    const level = opened.isDenied ? 'warning' : 'error';
-    const problem = { path: '', message: opened.problem };
-    return { isDenied: opened.isDenied, diagnostics: [diagnose(level, place, [problem])] };
+    const problem = { level: 'warning', path: '', message: opened.problem } as const;
+    return { isDenied: opened.isDenied, diagnostics: diagnose(place, [problem]) };
   }
   const { skill: file, problems } = await parse(opened.text, place);
-  if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
+  if (file === undefined) return { diagnostics: diagnose(place, problems) };
   const settings = new Set(place.findSettings?.(file.body).map(({ text }) => text));
-  const unreplaced = [...settings].map((text) => `${text} is not replaced: settings are never shown to the model`);
-  const warnings = [...problems, ...unreplaced.map((message) => ({ path: '', message }))];
-  const diagnostics = warnings.length === 0 ? [] : [diagnose('warning', place, warnings)];
-  return { entry: { skill: describe(file, place), open: () => activate(place, file.name) }, diagnostics };
+  const unreplaced = [...settings].map((text): SkillProblem => {
+    const message = `${text} is not replaced: settings are never shown to the model`;
+    return { level: 'warning', path: '', message };
+  });
+  const entry = { skill: describe(file, place), open: () => activate(place, file.name) };
+  return { entry, text: opened.text, diagnostics: diagnose(place, [...problems, ...unreplaced]) };
 }
 
-function parse(text: string, { folder, command }: SkillPlace) {
-  return command === undefined ? readSkillFile(text, basename(folder)) : readCommandFile(text, command.name);
+function parse(text: string, { folder, command, describesItself = false }: SkillPlace) {
+  if (command !== undefined) return readCommandFile(text, command.name);
+  return readSkillFile(text, basename(folder), { describesItself });
 }
 
 async function read(
@@ -123,7 +137,7 @@ async function read(
   if ('problem' in opened) return opened;
   const folder = path === '.' ? opened.root : await resolveInside(opened.root, path);
   const name = command === undefined ? SKILL_FILE : basename(command.file);
-  const file = folder === undefined ? undefined : await resolveInside(folder, name);
+  const file = folder === undefined ? undefined : await resolveInside(opened.root, join(path, name));
   if (folder === undefined || file === undefined) {
     return { problem: `${name} is missing, or a link leads outside of the directory`, isDenied: false };
   }
@@ -150,7 +164,7 @@ async function activate(place: SkillPlace, name: string) {
     ...(place.data !== undefined && { [DATA_VARIABLE]: place.data }),
   };
   const prompt = replaceTexts(skill.body.replace(ARGUMENTS, '{{arguments}}'), folders);
-  return place.command === undefined ? { prompt, folder } : { prompt };
+  return place.command === undefined ? { prompt, folder, root } : { prompt };
 }
 
 function describe({ body, ...file }: SkillFile, place: SkillPlace) {
@@ -164,9 +178,14 @@ function sourceOf({ folder, command }: SkillPlace): string {
   return join(folder, command === undefined ? SKILL_FILE : basename(command.file));
 }
 
-function diagnose(level: 'error' | 'warning', place: SkillPlace, problems: readonly ManifestProblem[]) {
+/** Returns one diagnostic for each level. */
+function diagnose(place: SkillPlace, found: readonly SkillProblem[]): readonly ManifestDiagnostic[] {
   const { folder, command, extension } = place;
   const source = command === undefined ? folder : sourceOf(place);
-  const message = `The skill in ${source}: ${problemsText(problems)}`;
-  return { level, message, source, problems, ...(extension !== undefined && { extension }) };
+  return (['error', 'warning', 'info'] as const).flatMap((level) => {
+    const problems = found.filter((problem) => problem.level === level).map(({ path, message }) => ({ path, message }));
+    if (problems.length === 0) return [];
+    const message = `The skill in ${source}: ${problemsText(problems)}`;
+    return [{ level, message, source, problems, ...(extension !== undefined && { extension }) }];
+  });
 }

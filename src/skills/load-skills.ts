@@ -1,10 +1,11 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { ManifestDiagnostic } from '../internal/problem.js';
 import { isInside } from '../process/files/location.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import type { TrustGate } from '../trust/gate.js';
+import { withDistinctIds } from './distinct-ids.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';
 import { GatedFolder } from './gated-folder.js';
@@ -15,8 +16,19 @@ export interface LoadSkillsOptions {
   /** Decides whether skills from the workspace may be used. */
   readonly gate: TrustGate;
   readonly workspaceDir: string;
-  /** Directories whose subdirectories hold a SKILL.md. List the user's directories first. */
-  readonly roots: readonly { readonly scope: SkillScope; readonly folder: string }[];
+  /** The directories, the user's first. */
+  readonly roots: readonly SkillRoot[];
+}
+
+/** A directory whose subdirectories hold a SKILL.md. */
+interface SkillRoot {
+  readonly scope: SkillScope;
+  readonly folder: string;
+  /**
+   * True if the front matter and the description of a skill may be missing, as in Claude Code. The first paragraph then
+   * describes the skill. Default: true for a directory `.claude/skills`.
+   */
+  readonly describesItself?: boolean | undefined;
 }
 
 /** The loaded skills, and the problems with other skills. */
@@ -28,8 +40,8 @@ export interface LoadedSkills {
 }
 
 /**
- * Loads the skills of the user and of the workspace. If two skills have the same name, the one of the workspace is
- * used; within one scope the first is used.
+ * Loads the skills of the user and of the workspace. If two skills have the same id, the one of the workspace is used.
+ * Within one scope, skills of one name get the ids of their directories.
  *
  * @example
  * const workspaceDir = process.cwd();
@@ -40,34 +52,56 @@ export interface LoadedSkills {
  * const agent = new Agent({ model, lifecycle: [skillLifecycle(registry)] });
  */
 export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkills> {
-  const byId = new Map<string, SkillEntry>();
+  const loaded: LoadedSkill[] = [];
   const denied: string[] = [];
   const { folders, diagnostics } = await findFolders(options);
-  for (const { folder, scope } of folders) {
+  for (const { folder, ...place } of folders) {
     const item = {
       kind: 'skill',
-      scope,
+      scope: place.scope,
       name: basename(folder),
       source: join(folder, SKILL_FILE),
-      root: folder,
     } as const;
-    const gated = new GatedFolder(options.gate, item);
-    const { entry, isDenied, diagnostics: found } = await loadFolderSkill({ gated, path: '.', folder, scope });
+    const gated = new GatedFolder(options.gate, { ...item, root: folder });
+    const {
+      entry,
+      text = '',
+      isDenied,
+      diagnostics: found,
+    } = await loadFolderSkill({ ...place, gated, path: '.', folder });
     diagnostics.push(...found);
     if (isDenied) denied.push(folder);
     if (entry === undefined) continue;
-    const { id } = entry.skill;
-    const before = byId.get(id);
-    const isTaken = before === undefined || before.skill.scope !== entry.skill.scope;
-    if (isTaken) byId.set(id, entry);
-    if (before !== undefined) diagnostics.push(isTaken ? shadowed(before, entry) : shadowed(entry, before));
+    const twin = loaded.find((other) => isCopy(other, { entry, text }));
+    if (twin === undefined) loaded.push({ entry, text });
+    else diagnostics.push(copyOf(entry, twin.entry));
+  }
+  const byId = new Map<string, SkillEntry>();
+  for (const scope of ['user', 'workspace'] as const) {
+    const own = loaded.filter(({ entry }) => entry.skill.scope === scope);
+    for (const entry of withDistinctIds(own.map((one) => one.entry))) {
+      const before = byId.get(entry.skill.id);
+      if (before !== undefined) diagnostics.push(shadowed(before, entry));
+      byId.set(entry.skill.id, entry);
+    }
   }
   return { entries: [...byId.values()], denied, diagnostics };
 }
 
-interface Folder {
-  readonly folder: string;
-  readonly scope: SkillScope;
+interface LoadedSkill {
+  readonly entry: SkillEntry;
+  readonly text: string;
+}
+
+/** True for a skill that was copied to the directory of another program: same scope, directory name and SKILL.md. */
+function isCopy(a: LoadedSkill, b: LoadedSkill): boolean {
+  const keyOf = ({ entry: { skill }, text }: LoadedSkill) =>
+    [skill.scope, basename(dirname(skill.source)), text].join('\n');
+  return keyOf(a) === keyOf(b);
+}
+
+interface Folder extends Required<SkillRoot> {
+  readonly describesItself: boolean;
 }
 
 /**
@@ -77,7 +111,7 @@ async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
   const workspace = workspaceRoots(workspaceDir);
   const found = new Map<string, Folder>();
   const diagnostics: ManifestDiagnostic[] = [];
-  for (const { scope, folder } of roots) {
+  for (const { scope, folder, describesItself = isOfClaude(folder) } of roots) {
     const names = await readdir(folder).catch(() => []);
     for (const name of names.sort()) {
       const path = await realpath(join(folder, name)).catch(() => undefined);
@@ -88,16 +122,30 @@ async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
       } else if ((await resolveInside(path, SKILL_FILE)) === undefined) {
         diagnostics.push(leftOut(join(folder, name), `${SKILL_FILE} is a link that leads outside of the directory`));
       } else {
-        found.set(path, { folder: path, scope: isOfWorkspace ? 'workspace' : scope });
+        found.set(path, { folder: path, scope: isOfWorkspace ? 'workspace' : scope, describesItself });
       }
     }
   }
   return { folders: [...found.values()], diagnostics };
 }
 
+function isOfClaude(folder: string): boolean {
+  return basename(folder) === 'skills' && basename(dirname(folder)) === '.claude';
+}
+
 function leftOut(source: string, problem: string): ManifestDiagnostic {
   const message = `The skill in ${source} is ignored: ${problem}`;
-  return { level: 'error', message, source, problems: [{ path: '', message: problem }] };
+  return { level: 'warning', message, source, problems: [{ path: '', message: problem }] };
+}
+
+function copyOf({ skill: { source } }: SkillEntry, { skill: used }: SkillEntry): ManifestDiagnostic {
+  const problem = `it is a copy of ${used.source}, which is used`;
+  return {
+    level: 'info',
+    message: `The skill in ${source}: ${problem}`,
+    source,
+    problems: [{ path: '', message: problem }],
+  };
 }
 
 function shadowed({ skill: left }: SkillEntry, { skill: taken }: SkillEntry): ManifestDiagnostic {

@@ -53,9 +53,10 @@ export class SkillRegistry implements Skills {
 
   async invoke(nameOrId: string, parameters: SkillArguments = {}): Promise<UserMessage> {
     const { text, body } = await this.read(nameOrId, parameters);
-    const files = body.folder === undefined ? [] : await listSkillFiles(body.folder);
+    const { folder, root } = body;
+    const files = folder === undefined ? [] : await listSkillFiles({ folder, root });
     if (files.length === 0) return { role: 'user', content: text };
-    return { role: 'user', content: `${text}\n\nFiles of this skill, in ${body.folder}:\n${files.join('\n')}` };
+    return { role: 'user', content: `${text}\n\nFiles of this skill, in ${folder}:\n${files.join('\n')}` };
   }
 
   /** Returns the instructions of a skill, with its parameters filled in. */

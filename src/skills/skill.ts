@@ -20,7 +20,10 @@ export const SKILL_NAME = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}:]+$/u;
 
 /** The catalogue entry of a skill: everything known before the skill is used. */
 export interface Skill {
-  /** The unique id: `extension:name`, or only the name if the skill belongs to no extension package. */
+  /**
+   * The unique id: `extension:name`, or only the name if the skill belongs to no extension package. If several skills
+   * have one name, the id contains the name of the directory instead.
+   */
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -45,6 +48,8 @@ export interface Skill {
 export interface SkillBody {
   readonly prompt: string;
   readonly folder?: string | undefined;
+  /** The directory that links in `folder` may lead to: the extension package. Default: `folder`. */
+  readonly root?: string | undefined;
 }
 
 /** A skill's catalogue entry, and a function to read its instructions. */

@@ -84,14 +84,16 @@ class SkillToolSet implements LiveToolSet {
   private async answer({ name, parameters = {}, file }: SkillCall): Promise<string> {
     if (file !== undefined) return this.fileOf(name, file);
     const { skill, text, body } = await this.registry.read(name, parameters);
-    const files = body.folder === undefined ? [] : await listSkillFiles(body.folder);
+    const { folder, root } = body;
+    const files = folder === undefined ? [] : await listSkillFiles({ folder, root });
     const more = files.length === 0 ? '' : `\nFiles, to be read with \`file\`:\n${files.join('\n')}\n`;
     return `<skill name=${JSON.stringify(skill.id)}>\n${text.replace(/<(?=\/?skill\b)/gi, '&lt;')}\n</skill>${more}`;
   }
 
   private async fileOf(name: string, file: string): Promise<string> {
-    const { folder } = await this.registry.open(name);
-    const read = folder === undefined ? { problem: 'it has no files' } : await readSkillResource(folder, file);
+    const { folder, root } = await this.registry.open(name);
+    const read =
+      folder === undefined ? { problem: 'it has no files' } : await readSkillResource({ folder, root }, file);
     if ('problem' in read) throw new SkillUnavailableError(name, `${file}: ${read.problem}`);
     return read.text;
   }

@@ -5,8 +5,17 @@ import type { Fingerprint } from './fingerprint/fingerprint.js';
 import type { TrustItem, TrustScope } from './item.js';
 import type { TrustedLaunch } from './launch.js';
 
-/** Everything that a person must see before approving an item. Plain data, never shortened. */
-export interface ApprovalRequest {
+/**
+ * Everything that a person must see before approving an item. Plain data, never shortened. The request for an extension
+ * package has the kind `extension` and lists its parts.
+ */
+export interface ApprovalRequest extends ApprovalPart {
+  /** The hooks, servers, settings and texts of an extension package that are not approved yet. Empty for a single item. */
+  readonly parts: readonly ApprovalPart[];
+}
+
+/** One item of a request. */
+export interface ApprovalPart {
   /** `changed` means that the item was approved before with other content. */
   readonly why: 'new' | 'changed';
   /** The fingerprint of the item. An approval is valid for this fingerprint only. */
@@ -34,8 +43,20 @@ export interface ApprovalRequest {
   readonly note: string | undefined;
 }
 
-/** Asks the user about an item. Only `true` approves. The signal aborts when the answer is no longer needed. */
-export type Approver = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Awaitable<boolean>;
+/**
+ * Asks the user about an item. Only `true` approves. For a request with parts, `{ declined }` approves all other parts.
+ * The signal aborts when the answer is no longer needed.
+ */
+export type Approver = (
+  request: ApprovalRequest,
+  options: { readonly signal: AbortSignal },
+) => Awaitable<boolean | PartialApproval>;
+
+/** The answer to a request with parts, if the user declines some of them. */
+export interface PartialApproval {
+  /** The `digest` of each declined part. */
+  readonly declined: readonly string[];
+}
 
 /** The reason why an item may be used. */
 export type AllowedReason = 'builtin' | 'user' | 'approved' | 'allow-listed';
@@ -113,7 +134,21 @@ export function requestOf(
   const note = isPlain ? undefined : NOT_PLAIN;
   const request = { why, digest, item, workspace, cwd, files, scripts, unbound, argv, note } as const;
   // A copy, so that an approver cannot change what is approved.
-  return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous });
+  return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous, parts: [] });
+}
+
+/** Creates the request for an extension package and those of its parts that are not approved. */
+export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRequest[]): ApprovalRequest {
+  const parts = requests.map(({ parts: _none, ...part }): ApprovalPart => part);
+  const previous = parts.flatMap(({ previousScripts = {} }) => Object.entries(previousScripts));
+  return {
+    ...requestOf(whole, undefined),
+    why: parts.some(({ why }) => why === 'changed') ? 'changed' : 'new',
+    scripts: Object.fromEntries(parts.flatMap(({ scripts }) => Object.entries(scripts))),
+    previousScripts: previous.length === 0 ? undefined : Object.fromEntries(previous),
+    unbound: [...new Set(parts.flatMap(({ unbound }) => unbound))].sort(),
+    parts,
+  };
 }
 
 interface Allowance {

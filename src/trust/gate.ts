@@ -40,6 +40,11 @@ export interface TrustGate {
    */
   authorize(item: TrustItem): Promise<TrustDecision>;
   /**
+   * Asks the user once about those parts of an extension package that nobody approved or declined. `authorize` then
+   * decides on each part without a prompt. Never rejects. A gate without this method is asked about each part.
+   */
+  authorizeParts?(whole: TrustItem, parts: readonly TrustItem[]): Promise<void>;
+  /**
    * Checks that an allowed item still has the approved content, and returns what to start. Call it right before each
    * use: the result is valid for one use. Never rejects.
    */
@@ -95,6 +100,22 @@ class ContentGate implements TrustGate {
     }
   }
 
+  async authorizeParts(whole: TrustItem, parts: readonly TrustItem[]): Promise<void> {
+    try {
+      const open: Fingerprint[] = [];
+      for (const part of parts) {
+        // `authorize` finds the same problem again and returns it as a denial.
+        const fingerprint = await this.undecided(part).catch(() => undefined);
+        if (fingerprint !== undefined) open.push(fingerprint);
+      }
+      if (open.length === 0) return;
+      const located = locateItem(whole, this.settings.place);
+      await this.approvals.askParts(await this.unapproved.fingerprint(located, true, () => true), open);
+    } catch (error) {
+      this.settings.logger.warn(`The parts of ${JSON.stringify(whole.name)} are asked about one by one`, error);
+    }
+  }
+
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
@@ -111,13 +132,25 @@ class ContentGate implements TrustGate {
   }
 
   private async judge(located: LocatedItem): Promise<TrustDecision> {
+    const unread = await this.approvals.denyUnread(located);
+    return unread ?? this.decide(await this.fingerprint(located));
+  }
+
+  private async fingerprint(located: LocatedItem): Promise<Fingerprint> {
     const { approvals } = this;
-    const unread = await approvals.denyUnread(located);
-    if (unread !== undefined) return unread;
     const previous = await approvals.previous(located);
     const isApproved = (digest: string) => digest === previous?.digest || this.settings.allow?.has(digest) === true;
     const wasApproved = await approvals.wasApproved(located);
-    return this.decide(await this.unapproved.fingerprint(located, wasApproved, isApproved));
+    return this.unapproved.fingerprint(located, wasApproved, isApproved);
+  }
+
+  /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
+  private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
+    if (item.scope === 'builtin' || this.settings.approve === undefined) return undefined;
+    const located = locateItem(item, this.settings.place);
+    if (located.scope !== 'workspace') return undefined;
+    const fingerprint = await this.fingerprint(located);
+    return (await this.approvals.lookUp(fingerprint)) === undefined ? fingerprint : undefined;
   }
 
   private async decide(fingerprint: Fingerprint): Promise<TrustDecision> {

@@ -10,10 +10,12 @@ export type { TrustStore } from './approvals/store.js';
 export type {
   AllowedDecision,
   AllowedReason,
+  ApprovalPart,
   ApprovalRequest,
   Approver,
   DeniedDecision,
   DeniedReason,
+  PartialApproval,
   TrustDecision,
   VerifiedItem,
 } from './decision.js';

@@ -32,6 +32,16 @@ export class UIOriginRefusedError extends UIRequestError {
   }
 }
 
+/** The request contains decisions, and `mayDecide` returned false for its identity. */
+export class UIDecisionRefusedError extends UIRequestError {
+  readonly code = 'ERR_UI_DECISION_REFUSED';
+  readonly status = 403;
+
+  constructor() {
+    super('This person must not decide in this chat. Another person has to decide.');
+  }
+}
+
 /** `session` returned no session id for the chat and the identity. */
 export class UIChatUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CHAT_UNKNOWN';
@@ -81,21 +91,23 @@ export class UIHistoryUnknownError extends UIRequestError {
   readonly status = 409;
 }
 
-/** The request decides on a tool call that does not wait for a decision, or contains a result of a tool call. */
+/** The request decides on a call or an answer that does not wait for a decision, or contains a result of a tool call. */
 export class UICallUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CALL_UNKNOWN';
   readonly status = 409;
 }
 
-/** Tool calls of the session wait for decisions that the request does not contain. */
+/** Tool calls or an answer of the session wait for decisions that the request does not contain. */
 export class UIDecisionMissingError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_MISSING';
   readonly status = 409;
-  /** The ids of the tool calls without a decision. */
+  /** The ids of the tool calls without a decision. The id of a suspended answer is `answer`. */
   readonly calls: readonly string[];
 
   constructor(calls: readonly string[]) {
-    super(`The request must decide on each open tool call. Missing: ${calls.map((id) => `"${id}"`).join(', ')}.`);
+    super(
+      `The request must decide on each open tool call, or on the suspended answer. Missing: ${calls.map((id) => `"${id}"`).join(', ')}.`,
+    );
     this.calls = calls;
   }
 }

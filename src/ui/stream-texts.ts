@@ -1,4 +1,4 @@
-import { callable } from '../internal/options/rules.js';
+import { boolean, callable } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
 import type { ToolResult } from '../tools/tool.js';
 
@@ -17,6 +17,15 @@ export interface ErrorTextOptions {
   readonly toolErrorText?: ((call: FailedToolCall) => string) | undefined;
 }
 
+/** Options of a stream to one page. */
+export interface PageOptions extends ErrorTextOptions {
+  /**
+   * False for a page that must not decide: it gets no requests for decisions, and no text of a suspended answer.
+   * Default: true.
+   */
+  readonly decides?: boolean | undefined;
+}
+
 /** The functions of ErrorTextOptions, with the defaults filled in. */
 export interface StreamTexts {
   readonly errorText: (error: unknown) => string;
@@ -25,6 +34,9 @@ export interface StreamTexts {
 
 /** The rules of the options for error texts. */
 export const errorTextRules = { errorText: callable, toolErrorText: callable } satisfies OptionTable<ErrorTextOptions>;
+
+/** The rules of the options of a stream. */
+export const pageRules = { ...errorTextRules, decides: boolean } satisfies OptionTable<PageOptions>;
 
 /** Fills in the default texts. A function that throws counts as a function that returns the default text. */
 export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions): StreamTexts {

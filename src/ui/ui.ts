@@ -37,6 +37,7 @@ export {
   UIChatUnknownError,
   UIContentTypeInvalidError,
   UIDecisionMissingError,
+  UIDecisionRefusedError,
   UIHistoryUnknownError,
   UIMessageUnknownError,
   UIMethodInvalidError,
@@ -54,10 +55,10 @@ export type {
   HandlerOptions,
 } from './handler/handler-options.js';
 export type { ProtocolName } from './handler/protocol.js';
-export { nextMessageId } from './message-id.js';
+export { nextMessageId } from './history/message-id.js';
 export type { UIDecision, UIRequest } from './request.js';
 export { type ListenerResponse, type ServerRequestLike, toNodeListener } from './sse/node-listener.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
-export type { SSEEvent, SSEPendingCall, SSEResult } from './sse/sse-event.js';
+export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse/sse-event.js';
 export { type SSEResponseOptions, sseResponse } from './sse/sse-response.js';
 export type { ErrorTextOptions, FailedToolCall } from './stream-texts.js';

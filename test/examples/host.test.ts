@@ -27,7 +27,7 @@ describe('the host application of example 12', { timeout: 60_000 }, () => {
       'The skill "logbook" may not be used: An item must have at most 100 files and 20000 bytes.',
       'approved: mcp-server files',
       'approved: mcp-server tides',
-      'approved: skill berths',
+      'approved: extension berths',
     ]);
   });
 

@@ -50,6 +50,25 @@ describe('a beforeModel hook that damages the array in place', () => {
   });
 });
 
+it('undoes the damage of a hook only, and keeps what an earlier hook changed in place', async () => {
+  const note: Message = { role: 'user', content: 'Note' };
+  const lifecycle: AgentLifecycle[] = [
+    { beforeModel: (messages) => void (messages as Message[]).push(note) },
+    { onFailure: 'continue', beforeModel: (messages) => void (messages as unknown[]).push(7) },
+    { onFailure: 'continue', afterModel: (response) => void Object.assign(response, { finishReason: 'length' }) },
+    {
+      onFailure: 'continue',
+      afterModel: (response) => void Object.assign(response, { content: 7, finishReason: 'x' }),
+    },
+  ];
+  const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
+
+  const result = await agent.run('Hello');
+
+  expect(transcript(result.history)).toEqual(['user: Hello', 'user: Note', 'assistant: done']);
+  expect(result.finishReason).toBe('length');
+});
+
 describe('an afterModel hook that damages the response', () => {
   const damage = (response: object) => void Object.assign(response, { content: undefined });
   const hooks: Readonly<Record<string, AgentLifecycle['afterModel']>> = {

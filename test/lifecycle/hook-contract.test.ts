@@ -148,8 +148,8 @@ const chains: readonly Fault[] = [
     fault: 'the value of a hook is not passed on',
     plant: [
       'lifecycle/waterfall.ts',
-      'const value = current;\n    const copy = point',
-      'const value = arguments[1] as T;\n    const copy = point',
+      'const value = current;\n    if (copy === undefined) copy = point',
+      'const value = arguments[1] as T;\n    if (copy === undefined) copy = point',
     ],
     breaks: 'the value of a hook goes to the next one',
   },

@@ -191,9 +191,9 @@ describe('invalid and hostile extensions', () => {
     ]);
   });
 
-  test('D5: an unknown key is a warning', async () => {
+  test('D5: an unknown key is a warning, unless it describes the extension', async () => {
     const place = makePlace();
-    place.user('x', manifest('x', { hook: [], author: 'me' }));
+    place.user('x', manifest('x', { hook: [], other: 1, author: 'me', license: 'MIT' }));
 
     const { loader } = await place.load();
 
@@ -203,7 +203,7 @@ describe('invalid and hostile extensions', () => {
         level: 'warning',
         problems: [
           { path: 'hook', message: 'the key is unknown; did you mean "hooks"?' },
-          { path: 'author', message: 'the key is unknown' },
+          { path: 'other', message: 'the key is unknown' },
         ],
       },
     ]);
@@ -331,7 +331,8 @@ describe('invalid and hostile extensions', () => {
 
     expect(before).toBe(1);
     expect(after).toEqual(['h', 'second']);
-    expect(place.asked.map(({ why, item }) => `${why} ${item.name}`)).toEqual(['new h', 'changed h', 'new second']);
+    const parts = place.asked.map((request) => request.parts.map(({ why, item }) => `${why} ${item.name}`));
+    expect(parts).toEqual([['new h'], ['changed h', 'new second']]);
     expect(hooksOf(loader)).toEqual([]);
   });
 });

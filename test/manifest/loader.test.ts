@@ -61,7 +61,7 @@ test('an extension of the user that must be approved is treated as one of the wo
   expect(await run({})).toBe('pending');
   expect(linesOf(trace)).toEqual([]);
   expect(await run({ approve: place.yes })).toBe('active');
-  expect(place.asked.map(({ item }) => item.kind)).toEqual(['settings', 'hook']);
+  expect(place.asked.map(({ parts }) => parts.map(({ item }) => item.kind))).toEqual([['hook', 'settings']]);
   expect(linesOf(trace)).toEqual([expect.stringContaining(join(place.userDir, 'approved'))]);
 });
 
@@ -146,7 +146,7 @@ test('a server of an extension is named after the extension and the server', asy
   ]);
 });
 
-test('a skill directory may itself be a skill, and a duplicate skill name is reported', async () => {
+test('a skill directory may itself be a skill, and skills of one name are told apart by directory', async () => {
   const place = makePlace();
   const skills = [{ name: 'plan', description: 'x', prompt: 'from the manifest' }, 'one'];
   const root = place.user('x', manifest('x', { skills }));
@@ -155,9 +155,14 @@ test('a skill directory may itself be a skill, and a duplicate skill name is rep
 
   const { loader } = await place.load();
 
-  expect(loader.skills.list().map(({ id }) => id)).toEqual(['x:plan', 'x:one']);
-  expect(await loader.skills.invoke('plan')).toMatchObject({ content: 'from the manifest' });
-  expect(loader.status().diagnostics).toMatchObject([{ level: 'warning', message: expect.stringContaining('"plan"') }]);
+  expect(loader.skills.list().map(({ id }) => id)).toEqual(['x:plan', 'x:skills-plan', 'x:one']);
+  expect(await loader.skills.invoke('x:plan')).toMatchObject({ content: 'from the manifest' });
+  expect(await loader.skills.invoke('x:skills-plan')).toMatchObject({ content: 'from the folder' });
+  await expect(loader.skills.invoke('plan')).rejects.toMatchObject({
+    code: 'ERR_SKILL_UNKNOWN',
+    candidates: ['x:plan', 'x:skills-plan'],
+  });
+  expect(loader.status().diagnostics).toEqual([]);
 });
 
 test('a sensitive setting with a common name redacts values, not other fields of that name', async () => {

@@ -5,7 +5,7 @@ import { Agent } from '../../src/index.js';
 import { manifests } from '../../src/manifest/manifest.js';
 import { mcpServers } from '../../src/mcp/mcp.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { createTrustGate } from '../../src/trust/trust.js';
+import { type ApprovalPart, type ApprovalRequest, createTrustGate } from '../../src/trust/trust.js';
 import { makePlace, manifest } from '../support/manifest/place.js';
 import { memoryServers } from '../support/mcp/memory-servers.js';
 import { write } from '../support/process/scratch.js';
@@ -58,8 +58,12 @@ async function load({ servers, off, isHostFirst }: Plan) {
   const free = of('workspace').filter(({ extension }) => extension === undefined);
   write(join(workspaceDir, '.mcp.json'), JSON.stringify({ mcpServers: mapOf(free) }));
   const approved = new Set(servers.filter(({ isApproved }) => isApproved).map(urlOf));
-  const approve = ({ item }: { item: { details?: { url?: unknown } } }) => approved.has(String(item.details?.url));
-  const gate = createTrustGate({ workspaceDir, stateDir: userDir, appName: 'app', approve: approve as never, logger });
+  const isApproved = ({ item }: ApprovalPart) => approved.has(String(item.details?.url));
+  const approve = (request: ApprovalRequest) => {
+    const declined = request.parts.filter((part) => !isApproved(part)).map(({ digest }) => digest);
+    return request.parts.length > 0 ? { declined } : isApproved(request);
+  };
+  const gate = createTrustGate({ workspaceDir, stateDir: userDir, appName: 'app', approve, logger });
   const mcp = mcpServers({ workspaceDir, gate, system: { logger, fetch: memoryServers() } });
   const options = { workspaceDir, userDir, appName: 'app', gate, mcp, logger, skillFolders: [] };
   const loader = manifests(options);

@@ -53,7 +53,8 @@ test('S0-5.6, S0-5.7, S0-7.3, S0-12.1: every part of an approved workspace exten
   expect(loader.status().extensions).toMatchObject([
     { name: 'whole', scope: 'workspace', state: 'active', approved: true },
   ]);
-  expect(place.asked.map(({ item }) => `${item.kind} ${item.name}`).sort()).toEqual([
+  expect(place.asked.map(({ item }) => `${item.kind} ${item.name}`)).toEqual(['extension whole']);
+  expect(place.asked[0]?.parts.map(({ item }) => `${item.kind} ${item.name}`).sort()).toEqual([
     'hook note',
     'mcp-server whole-tell',
     'settings whole',
@@ -102,14 +103,12 @@ test('a change of one byte needs a new approval', async () => {
   appendFileSync(join(root, 'note.sh'), '#');
   await loader.reload();
 
-  expect(before).toBe(4);
-  expect(unchanged).toBe(4);
-  expect(
-    place.asked
-      .slice(4)
-      .map(({ why, item }) => `${why} ${item.kind}`)
-      .sort(),
-  ).toEqual(['changed hook', 'changed mcp-server', 'changed settings', 'changed skill']);
+  expect([before, unchanged]).toEqual([1, 1]);
+  expect(place.asked).toHaveLength(2);
+  expect(place.asked[1]).toMatchObject({ why: 'changed', item: { kind: 'extension' } });
+  expect(place.asked[1]?.parts.map(({ why, item }) => `${why} ${item.kind}`).sort()).toEqual([
+    ...['changed hook', 'changed mcp-server', 'changed settings', 'changed skill'],
+  ]);
   expect(readFileSync(join(root, 'note.sh'), 'utf8')).toContain('#!/bin/sh');
 });
 
@@ -124,12 +123,17 @@ test('an approval is stored, so the next process does not prompt again', async (
   expect(loader.mcp.status()).toMatchObject([{ state: 'connected' }]);
 });
 
-test('each denied part is reported, and the other parts work', async () => {
+test('each declined part is reported, and the other parts work', async () => {
   const place = makePlace();
   const { trace } = makeWhole(place);
   const script = scriptedModel([calls('mcp__whole-tell__echo', { variable: 'WHOLE_TOKEN' }), says('done')]);
   const { loader, agent } = await place.load(
-    { approve: ({ item }) => item.kind === 'mcp-server', env: { ...process.env, WHOLE_TOKEN: SECRET } },
+    {
+      approve: ({ parts }) => ({
+        declined: parts.filter(({ item }) => item.kind !== 'mcp-server').map(({ digest }) => digest),
+      }),
+      env: { ...process.env, WHOLE_TOKEN: SECRET },
+    },
     { model: script },
   );
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { addLazySignal, hasSameSignal, withMessages } from '../../src/model/lazy-signal.js';
-import type { ModelRequest } from '../../src/model/model.js';
+import { hasSameSignal, keepSignal, LazyRequest, ownSignal, withMessages } from '../../src/model/lazy-signal.js';
+import type { Model, ModelRequest } from '../../src/model/model.js';
+
+const model: Model = { id: 'm', generate: () => Promise.reject(new Error('not called')) };
 
 function lazyRequest() {
   const { signal } = new AbortController();
@@ -11,27 +13,46 @@ function lazyRequest() {
       return signal;
     },
   };
-  const request = addLazySignal<ModelRequest>({ messages: [], tools: [] }, { stop });
-  return { request, signal, reads: () => reads };
+  const request = new LazyRequest({ messages: [], tools: [], model, run: 'r' }, { stop });
+  const plain: ModelRequest = request;
+  return { request, plain, signal, reads: () => reads };
 }
 
-test('a copy with other messages has the same signal, and nothing creates the signal', () => {
-  const { request, signal, reads } = lazyRequest();
-  const messages = [{ role: 'user', content: 'a' }] as const;
-  const copy = withMessages(withMessages(request, []), messages);
+test.each([false, true])(
+  'a copy with other messages has the same signal, and nothing creates it (own: %s)',
+  (owned) => {
+    const { request, signal, reads } = lazyRequest();
+    if (owned) ownSignal(request);
+    const messages = [{ role: 'user', content: 'a' }] as const;
+    const copy = withMessages(withMessages(request, []), messages);
 
-  expect(hasSameSignal(request, copy)).toBe(true);
-  expect(reads()).toBe(0);
-  expect(copy.signal).toBe(signal);
-  expect({ ...copy }).toEqual({ messages, tools: [], signal });
-  expect(copy.messages).toBe(messages);
-});
+    expect(hasSameSignal(request, copy)).toBe(true);
+    expect(reads()).toBe(0);
+    expect(copy.signal).toBe(signal);
+    expect(Object.hasOwn(copy, 'signal')).toBe(owned);
+    expect({ ...copy }).toEqual({ messages, tools: [], model, run: 'r', ...(owned ? { signal } : {}) });
+  },
+);
 
 test('a copy that has its own signal or no signal differs', () => {
-  const { request, signal } = lazyRequest();
+  const { plain: request, signal } = lazyRequest();
+  ownSignal(request);
 
   expect(hasSameSignal(request, { ...request })).toBe(true);
   expect(hasSameSignal(request, { ...request, signal: new AbortController().signal })).toBe(false);
   expect(hasSameSignal({ ...request, signal: undefined }, request)).toBe(false);
   expect(withMessages({ ...request }, []).signal).toBe(signal);
+});
+
+test('a copy without the property keeps the signal, and a signal that was set or removed stays as it is', () => {
+  const { plain: request, signal, reads } = lazyRequest();
+  const { signal: other } = new AbortController();
+  const marked = { ...request, tools: [], note: 'mine' };
+
+  const kept = keepSignal<ModelRequest>(marked, request);
+
+  expect(reads()).toBe(0);
+  expect(kept).toMatchObject({ signal, run: 'r', note: 'mine' });
+  expect(keepSignal({ ...request, signal: undefined }, request).signal).toBeUndefined();
+  expect(keepSignal({ ...request, signal: other }, request).signal).toBe(other);
 });

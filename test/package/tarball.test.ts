@@ -49,6 +49,21 @@ test('the tarball holds the build, the docs, the examples, and the few files bes
   expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'package.json']);
 });
 
+test('the tarball holds the sources of the web page, without its packages and its build', () => {
+  const files = readdirSync(join(project, 'node_modules/keelson/examples/web')).sort();
+
+  expect(files).toEqual([
+    'README.md',
+    'index.html',
+    'package-lock.json',
+    'package.json',
+    'page',
+    'page.test.mjs',
+    'server.ts',
+    'vite.config.mjs',
+  ]);
+});
+
 test('installing the tarball installs the package and its seven dependencies', () => {
   const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
 

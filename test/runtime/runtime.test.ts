@@ -13,8 +13,8 @@ import { type Ground, ground } from '../support/runtime/ground.js';
 test('one call loads extensions, hooks, servers, plugins and sessions behind one trust gate', async () => {
   const { load, asked, trace, home } = ground();
   const runtime = await load({
-    approve: ({ item }) => {
-      asked.push(`${item.kind} ${item.name}`);
+    approve: ({ item, parts }) => {
+      asked.push(`${item.kind} ${item.name}`, ...parts.map((part) => `part ${part.item.kind} ${part.item.name}`));
       return true;
     },
   });
@@ -24,8 +24,8 @@ test('one call loads extensions, hooks, servers, plugins and sessions behind one
   const session = await agent.session({ id: 's' });
   await session.run(await runtime.extensions.skills.invoke('greet'));
 
-  expect(asked.slice(0, 3).sort()).toEqual(['hook ext', 'mcp-server tell', 'skill whole']);
-  expect(asked.slice(3).every((item) => item.startsWith('plugin '))).toBe(true);
+  expect(asked.slice(0, 4).sort()).toEqual(['extension whole', 'mcp-server tell', 'part hook ext', 'part skill whole']);
+  expect(asked.slice(4).every((item) => item.startsWith('plugin '))).toBe(true);
   expect([...linesOf(trace)].sort()).toEqual(['extension hook', 'plugin', 'user hook']);
   expect(model.requests[0]?.tools.map(({ name }) => name).sort()).toEqual(['mcp__tell__echo', 'skill']);
   expect(runtime.status()).toMatchObject({

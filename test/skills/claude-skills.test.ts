@@ -92,7 +92,7 @@ describe('names and descriptions of skills', () => {
       const { loader } = await place.load({ ...options, approve: place.yes });
 
       expect(loader.status().skills).toEqual(['x']);
-      expect(loader.status().diagnostics).toMatchObject([{ level: 'error', problems: [{ path: 'name' }] }]);
+      expect(loader.status().diagnostics).toMatchObject([{ level: 'warning', problems: [{ path: 'name' }] }]);
     },
   );
 

@@ -9,6 +9,8 @@ import { write } from '../support/process/scratch.js';
 const read = (fields: string, folder = 'x', body = 'Do it.\n') => readSkillFile(`---\n${fields}\n---\n${body}`, folder);
 const oddities = async (fields: string, folder?: string, body?: string) =>
   (await read(fields, folder, body)).problems.map(({ path, message }) => `${path}: ${message}`);
+const levels = async (fields: string, folder?: string, body?: string) =>
+  (await read(fields, folder, body)).problems.map(({ level, path }) => `${level} ${path}`);
 
 describe('a SKILL.md of the Agent Skills standard', () => {
   test('needs only a name and a description', async () => {
@@ -42,16 +44,17 @@ describe('a SKILL.md of the Agent Skills standard', () => {
   });
 
   test.each(['MySkill', 'НАВЫК', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
-    'is loaded with a warning if its name is invalid: %s',
+    'is loaded if its name deviates from the standard: %s',
     async (name) => {
       expect((await read(`name: ${name}\ndescription: d`, name)).skill?.name).toBe(name);
       expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([
         'name: should consist of lower case letters, digits and single hyphens',
       ]);
+      expect(await levels(`name: ${name}\ndescription: d`, name)).toEqual(['info name']);
     },
   );
 
-  test('is loaded with a warning if its name is too long or contains a colon', async () => {
+  test('is loaded if its name is too long or contains a colon', async () => {
     expect(await oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
       'name: should have at most 64 characters',
     ]);
@@ -86,22 +89,25 @@ describe('a SKILL.md of the Agent Skills standard', () => {
     expect((await read(`name: x\ndescription: d\n${fields}`)).skill?.metadata).toEqual(metadata);
   });
 
-  test('that is not for users gets a warning that users can invoke it', async () => {
+  test('that is not for users has a note that users can invoke it', async () => {
     expect(await oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
       'user-invocable: ignored: users can invoke every skill',
     ]);
     expect(await oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
   });
 
-  test('gets a warning for each ignored key of other programs', async () => {
+  test('has a problem for each ignored key of other programs, and a lost guard is an error', async () => {
     const hooks =
       'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';
 
-    expect(await oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
+    const fields = `name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large\ndisallowed-tools: Bash`;
+    expect(await oddities(fields)).toEqual([
+      'disallowed-tools: not supported, so it guards nothing',
+      'hooks: not supported, so it guards nothing',
       'context: ignored: not supported',
-      'hooks: ignored: not supported',
       'model: ignored: not supported',
     ]);
+    expect(await levels(fields)).toEqual(['error disallowed-tools', 'error hooks', 'info context', 'info model']);
   });
 });
 
@@ -163,10 +169,10 @@ describe('locations of skills', () => {
     expect(loader.skills.list()).toEqual([]);
     expect(place.asked).toEqual([]);
     expect(loader.status().diagnostics.map(({ level, source }) => [level, source])).toEqual([
-      ['error', join(root, 'skills/c')],
-      ['error', join(root, 'skills/d')],
-      ['error', join(skills, 'a')],
-      ['error', join(skills, 'b')],
+      ['warning', join(root, 'skills/c')],
+      ['warning', join(root, 'skills/d')],
+      ['warning', join(skills, 'a')],
+      ['warning', join(skills, 'b')],
     ]);
   });
 });

@@ -176,10 +176,10 @@ describe('G: directories with a SKILL.md', () => {
       .status()
       .diagnostics.map(({ level, source, problems }) => [level, source.split('/').at(-1), problems[0]?.path]);
     expect(told).toEqual([
-      ['error', 'empty', ''],
-      ['error', 'none', 'description'],
-      ['error', 'open', ''],
-      ['warning', 'other', 'name'],
+      ['warning', 'empty', ''],
+      ['warning', 'none', 'description'],
+      ['warning', 'open', ''],
+      ['info', 'other', 'name'],
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('G: directories with a SKILL.md', () => {
     const { loader } = await place.load({ ...standard, approve: place.yes });
 
     expect(loader.skills.get('greedy').allowedTools).toEqual(['Bash(git *)', 'Read']);
-    expect(loader.status().diagnostics).toMatchObject([{ level: 'warning', problems: [{ path: 'allowed-tools' }] }]);
+    expect(loader.status().diagnostics).toMatchObject([{ level: 'info', problems: [{ path: 'allowed-tools' }] }]);
     expect(loader.gate.isProtectedPath('.agents/skills/greedy/SKILL.md')).toBe(true);
   });
 

@@ -36,8 +36,8 @@ export function announceModelEnd(run: Run, response: ModelResponse | undefined):
 /** True if the streamed text belongs to a model call other than that of the response. */
 function showsOther({ step, attempt }: Run, response: ModelResponse): boolean {
   if (step === undefined || attempt === 0) return false;
-  const { [attempt]: streamed } = step.responses;
-  return streamed === undefined || (streamed !== response && step.responses.includes(response));
+  const streamed = step.responses?.[attempt];
+  return streamed === undefined || (streamed !== response && step.responses?.includes(response) === true);
 }
 
 /** Emits the text that a lifecycle ended the run with, as a new attempt that replaces the text of the model. */

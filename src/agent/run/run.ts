@@ -7,7 +7,6 @@ import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOfEarlyEnd } from '../../lifecycle/hook-action.js';
 import type { RunReport } from '../../lifecycle/hook-run.js';
 import { ASIDE, type HookRun, RUN, RunEnd, type Verdict } from '../../lifecycle/hook-run.js';
-import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
@@ -25,6 +24,8 @@ import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 /** The session and the stream of a run. */
 export interface Attached {
   readonly session?: SessionInfo | undefined;
+  /** The number of messages of the session that have been checked and whose calls have results. */
+  readonly closed?: number | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
@@ -114,7 +115,8 @@ export class Run implements HookRun {
   }
 
   async ask(model: Model, messages: readonly Message[]): Promise<ModelResponse> {
-    const step = new ModelStep(this, (opened) => asideRequest(opened, { model, messages, run: this.context }));
+    const step = new ModelStep(this, { model, messages, tools: [], run: this.context });
+    Object.assign(step.request, { [ASIDE]: true });
     this.step = step;
     try {
       return await this.config.chain.modelCall(step.request, this);
@@ -132,24 +134,6 @@ export class Run implements HookRun {
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-function asideRequest(
-  step: ModelStep,
-  { model, messages, run }: Pick<ModelCallRequest, 'model' | 'messages' | 'run'>,
-): ModelCallRequest {
-  const request = {
-    messages,
-    tools: [],
-    // A getter, as in the request of a turn.
-    get signal() {
-      return step.stop.signal;
-    },
-    model,
-    run,
-    [ASIDE]: true,
-  };
-  return request;
-}
 
 /** The run, as hooks and tools see it. The id, the signal and copies are created on first access. */
 export class RunView implements RunContext {

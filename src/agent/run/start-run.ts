@@ -19,7 +19,10 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   const messages = options.messages as readonly Message[] | undefined;
   const message = messageOf(input, messages);
   if (messages !== undefined || resume !== undefined) {
-    const { history, resumed, answer } = continueFrom(messages ?? [], resume);
+    const { history, resumed, answer } = continueFrom(
+      { messages: messages ?? [], closed: run.attached.closed },
+      resume,
+    );
     run.conversation.replace(history);
     run.conversation.resuming = resumed;
     run.conversation.deciding = answer;

@@ -1,7 +1,6 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
-import { addLazySignal } from '../../model/lazy-signal.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
@@ -81,12 +80,18 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   run.step?.close();
   run.step = undefined;
   if (wrapModelCall === undefined) return callModel(modelRequestOf(run), run);
-  run.step = new ModelStep(run, (step) => stepRequestOf(run, step));
+  run.step = new ModelStep(run, fieldsOf(run));
   return wrapModelCall(run.step.request, run);
 }
 
 /** Returns a new request object for the model call of the current turn. */
 export function modelRequestOf(run: Run): ModelCallRequest {
+  const request = fieldsOf(run);
+  if (run.end.stop !== undefined) request.signal = run.end.stop.signal;
+  return request;
+}
+
+function fieldsOf(run: Run): ModelCallRequest & { signal: AbortSignal | undefined } {
   const { config } = run;
   return {
     messages: run.conversation.outgoing,
@@ -94,16 +99,11 @@ export function modelRequestOf(run: Run): ModelCallRequest {
     toolChoice: isAnswerOnly(run) ? 'none' : config.toolChoice,
     output: config.output?.request,
     settings: config.settings,
-    signal: run.end.stop?.signal,
+    signal: undefined,
     onPart: run.listeners.active ? partSink(run) : undefined,
     model: config.model,
     run: run.context,
   };
-}
-
-function stepRequestOf(run: Run, step: ModelStep): ModelCallRequest {
-  const { messages, tools, toolChoice, output, settings, onPart, model } = modelRequestOf(run);
-  return addLazySignal({ messages, tools, toolChoice, output, settings, onPart, model, run: run.context }, step);
 }
 
 /** Calls the `afterModel` hooks. Returns a promise only if a hook does. */

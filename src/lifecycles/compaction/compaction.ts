@@ -2,7 +2,7 @@ import { OptionInvalidError } from '../../errors.js';
 import { callable, model, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
-import { report } from '../../lifecycle/hook-run.js';
+import { report, tellMoment } from '../../lifecycle/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
@@ -87,6 +87,8 @@ function createCompactor(rule: CutRule, summarize: Summarize) {
   };
   const compactBy = async (cut: Cut, messages: readonly Message[], task: Task) => {
     const { run } = task;
+    const told = tellMoment(run, { type: 'compaction' });
+    if (told !== undefined && !(await told)) return undefined;
     report(run, { type: 'compaction-start', messages: messages.length });
     const compacted = await compactTo(cut, messages, task);
     report(run, { type: 'compaction-end', messages: compacted?.length });

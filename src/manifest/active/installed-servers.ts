@@ -5,8 +5,9 @@ import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definiti
 import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
 import type { ExtensionPackage } from '../extension.js';
-import { formatOf } from '../formats/list.js';
 import type { PreparedExtension } from './preparation.js';
+import { serverId } from './server-id.js';
+import { originOf } from './server-origin.js';
 
 /** The current state of an MCP server of an extension package. */
 export interface ExtensionPackageServer {
@@ -95,20 +96,11 @@ export class InstalledServers {
     return all.flatMap((prepared) =>
       Object.keys(prepared.extension.mcpServers).map((name) => {
         const extension = prepared.extension.name;
-        const origin = this.originOf(prepared);
+        const { workspaceDir, redact } = this.context;
+        const origin = { ...originOf(prepared, workspaceDir), settings: prepared.settings.variables, redact };
         return { prepared, server: { extension, name, id: serverId(extension, name), origin } };
       }),
     );
-  }
-
-  private originOf({ extension, scope, settings }: PreparedExtension): McpServerOrigin {
-    const { argsRequired, urlMeans } = formatOf(extension.format);
-    return {
-      // A package of the user keeps its precedence if the host treats it as one of the workspace.
-      ...{ scope, precedence: extension.scope, source: extension.source, root: extension.root },
-      ...{ extension: extension.name, settings: settings.variables },
-      ...{ workspaceDir: this.context.workspaceDir, redact: this.context.redact, argsRequired, urlMeans },
-    };
   }
 
   private async put({ prepared: { extension }, server: { name, id, origin } }: Wanted) {
@@ -125,7 +117,7 @@ export class InstalledServers {
   private report({ name: extension, source }: ExtensionPackage, server: string, problem: string): void {
     const message = `Extension "${extension}" (${source}): server "${server}": ${problem}`;
     const problems = [{ path: `mcpServers.${server}`, message: problem }];
-    this.context.report({ level: 'error', message, extension, source, problems });
+    this.context.report({ level: 'warning', message, extension, source, problems });
   }
 }
 
@@ -138,11 +130,6 @@ interface Wanted {
 function isSame(a: Added, b: Added): boolean {
   const sources = [a, b].map(({ origin: { precedence, source } }) => `${precedence} ${source}`);
   return a.extension === b.extension && a.name === b.name && sources[0] === sources[1];
-}
-
-/** Returns the server's name for the agent. It depends on the names in the manifest alone, so that no other server changes it. */
-function serverId(extension: string, server: string): string {
-  return extension === server ? server : `${extension}-${server}`;
 }
 
 /** Says why a server does not get its name. */

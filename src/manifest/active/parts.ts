@@ -1,5 +1,4 @@
 import { consoleLogger, type Logger } from '../../internal/logger.js';
-import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import { type McpServers, mcpServers } from '../../mcp/mcp.js';
 import { type ShellHooks, shellHooks } from '../../shell-hooks/loader.js';
@@ -8,6 +7,7 @@ import { SkillRegistry } from '../../skills/registry.js';
 import type { SkillEntry } from '../../skills/skill.js';
 import { skillLifecycle } from '../../skills/tool.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
+import { DiagnosticLog } from '../diagnostic-log.js';
 import { EnableChoices } from '../enable-choices.js';
 import type { ManifestSettings } from '../options.js';
 import { redactingHost } from '../settings/redacting-host.js';
@@ -26,10 +26,10 @@ export class ManifestParts {
   readonly mcp: McpServers;
   readonly active: ActiveExtensions;
   readonly choices: EnableChoices;
-  readonly diagnostics: ManifestDiagnostic[] = [];
   standalone: LoadedSkills = { entries: [], denied: [], diagnostics: [] };
   private target: Logger;
   private readonly logger = this.redactor.logger(() => this.target);
+  readonly diagnostics = new DiagnosticLog(this.logger);
   private host: LoaderHost | undefined = undefined;
   private removeEffects: (() => void) | undefined = undefined;
 
@@ -43,15 +43,9 @@ export class ManifestParts {
     this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);
     const redact = <Value>(value: Value): Value => this.redactor.copyValues(value);
-    const servers = new InstalledServers(this.mcp, { workspaceDir, report: this.report, redact });
+    const servers = new InstalledServers(this.mcp, { workspaceDir, report: this.diagnostics.report, redact });
     this.active = new ActiveExtensions(hooks, servers);
   }
-
-  /** Logs a diagnostic and stores it for `status()`. */
-  readonly report = (diagnostic: ManifestDiagnostic): void => {
-    this.diagnostics.push(diagnostic);
-    this.logger[diagnostic.level === 'error' ? 'error' : 'warn'](diagnostic.message, diagnostic);
-  };
 
   async load(host: LoaderHost): Promise<void> {
     this.target = this.settings.logger ?? host.logger;

@@ -1,4 +1,4 @@
-import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
@@ -9,8 +9,9 @@ import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
 import { dataFolder, makeDataFolder } from './plugin-data.js';
-import { type ExtensionTexts, loadExtensionTexts } from './texts.js';
-import { hookItem, type JudgedExtension, settingsItem } from './trust-items.js';
+import { originOf } from './server-origin.js';
+import { type ExtensionTexts, hasTexts, loadExtensionTexts } from './texts.js';
+import { hookItems, type JudgedExtension, packageItem, promptItem, serverItems, settingsItem } from './trust-items.js';
 
 /** The services and settings that `prepareExtension` needs. */
 export interface PreparationContext {
@@ -48,27 +49,45 @@ export async function prepareExtension(
   const judged = { extension, scope };
   const denied: string[] = [];
   const data = dataFolder(extension, options.userDir);
+  const registrations = registrationsOf(judged, context, data);
+  const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
+  const hooks = registrations.filter((hook) => !lost.includes(hook));
+  const items = hookItems(hooks, options.workspaceDir);
+  const guards = options.hooks === false ? undefined : guardLoss(extension, lost);
+  if (scope === 'workspace' && guards === undefined) await askOnce(judged, items, context);
   const read = await readSettings(judged, context, denied);
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Settings that are not approved were not read, so there is nothing to report.
   const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
   const needed = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
-  const registrations = needed === undefined ? registrationsOf(judged, context, data) : [];
-  const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
-  for (const hook of lost) diagnostics.push(hookDiagnostic(extension, problemOfHook(hook) ?? ''));
-  const blocked = needed ?? (options.hooks === false ? undefined : guardLoss(extension, lost));
+  diagnostics.push(...lostHooks(extension, lost));
+  const blocked = needed ?? guards;
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
-  const hooks = registrations.filter((hook) => !lost.includes(hook));
-  if (scope === 'workspace') {
-    for (const hook of hooks) denied.push(...(await denialOf(gate, hookItem(hook, options.workspaceDir))));
-  }
+  if (scope === 'workspace') for (const item of items) denied.push(...(await denialOf(gate, item)));
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);
   // Servers are approved later, when they connect. So a package with only servers is not yet known to be approved.
   const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
   if (isApproved && denied.length === 0) await makeDataFolder(data);
   return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
+}
+
+/** Asks one question about all parts of an extension package that nobody approved or declined. */
+async function askOnce(
+  judged: JudgedExtension,
+  hooks: readonly TrustItem[],
+  { gate, settings: { workspaceDir } }: PreparationContext,
+): Promise<void> {
+  const { extension } = judged;
+  const settings = settingsItem(judged);
+  const parts = [
+    ...hooks,
+    ...serverItems(extension.mcpServers, originOf(judged, workspaceDir)),
+    ...(settings === undefined ? [] : [settings]),
+    ...((await hasTexts(extension)) ? [promptItem(judged)] : []),
+  ];
+  await gate.authorizeParts?.(packageItem(judged), parts);
 }
 
 /** If the host's `mustApprove` throws, the approval is required. */
@@ -116,9 +135,13 @@ function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookReg
   return `it has an invalid hook with \`onFailure: "block"\`: ${names.join(', ')}. Correct the hook`;
 }
 
-function hookDiagnostic({ name, source }: ExtensionPackage, problem: string): ManifestDiagnostic {
-  const message = `Extension "${name}" (${source}): ${problem}`;
-  return { level: 'error', message, extension: name, source, problems: [{ path: 'hooks', message: problem }] };
+/** Reports all lost hooks in one error. */
+function lostHooks(extension: ExtensionPackage, lost: readonly HookRegistration[]): readonly ManifestDiagnostic[] {
+  if (lost.length === 0) return [];
+  const { name, source } = extension;
+  const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
+  const message = `Extension "${name}" (${source}) lost a hook: ${problemsText(problems)}`;
+  return [{ level: 'error', message, extension: name, source, problems }];
 }
 
 async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import type { ManifestDiagnostic, ManifestProblem } from '../../internal/problem.js';
 import { readText } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
+import { withDistinctIds } from '../../skills/distinct-ids.js';
 import { SkillUnavailableError } from '../../skills/error.js';
 import { findCommands, findSkillFolders, loadFolderSkill } from '../../skills/folder.js';
 import { GatedFolder } from '../../skills/gated-folder.js';
@@ -9,6 +10,7 @@ import type { SkillEntry } from '../../skills/skill.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { ExtensionPackage } from '../extension.js';
 import { type FolderReading, readExtensionFolder } from '../extension-folder.js';
+import { formatOf } from '../formats/list.js';
 import { createReferenceFinder } from '../settings/reference.js';
 import { dataFolder } from './plugin-data.js';
 import { type JudgedExtension, promptItem } from './trust-items.js';
@@ -31,7 +33,7 @@ export interface TextReading extends Omit<FolderReading, 'scope'> {
   readonly userDir: string;
 }
 
-/** Reads the approved texts of an extension package for the model. All texts are approved in one prompt. */
+/** Reads the approved texts of an extension package for the model. All texts have one approval. */
 export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
   const { extension } = judged;
   const source = new TextSource(judged, reading);
@@ -42,14 +44,15 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   const loaded = await loadFolders(judged, source, opened.root);
   const context = await readContext(extension, opened.root);
   return {
-    skills: [...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills],
+    skills: withDistinctIds([...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills]),
     context: context.text,
     denied: undefined,
     diagnostics: [...loaded.diagnostics, ...context.diagnostics],
   };
 }
 
-async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
+/** Returns true if the extension package adds texts to prompts. */
+export async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
   if (extension.skills.length > 0) return true;
   const paths = [...extension.skillFolders, ...extension.commandPaths, ...extension.contextFiles];
   const found = await Promise.all(paths.map((path) => resolveInside(extension.root, path)));
@@ -105,21 +108,27 @@ function contentText({ root: _root, source: _source, scope: _scope, ...content }
 async function loadFolders({ extension }: JudgedExtension, { gated, data }: TextSource, root: string) {
   const skills: SkillEntry[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
-  const { name, scope } = extension;
-  const taken = new Set(extension.skills.map((skill) => skill.name));
+  const { name, scope, format } = extension;
   const findSettings = createReferenceFinder(extension.settings);
+  const describesItself = formatOf(format).skillsDescribeThemselves;
   for (const { path, command } of await findSkills(extension, root)) {
     const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
-    const loaded = await loadFolderSkill({ ...place, extension: name }, { root });
+    const loaded = await loadFolderSkill({ ...place, describesItself, extension: name }, { root });
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;
-    const message = `the skill in ${source} is ignored: another skill of the extension is named "${skill}". Rename one of them.`;
-    if (taken.has(skill)) diagnostics.push(warningOf(name, source, { path: 'name', message }));
+    // In Claude Code too, a skill replaces a command of its name. Skills are listed before commands.
+    const isReplaced = command !== undefined && skills.some((other) => other.skill.name === skill);
+    if (isReplaced) diagnostics.push(replacedCommand(name, source));
     else skills.push(loaded.entry);
-    taken.add(skill);
   }
   return { skills, diagnostics };
+}
+
+function replacedCommand(extension: string, source: string): ManifestDiagnostic {
+  const problem = 'a skill of the same name is used instead of the command';
+  const message = `Extension "${extension}" (${source}): ${problem}`;
+  return { level: 'info', message, extension, source, problems: [{ path: 'name', message: problem }] };
 }
 
 /** Lists each skill directory and command file once, directories first. */

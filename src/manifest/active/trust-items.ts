@@ -1,9 +1,13 @@
 import type { JsonValue } from '../../internal/json.js';
+import type { McpServerOrigin } from '../../mcp/config/definition.js';
+import { readServer } from '../../mcp/config/server-map.js';
+import { trustItemOf as serverItem } from '../../mcp/config/trust-item.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
 import type { TrustItem } from '../../trust/item.js';
-import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
+import type { ExtensionPackage, ExtensionPackageScope, ManifestContent } from '../extension.js';
+import { serverId } from './server-id.js';
 
 /**
  * An extension package with the scope that the gate applies. A package in the user's directory may be treated as one of
@@ -37,9 +41,33 @@ export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
   };
 }
 
-/** Returns the trust item that the gate checks again when the hook runs. */
-export function hookItem(registration: HookRegistration, workspaceDir: string): TrustItem {
-  return trustItemOf(resolveHook(registration, 'unregistered'), workspaceDir);
+/** Returns the trust items that the gate checks again when the hooks run. The hooks must be valid. */
+export function hookItems(registrations: readonly HookRegistration[], workspaceDir: string): readonly TrustItem[] {
+  const counts = new Map<string, number>();
+  return registrations.map((registration) => {
+    // The registry numbers hooks of one name and event in the same way.
+    const key = `${registration.event} ${registration.name}`;
+    const ordinal = (counts.get(key) ?? 0) + 1;
+    counts.set(key, ordinal);
+    return trustItemOf({ ...resolveHook(registration, 'unregistered'), ordinal }, workspaceDir);
+  });
+}
+
+/** Returns the trust items that the gate checks again when the servers connect. */
+export function serverItems(
+  servers: ManifestContent['mcpServers'],
+  origin: McpServerOrigin & { readonly extension: string },
+): readonly TrustItem[] {
+  return Object.entries(servers).flatMap(([name, config]) => {
+    const entry = readServer(serverId(origin.extension, name), config, origin);
+    return 'definition' in entry && !entry.definition.disabled ? [serverItem(entry.definition)] : [];
+  });
+}
+
+/** Returns the trust item for the whole extension package. Its parts have items of their own. */
+export function packageItem({ extension, scope }: JudgedExtension): RootedItem {
+  const { version, description } = extension;
+  return { ...base(extension, scope), kind: 'extension', details: { version, description } };
 }
 
 function base({ name, source, root }: ExtensionPackage, scope: ExtensionPackageScope) {

@@ -6,18 +6,27 @@ import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatFolder, type CompatManifest, readCompatManifest, warnUnread } from './compat.js';
+import { type CompatFolder, type CompatManifest, readCompatManifest } from './compat.js';
 import { compatServer, serversIn } from './compat-server.js';
 import type { Format } from './format.js';
+import { type KeyRules, type ProblemLists, reportUnreadKeys } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
-const KNOWN = [
-  ...['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords', '$schema'],
-  ...['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'],
-];
-const UNREAD = ['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'];
-const KNOWN_OF_OPTION = ['title', 'description', 'type', 'sensitive', 'required', 'default'];
+const KEYS: KeyRules = {
+  read: ['name', 'version', 'description', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'],
+  plain: [
+    ...['author', 'homepage', 'repository', 'license', 'keywords', '$schema', 'displayName', 'category', 'tags'],
+    ...['icon', 'logo', 'themes'],
+  ],
+  unsupported: ['agents', 'lspServers', 'outputStyles', 'monitors', 'workflows', 'dependencies', 'channels'],
+};
+const UNSUPPORTED_PARTS = ['agents', 'workflows', 'output-styles', 'monitors', 'bin', '.lsp.json', 'settings.json'];
+const OPTION_KEYS: KeyRules = {
+  read: ['title', 'description', 'type', 'sensitive', 'required', 'default'],
+  plain: [],
+  unsupported: ['multiple', 'options', 'min', 'max'],
+};
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
 /** The manifest format of Claude Code plugins. */
@@ -29,6 +38,7 @@ export const claude: Format = {
     readCompatManifest(document, { ...{ place, dialect: 'claude', hasData: true }, read: readClaudeManifest }),
   argsRequired: false,
   urlMeans: 'http',
+  skillsDescribeThemselves: true,
   hasDataFolder: true,
 };
 
@@ -36,8 +46,9 @@ export const claude: Format = {
 async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
-  warnUnread(manifest, KNOWN, (path, message) => warnings.push({ path, message }));
-  const settings = settingsOf(manifest.userConfig, warnings);
+  const notes: ManifestProblem[] = [];
+  reportUnreadKeys(manifest, KEYS, { warnings, notes });
+  const settings = settingsOf(manifest.userConfig, { warnings, notes });
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
   const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
@@ -58,8 +69,8 @@ async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: Co
     },
     hookFiles: ['hooks/hooks.json', ...hookFiles],
     inlineHooks: hooks.rest,
-    unread: UNREAD,
-    ...{ errors, warnings },
+    unsupported: UNSUPPORTED_PARTS,
+    ...{ errors, warnings, notes },
   };
 }
 
@@ -82,7 +93,7 @@ function withRoot(server: JsonObject): JsonObject {
   return { ...server, env: { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, ...env } };
 }
 
-function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
+function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLists): readonly SettingDefinition[] {
   if (value !== undefined && !isObject(value))
     warnings.push({ path: 'userConfig', message: 'it must be an object of options, so it is ignored' });
   if (!isObject(value)) return [];
@@ -100,7 +111,7 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
     if (entry.default !== undefined && !hasDefault) {
       warnings.push({ path: `userConfig.${name}.default`, message: `it must be a ${type}, so it is ignored` });
     }
-    warnUnread(entry, KNOWN_OF_OPTION, (key, message) => warnings.push({ path: `userConfig.${name}.${key}`, message }));
+    reportUnreadKeys(entry, OPTION_KEYS, { warnings, notes, at: `userConfig.${name}.` });
     return [
       {
         ...{

@@ -1,18 +1,14 @@
-import { join } from 'node:path';
-import { isObject, type JsonValue } from '../../internal/json.js';
+import type { JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { resolveInside } from '../../process/files/relative-path.js';
-import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
-import { parseHooks } from '../../shell-hooks/files/hook-file.js';
-import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDialect } from '../../shell-hooks/hook/event.js';
-import type { ManifestContent, ManifestHook } from '../extension.js';
-import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
+import type { ManifestContent } from '../extension.js';
+import { type HookDocument, readHooks } from './compat-hooks.js';
 import type { ManifestPlace, ReadManifest } from './format.js';
-import { hookDialectOf } from './hook-dialect.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, readJsonFile } from './strict-json.js';
+import { UNSUPPORTED } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -29,11 +25,12 @@ export interface CompatManifest {
   /** Hook files, relative to the extension. `inlineHooks` are the hooks in the manifest itself. */
   readonly hookFiles: readonly string[];
   readonly inlineHooks: readonly JsonValue[];
-  /** Files and directories that Keelson does not read. A warning names the existing ones. */
-  readonly unread: readonly string[];
+  /** Files and directories of parts that Keelson does not support. A warning names the existing ones. */
+  readonly unsupported: readonly string[];
   /** Ignored hooks. These are errors, because a missing guard looks like a guard that has nothing to block. */
   readonly errors: readonly ManifestProblem[];
   readonly warnings: readonly ManifestProblem[];
+  readonly notes: readonly ManifestProblem[];
 }
 
 /** The properties of another program's manifest format. */
@@ -58,7 +55,11 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
   const { root } = rules.place;
   const files = new JsonFiles(root);
   const compat = await rules.read({ ...rules.place, manifest: value, readJson: (path) => files.read(path) });
-  const { hooks, lostGuards, errors, warnings } = await readHooks(compat, { ...rules, extension: name }, files);
+  const { hooks, lostGuards, errors, warnings } = await readHooks(
+    { ...rules, extension: name, settings: compat.content.settings },
+    await hookDocuments(compat, files),
+  );
+  const parts = await unsupportedParts(compat, root);
   const isVersion = typeof version === 'string' && version !== '';
   const noVersion = { path: 'version', message: 'it is missing, so 0.0.0 is used' };
   return {
@@ -70,109 +71,41 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
       hooks,
       ...(lostGuards.length > 0 && { lostGuards }),
     },
-    errors: [...files.problems, ...compat.errors, ...errors],
-    warnings: [
-      ...lost,
-      ...files.warnings,
-      ...(isVersion ? [] : [noVersion]),
-      ...compat.warnings,
-      ...warnings,
-      ...(await unreadParts(compat, root)),
-    ],
+    errors: [...compat.errors, ...errors],
+    warnings: [...lost, ...files.warnings, ...compat.warnings, ...warnings, ...parts],
+    notes: [...(isVersion ? [] : [noVersion]), ...compat.notes],
   };
 }
 
-async function unreadParts({ unread }: CompatManifest, root: string): Promise<readonly ManifestProblem[]> {
-  const found = await Promise.all(unread.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
-  return found.flat().map((path) => ({ path, message: 'it is not supported, so it is ignored' }));
+async function hookDocuments({ hookFiles, inlineHooks }: CompatManifest, files: JsonFiles) {
+  const documents: HookDocument[] = [];
+  for (const path of new Set(hookFiles)) {
+    const problems: ManifestProblem[] = [];
+    const value = await files.read(path, problems);
+    documents.push({ path, value, problems });
+  }
+  return [...documents, ...inlineHooks.map((value) => ({ path: 'hooks', value, problems: [] }))];
 }
 
-/** Warns about each unknown key of an object. */
-export function warnUnread(
-  value: object,
-  known: readonly string[],
-  warn: (key: string, message: string) => void,
-): void {
-  for (const key of Object.keys(value)) if (!known.includes(key)) warn(key, 'it is not supported, so it is ignored');
+/** Returns a problem for each existing part, unless a key of the manifest has the same name. */
+async function unsupportedParts({ unsupported, warnings }: CompatManifest, root: string) {
+  const parts = unsupported.filter((path) => !warnings.some((known) => known.path === path));
+  const found = await Promise.all(parts.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
+  return found.flat().map((path): ManifestProblem => ({ path, message: UNSUPPORTED }));
 }
 
 /** Reads further JSON files of an extension package. An existing file that cannot be read is a problem. */
 class JsonFiles {
-  readonly problems: ManifestProblem[] = [];
   readonly warnings: ManifestProblem[] = [];
 
   constructor(private readonly root: string) {}
 
-  /** Duplicate or forbidden keys are added to `lost`, by default as warnings. */
-  async read(path: string, lost = this.warnings): Promise<JsonValue | undefined> {
+  /** Adds duplicate and forbidden keys, and the problems of an unreadable file, to `problems`. Default: `warnings`. */
+  async read(path: string, problems = this.warnings): Promise<JsonValue | undefined> {
     const parsed = await readJsonFile(this.root, path);
     if (parsed === undefined) return undefined;
-    const [target, found] = 'value' in parsed ? [lost, parsed.lost] : [this.problems, parsed.problems];
-    target.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
+    const found = 'value' in parsed ? parsed.lost : parsed.problems;
+    problems.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }
-}
-
-async function readHooks(
-  { content, hookFiles, inlineHooks }: CompatManifest,
-  { place: { root }, dialect, hasData, extension }: CompatRules & { extension: string },
-  files: JsonFiles,
-) {
-  const hooks: ManifestHook[] = [];
-  const errors: ManifestProblem[] = [];
-  const warnings: ManifestProblem[] = [];
-  const lostGuards: string[] = [];
-  const findSettings = createReferenceFinder(content.settings);
-  const take = (value: JsonValue, path: string) => {
-    const fail = (message: string) => void errors.push({ path, message });
-    if (!isObject(value)) return fail('it must be an object');
-    // Inline hooks may omit the `hooks` key that hook files have.
-    const document = isObject(value.hooks) ? value : { hooks: value };
-    const report = ({ level, message }: HookDiagnostic) => {
-      if (level === 'error') fail(message);
-      else if (level === 'warning') warnings.push({ path, message });
-    };
-    const source = { scope: 'workspace', source: join(root, path), extension } as const;
-    let guards = 0;
-    const written = hookDialectOf(document, dialect);
-    for (const hook of parseHooks(document, { ...source, dialect: written, hasData, report }).hooks) {
-      const refused = settingIn(hook, findSettings);
-      if (refused === undefined) {
-        hooks.push(manifestHookOf(hook));
-        if (hook.onFailure === 'block') guards += 1;
-      } else
-        fail(
-          `the hook "${hook.name}" is ignored: ${refused} would put a setting into its command. Read it from the environment`,
-        );
-    }
-    if (guards < countGuards(value)) lostGuards.push(path);
-  };
-  for (const path of new Set(hookFiles)) {
-    const value = await files.read(path, files.problems);
-    if (value !== undefined) take(value, path);
-  }
-  for (const value of inlineHooks) take(value, 'hooks');
-  return { hooks, lostGuards, errors, warnings };
-}
-
-/** Counts the hooks with `onFailure: 'block'` in a value, at any depth. */
-function countGuards(value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const own = isObject(value) && value.onFailure === 'block' ? 1 : 0;
-  return Object.values(value).reduce<number>((sum, inner) => sum + countGuards(inner as JsonValue), own);
-}
-
-/** Drops the origin of a hook, which is set again when the hook is registered. */
-function manifestHookOf(registration: HookRegistration): ManifestHook {
-  const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
-  return hook;
-}
-
-/**
- * Returns the part of a command that refers to a setting. Variables in a shell command are allowed, because the shell
- * reads them from the environment.
- */
-function settingIn({ command, args = [], shell }: HookRegistration, findSettings: ReferenceFinder): string | undefined {
-  const found = findSettings([command, ...args].join('\n'));
-  return found.find(({ isVariable }) => !(shell && isVariable))?.text;
 }

@@ -7,9 +7,12 @@ export type ReadManifest = (
   | { readonly content: ManifestContent }
   | { readonly problems: readonly ManifestProblem[] }
 ) & {
-  /** Parts of the manifest that are left out. */
+  /** Hooks that are left out, and servers of a native manifest that are left out. */
   readonly errors?: readonly ManifestProblem[];
+  /** Parts that do not work as their author wrote them. */
   readonly warnings?: readonly ManifestProblem[];
+  /** Deviations without an effect. */
+  readonly notes?: readonly ManifestProblem[];
 };
 
 /** The directory of a manifest, and the workspace. */
@@ -31,6 +34,8 @@ export interface Format {
   readonly argsRequired: boolean;
   /** The transport of a server with a `url` and no `transport`. */
   readonly urlMeans: 'sse' | 'http';
+  /** True if the front matter and the description of a skill may be missing. */
+  readonly skillsDescribeThemselves: boolean;
   /** True if each extension package gets its own data directory. */
   readonly hasDataFolder: boolean;
 }

@@ -3,11 +3,12 @@ import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
 import { type ManifestProblem, problemsText } from '../../internal/problem.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatManifest, readCompatManifest, warnUnread } from './compat.js';
+import { type CompatManifest, readCompatManifest } from './compat.js';
 import { compatServer, relativeToExtension, serversIn } from './compat-server.js';
 import type { Format } from './format.js';
 import { settingEntry } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
+import { type KeyRules, reportUnreadKeys } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -23,17 +24,23 @@ export const gemini: Format = {
     }),
   argsRequired: false,
   urlMeans: 'sse',
+  skillsDescribeThemselves: false,
   hasDataFolder: false,
 };
 
-const KNOWN = ['name', 'version', 'description', 'mcpServers', 'contextFileName', 'excludeTools', 'settings'];
+const KEYS: KeyRules = {
+  read: ['name', 'version', 'description', 'mcpServers', 'contextFileName', 'excludeTools', 'settings'],
+  plain: ['author', 'homepage', 'repository', 'license', 'keywords', '$schema', 'displayName', 'themes', 'migratedTo'],
+  unsupported: ['plan'],
+};
 const CONTEXT_FILE = 'GEMINI.md';
 
 /** Reads a `gemini-extension.json`. Invalid entries are left out with a warning. */
 function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
-  warnUnread(value, KNOWN, (path, message) => warnings.push({ path, message }));
+  const notes: ManifestProblem[] = [];
+  reportUnreadKeys(value, KEYS, { warnings, notes });
   return {
     content: {
       mcpServers: Object.fromEntries(
@@ -51,9 +58,9 @@ function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatM
     },
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
-    unread: ['commands', 'agents', 'policies'],
+    unsupported: ['commands', 'agents', 'policies'],
     errors: [],
-    warnings,
+    ...{ warnings, notes },
   };
 }
 

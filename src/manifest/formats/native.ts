@@ -22,6 +22,7 @@ export const native: Format = {
   read: readPackage,
   argsRequired: true,
   urlMeans: 'http',
+  skillsDescribeThemselves: false,
   hasDataFolder: false,
 };
 

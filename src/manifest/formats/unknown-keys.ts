@@ -9,6 +9,10 @@ interface KeyRule {
   readonly harmless: readonly string[];
 }
 
+const MANIFEST: KeyRule = {
+  known: MANIFEST_KEYS,
+  harmless: ['author', 'homepage', 'repository', 'license', 'keywords'],
+};
 const HOOK: KeyRule = { known: HOOK_KEYS, harmless: ['description', 'title'] };
 const SETTING: KeyRule = { known: SETTING_KEYS, harmless: ['title'] };
 const SKILL: KeyRule = { known: SKILL_KEYS, harmless: ['title', 'tags'] };
@@ -20,7 +24,7 @@ type Path = readonly PropertyKey[];
 export function unknownKeys(value: Readonly<Record<string, unknown>>): readonly ManifestProblem[] {
   const { hooks, settings, skills } = value;
   return [
-    ...keysOf(value, [], { known: MANIFEST_KEYS, harmless: [] }),
+    ...keysOf(value, [], MANIFEST),
     ...hookLists(hooks).flatMap(([path, list]) => inList(list, path, HOOK)),
     ...inList(settings, ['settings'], SETTING),
     ...inList(skills, ['skills'], SKILL),

@@ -79,8 +79,12 @@ export interface McpServerOrigin {
   readonly urlMeans?: 'http' | 'sse' | undefined;
 }
 
-/** One server of a map: its definition, or the problem that makes it unusable. `notes` lists warnings about its fields. */
-export type McpServerEntry = { readonly name: string; readonly notes: readonly string[] } & (
-  | { readonly definition: McpServerDefinition }
-  | { readonly problem: string; readonly origin: McpServerOrigin }
-);
+/**
+ * One server of a map: its definition, or the problem that makes it unusable. `notes` lists warnings about its fields.
+ * `ignored` lists the names of unknown fields that restrict nothing.
+ */
+export type McpServerEntry = {
+  readonly name: string;
+  readonly notes: readonly string[];
+  readonly ignored?: readonly string[] | undefined;
+} & ({ readonly definition: McpServerDefinition } | { readonly problem: string; readonly origin: McpServerOrigin });

@@ -1,5 +1,7 @@
 import { isTimerMs, MAX_TIMER_MS } from '../../internal/clock.js';
+import { fold } from '../../internal/fold.js';
 import { isObject } from '../../internal/json.js';
+import { nearestName } from '../../internal/options/nearest-name.js';
 import { isVariableName } from '../../process/environment.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './definition.js';
 import { unknownPlaceholdersIn } from './expansion.js';
@@ -41,9 +43,10 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
     return { name, problem: 'it must be an object with a `command` or a `url`', notes: [], origin };
   const ours = translate(fields);
   const notes = notesOn(ours);
+  const ignored = Object.keys(ours).filter((field) => !KNOWN.has(field) && !isMissed(field));
   const problems = problemsOf(name, ours, origin);
-  if (problems.length > 0) return { name, problem: problems.join('; '), notes, origin };
-  return { name, definition: define(name, ours, origin), notes };
+  if (problems.length > 0) return { name, problem: problems.join('; '), notes, ignored, origin };
+  return { name, definition: define(name, ours, origin), notes, ignored };
 }
 
 /**
@@ -67,13 +70,13 @@ function translate(fields: Fields): Fields {
   };
 }
 
-/** Returns a note for each unknown field. The author may have meant the field as a restriction, which has no effect. */
+/** Returns a note for each unknown field that its author misses, and for each unknown variable. */
 function notesOn(fields: Fields): string[] {
   const { command, args, env = {}, cwd, url, headers = {} } = fields;
   const texts = [command, args, cwd, url, ...[env, headers].map((map) => isObject(map) && Object.values(map))].flat();
   return [
     ...Object.keys(fields)
-      .filter((field) => !KNOWN.has(field))
+      .filter((field) => !KNOWN.has(field) && isMissed(field))
       .map((field) => `the unknown field ${JSON.stringify(field.slice(0, 100))} is ignored`),
     ...unknownPlaceholdersIn(texts.filter(isText)).map(
       (text) => `${JSON.stringify(text)} is not a supported variable and stays unchanged`,
@@ -139,6 +142,21 @@ const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean
 
 /** Leaves out `trust`, `alwaysAllow` and `autoApprove`: a configuration file must not switch off approvals. */
 const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => fields)]);
+
+const GRANTS = ['trust', 'alwaysAllow', 'autoApprove', 'autoAllow'].map(fold);
+/** Fields of other programs without which a server may not start, and names for known fields that are also present. */
+const NEEDED = [
+  ...['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar'],
+  ...['httpUrl', 'serverUrl', 'tools'],
+].map(fold);
+const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|read_?only|restrict|permission/i;
+
+/** True for an unknown field that restricts the server, that the server needs, or that looks like a misspelt name. */
+function isMissed(field: string): boolean {
+  const name = fold(field);
+  if (GRANTS.includes(name)) return false;
+  return NEEDED.includes(name) || RESTRICTS.test(field) || nearestName(field, [...KNOWN]) !== undefined;
+}
 
 function kindProblems(fields: Fields): string[] {
   return KINDS.flatMap(([kind, fits, names]) =>

@@ -60,7 +60,7 @@ export class McpServer {
     return this.offered.tools;
   }
 
-  status(): McpServerStatus {
+  status(): Omit<McpServerStatus, 'ignoredFields'> {
     const { name, transport, origin } = this.definition;
     const { state, step, lastError, connections, established } = this.link;
     const { instructions } = established?.connection ?? {};

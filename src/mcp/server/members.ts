@@ -75,11 +75,15 @@ export class ServerMembers {
   }
 
   statusOf(name: string): McpServerStatus {
-    return statusOf(this.member(name));
+    return this.described(statusOf(this.member(name)));
   }
 
   statuses(): readonly McpServerStatus[] {
-    return [...this.byName.values()].map(statusOf);
+    return [...this.byName.values()].map((member) => this.described(statusOf(member)));
+  }
+
+  private described(status: Omit<McpServerStatus, 'ignoredFields'>): McpServerStatus {
+    return { ...status, ignoredFields: this.claims.holder(status.name)?.ignored ?? [] };
   }
 
   /** Adds a server without connecting to it. */
@@ -155,7 +159,10 @@ export class ServerMembers {
     const { name, notes } = entry;
     const log = new ServerLog(name, () => this.logger());
     for (const note of notes) log.write('warn', note);
-    if ('problem' in entry) log.write('error', `its configuration cannot be used: ${entry.problem}`);
+    if ('problem' in entry) {
+      const level = entry.origin.extension === undefined ? 'error' : 'warn';
+      log.write(level, `its configuration cannot be used: ${entry.problem}`);
+    }
     this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
   }
 
@@ -230,7 +237,7 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   return before.link.isApproved();
 }
 
-function statusOf(member: Member): McpServerStatus {
+function statusOf(member: Member): Omit<McpServerStatus, 'ignoredFields'> {
   if (member instanceof McpServer) return member.status();
   const { name, problem, origin } = member;
   const never = { step: undefined, transport: undefined, protocolVersion: undefined, instructions: undefined };

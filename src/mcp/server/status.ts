@@ -48,4 +48,6 @@ export interface McpServerStatus {
   readonly extension: string | undefined;
   /** The names of the variables in its configuration. Their values are read only when the server is connected. */
   readonly reads: readonly string[];
+  /** Names of unknown fields in its configuration that restrict nothing, so that no warning is logged. */
+  readonly ignoredFields: readonly string[];
 }

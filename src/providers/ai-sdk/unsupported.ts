@@ -22,7 +22,7 @@ export async function withFileNotes(request: ModelRequest, generate: Model['gene
       const messages = request.messages.map((message) => withNotes(message, isReplaced));
       if (messages.every((message, at) => message === request.messages[at])) continue;
       try {
-        return await generate({ ...request, messages });
+        return await generate({ ...request, signal: request.signal, messages });
       } catch (another) {
         if (!isUnsupported(another)) throw another;
       }

@@ -16,7 +16,9 @@ export async function throughPauses(request: ModelRequest, generate: Model['gene
   for (let pauses = 0; isPaused(answer) && pauses < MOST_PAUSES; pauses += 1) {
     const said: AssistantMessage = { role: 'assistant', content: answer.content };
     const messages = [...request.messages, said];
-    answer = joined(answer, await generate({ ...request, messages, settings: settingsAfter(answer, request) }));
+    const { signal } = request;
+    const settings = settingsAfter(answer, request);
+    answer = joined(answer, await generate({ ...request, signal, messages, settings }));
   }
   return answer;
 }

@@ -20,6 +20,9 @@ export const claude: Dialect = {
     PostToolUseFailure: { event: 'after_tool', after: 'failure' },
     Stop: { event: 'after_agent' },
     SessionEnd: { event: 'session_end' },
+    Notification: { event: 'notification' },
+    SubagentStop: { event: 'after_subagent' },
+    PreCompact: { event: 'before_compaction' },
   },
   places: {
     user: ['.claude/settings.json'],
@@ -37,13 +40,13 @@ export const claude: Dialect = {
 
 const OTHER_EVENTS = {
   notices: [
-    ...['Setup', 'MessageDisplay', 'Notification', 'PermissionDenied', 'SubagentStart', 'InstructionsLoaded'],
+    ...['Setup', 'MessageDisplay', 'PermissionDenied', 'SubagentStart', 'InstructionsLoaded'],
     ...['CwdChanged', 'FileChanged', 'DirectoryAdded', 'WorktreeCreate', 'WorktreeRemove', 'ElicitationResult'],
     ...['StopFailure', 'PostCompact', 'Interrupt'],
   ],
   gates: [
-    ...['PermissionRequest', 'UserPromptExpansion', 'SubagentStop', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
-    ...['ConfigChange', 'Elicitation', 'PostToolBatch', 'PreCompact'],
+    ...['PermissionRequest', 'UserPromptExpansion', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
+    ...['ConfigChange', 'Elicitation', 'PostToolBatch'],
   ],
 };
 
@@ -53,7 +56,10 @@ export function parseClaude(document: JsonMap, source: HookSource, dataVariable:
     events: claude.events,
     other: OTHER_EVENTS,
     isGrouped: true,
-    matched: ['session_start', 'before_tool', 'after_tool', 'session_end'],
+    matched: [
+      ...(['session_start', 'before_tool', 'after_tool', 'session_end'] as const),
+      ...(['notification', 'after_subagent', 'before_compaction'] as const),
+    ],
     hasDefaultTimeout: true,
     read: (entry) => readEntry(entry, source, dataVariable),
   });
@@ -110,7 +116,9 @@ const FIELDS: OutputFields = {
  */
 export function claudeRules(refuseResult: (reason: string) => HookEffects): OutputRules {
   const refusal = ({ hook: { event } }: FinishedHook, reason: string): HookEffects => {
-    if (event === 'before_tool' || event === 'before_agent') return { cancel: reason };
+    if (event === 'before_tool' || event === 'before_agent' || event === 'before_compaction') return { cancel: reason };
+    // The sub-agent has ended already, so its caller reads the reason.
+    if (event === 'after_subagent') return { modelTexts: [reason] };
     if (event === 'after_agent') return { again: reason };
     return event === 'after_tool' ? refuseResult(reason) : { userText: reason };
   };

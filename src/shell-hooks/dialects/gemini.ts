@@ -26,6 +26,8 @@ export const gemini: Dialect = {
     AfterTool: { event: 'after_tool' },
     AfterAgent: { event: 'after_agent' },
     SessionEnd: { event: 'session_end' },
+    Notification: { event: 'notification' },
+    PreCompress: { event: 'before_compaction' },
   },
   places: { user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] },
   folders: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
@@ -57,9 +59,9 @@ function patternOf(given: string): string {
 function parseGemini(document: JsonMap, source: HookSource): HookContent {
   const content = parseEvents(document, source, {
     events: gemini.events,
-    other: { notices: ['Notification', 'PreCompress'], gates: [] },
+    other: { notices: [], gates: [] },
     isGrouped: true,
-    matched: ['session_start', 'before_tool', 'after_tool', 'session_end'],
+    matched: ['session_start', 'before_tool', 'after_tool', 'session_end', 'notification', 'before_compaction'],
     read: (entry) => readEntry(entry, source),
   });
   if (content.hooks.some(({ event }) => event === 'after_model')) {
@@ -152,7 +154,8 @@ function unquoted(text: string): string {
 function refusal(event: HookEvent, reason: string): HookEffects {
   if (event === 'after_agent') return { again: reason };
   if (event === 'after_tool') return { result: { content: reason, isError: true } };
-  if (event.startsWith('session_') || event === 'before_tool_selection') return { userText: reason };
+  const isNotice = event.startsWith('session_') || event === 'notification' || event === 'before_compaction';
+  if (isNotice || event === 'before_tool_selection') return { userText: reason };
   return { cancel: reason };
 }
 

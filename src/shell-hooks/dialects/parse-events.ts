@@ -4,7 +4,7 @@ import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { HookRegistration } from '../hook/definition.js';
-import type { HookEvent } from '../hook/event.js';
+import { type HookEvent, isGateEvent } from '../hook/event.js';
 import type { DialectEvent } from './dialect.js';
 
 /** A JSON object of a document. */
@@ -144,7 +144,7 @@ function refuseEvent({ eventName, list }: EventList, source: HookSource, { event
   const isGate = other.gates.includes(eventName);
   const isKnown = isGate || other.notices.includes(eventName);
   if (!Array.isArray(list) && !isKnown) {
-    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${eventName}\` is ignored.` });
+    reportOn(source, { level: 'info', code: 'key-ignored', message: `\`hooks.${eventName}\` is ignored.` });
     return [];
   }
   const near = nearestName(eventName, Object.keys(events));
@@ -157,7 +157,7 @@ function refuseEvent({ eventName, list }: EventList, source: HookSource, { event
 
 /** Reports a hook that cannot run. A missing guard would go unnoticed, so it is reported as an error. */
 function refuse(source: HookSource, problem: string, event: HookEvent): [] {
-  const level = event === 'session_start' || event === 'session_end' ? 'warning' : 'error';
+  const level = isGateEvent(event) ? 'error' : 'warning';
   reportOn(source, { level, code: 'hook-unsupported', message: `A hook does not run: ${problem}.` });
   return [];
 }

@@ -7,7 +7,7 @@ import type { RejectAction } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
-import { afterAgentFields, beforeAgentFields, idsOf } from './event-fields.js';
+import { afterAgentFields, beforeAgentFields, idsOf, transcriptOf } from './event-fields.js';
 import type { HookEventContext } from './hook-event-context.js';
 import type { HookParts } from './parts.js';
 
@@ -31,6 +31,7 @@ export async function beforeAgent(
   const outcome = await parts.runner.runEvent({
     event: 'before_agent',
     ...idsOf(run),
+    transcript: transcriptOf(run, parts.runs.of(run)),
     value: prompt,
     describe: (value) => beforeAgentFields(run, value),
     rewrite: (value, effects) => effects.prompt ?? value,
@@ -47,10 +48,11 @@ export async function beforeAgent(
 }
 
 function afterAgentContext(text: string, run: RunContext, { runs }: HookParts): HookEventContext<string> {
-  const { prompt, calls, continued } = runs.of(run);
+  const { prompt, calls, continued, response } = runs.of(run);
   return {
     event: 'after_agent',
     ...idsOf(run),
+    transcript: transcriptOf(run, { response }),
     value: text,
     describe: (value) => afterAgentFields(value, { prompt, calls, continued }),
     signal: run.signal,

@@ -34,6 +34,23 @@ export function beforeAgentFields(run: RunContext, prompt: string): EventFields 
   return { data: { prompt, context }, flat: { prompt } };
 }
 
+/** A response, and the number of messages before it. The run adds the response to its messages after its hooks. */
+export interface LatestResponse {
+  readonly message: Message;
+  readonly after: number;
+}
+
+/** Returns a function that returns the messages of the session, with the latest response. */
+export function transcriptOf(
+  run: RunContext,
+  { response }: { readonly response: LatestResponse | undefined },
+): () => readonly Message[] {
+  return () => {
+    const isMissing = response !== undefined && run.messages.length <= response.after;
+    return isMissing ? [...run.messages, response.message] : run.messages;
+  };
+}
+
 /** Returns the messages of the model request, with the instructions first. */
 export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
   return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
@@ -107,4 +124,20 @@ export function afterAgentFields(response: string, { prompt, calls, continued }:
       ...{ stop_hook_active: continued > 0, loop_count: continued },
     },
   };
+}
+
+/** The `notification_type` of a question for approval. */
+export const APPROVAL = 'permission_prompt';
+
+/** A sub-agent that has ended. */
+export interface EndedSubagent {
+  readonly agent: string;
+  /** Id of the tool call that ran it. */
+  readonly id: string;
+  readonly response: string;
+}
+
+/** Returns the input fields of `after_subagent`, with the names of Claude Code. */
+export function subagentFields({ agent, id, response }: EndedSubagent): Readonly<Record<string, unknown>> {
+  return { agent_id: id, agent_type: agent, last_assistant_message: response, stop_hook_active: false };
 }

@@ -11,6 +11,7 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
+import { createSubagentGate, notify, watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
 import { endSession, startSession } from './session-hooks.js';
@@ -43,10 +44,13 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
     wrapModelCall: when(has('before_model', 'before_tool_selection'), (request, next) =>
       callModel(request, next, parts),
     ),
-    afterModel: when(has('after_model', 'after_agent'), responsePoint(events, parts)),
-    wrapToolCall: when(has('before_tool'), callPoint(parts)),
+    afterModel: when(
+      has('after_model', 'after_agent') || parts.transcripts !== undefined,
+      responsePoint(events, parts),
+    ),
+    wrapToolCall: when(has('before_tool'), callPoint(events, parts)),
     afterAgent: (text, run) => endPoint(text, run, parts),
-    onError: (_error, run) => parts.runs.closeOf(run),
+    onError: (_error, run) => closeRun(run, parts),
   };
 }
 
@@ -81,6 +85,11 @@ export function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   };
 }
 
+/** Creates the lifecycle for `after_subagent`. Undefined without such hooks. */
+export function createSubagentHooks(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle | undefined {
+  return events.has('after_subagent') ? createSubagentGate(parts, RESULT_PRIORITY) : undefined;
+}
+
 /** Creates the lifecycle for `after_tool`. */
 export function createResultGate(parts: HookParts): AgentLifecycle {
   return {
@@ -92,6 +101,7 @@ export function createResultGate(parts: HookParts): AgentLifecycle {
 
 function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
   return (prompt, run) => {
+    watchMoments(run, events, parts);
     if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
     if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
     if (!parts.notes.isEmpty) addPendingMessages(run, parts);
@@ -134,20 +144,34 @@ async function judgeResponse({ response, run, stops }: Judged, parts: HookParts)
 }
 
 function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
-  parts.runs.of(run).recordCalls(toolCallsOf({ role: 'assistant', content }));
+  const notes = parts.runs.of(run);
+  const message = { role: 'assistant', content } as const;
+  notes.recordCalls(toolCallsOf(message));
+  notes.response = { message, after: run.messages.length };
 }
 
-function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
+function callPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
   return (call, next) => {
     const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args: call.input });
     if (hooks.length === 0) return next(call);
-    return beforeTool(call, hooks, parts).then((judged) => ('run' in judged ? next(judged) : judged));
+    return beforeTool(call, hooks, parts).then((judged) => {
+      if ('run' in judged) return next(judged);
+      const isAsked = 'type' in judged && events.has('notification');
+      if (isAsked) void notify(call.run as RunContext, { tool: call.name, reason: judged.reason }, parts);
+      return judged;
+    });
   };
 }
 
 function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<void> {
   const hooks = parts.runner.matching({ event: 'after_agent' });
   const judges = hooks.length === 0 ? hooks : hooks.filter((hook) => !continues(hook));
-  if (judges.length === 0) return parts.runs.closeOf(run);
-  return afterAgent({ text, hooks: judges }, run, parts).finally(() => parts.runs.closeOf(run));
+  if (judges.length === 0) return closeRun(run, parts);
+  return afterAgent({ text, hooks: judges }, run, parts).finally(() => closeRun(run, parts));
+}
+
+/** Ends the hooks of a run. A run without a session keeps no transcript. */
+function closeRun(run: RunContext, { runs, transcripts }: HookParts): void {
+  runs.closeOf(run);
+  if (run.session === undefined) void transcripts?.remove(run.id);
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '../../internal/logger.js';
 import type { HookRunner } from '../run/runner.js';
+import type { Transcripts } from '../transcript/transcripts.js';
 import type { PendingMessages } from './pending-messages.js';
 import type { RunStates } from './run-state.js';
 
@@ -9,6 +10,8 @@ export interface HookParts {
   /** Hook messages that wait for the next run of their session. */
   readonly notes: PendingMessages;
   readonly runs: RunStates;
+  /** Undefined if hooks get no transcript. */
+  readonly transcripts: Transcripts | undefined;
   readonly logger: Logger;
   /** Aborted when the agent is closed. */
   readonly signal: AbortSignal;

@@ -8,10 +8,18 @@ import type { FinishReason, ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { HookEventInvalidError } from '../error.js';
 import type { HookEffects } from '../hook/effects.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
+import { ALL_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
-import { afterAgentFields, afterToolFields, beforeToolFields, shownResponse, shownResult } from './event-fields.js';
+import {
+  APPROVAL,
+  afterAgentFields,
+  afterToolFields,
+  beforeToolFields,
+  shownResponse,
+  shownResult,
+  subagentFields,
+} from './event-fields.js';
 import type { EventFields, HookEventContext } from './hook-event-context.js';
 import {
   answerOf,
@@ -42,6 +50,9 @@ export interface HookEventData {
   readonly after_tool: { readonly tool_name: string; readonly result: unknown; readonly args?: unknown };
   readonly after_agent: { readonly response: string; readonly tool_calls?: readonly object[] | undefined };
   readonly session_end: { readonly session_id: string; readonly messages?: readonly Message[] | undefined };
+  readonly notification: { readonly message: string; readonly notification_type?: string | undefined };
+  readonly after_subagent: { readonly agent: string; readonly response: string };
+  readonly before_compaction: { readonly trigger?: string | undefined };
 }
 
 /** Data of any event. */
@@ -125,12 +136,26 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
     rules: { session_id: required(fullText), messages, reason: text },
     fields: ({ reason = 'other' }) => ({ flat: { reason } }),
   },
+  notification: {
+    rules: { message: required(text), notification_type: text },
+    fields: ({ message, notification_type = APPROVAL }) => ({ flat: { message, notification_type } }),
+  },
+  after_subagent: {
+    rules: { agent: required(text), response: required(text) },
+    fields: ({ agent, response: shown }) => ({
+      flat: subagentFields({ agent: String(agent), id: '', response: String(shown) }),
+    }),
+  },
+  before_compaction: {
+    rules: { trigger: text },
+    fields: ({ trigger = 'auto' }) => ({ flat: { trigger, custom_instructions: '' } }),
+  },
 };
 
 /** Throws a `HookEventInvalidError` if the event is unknown, or if a field is missing or invalid. */
 export function validatePlainEvent(event: HookEvent, data: PlainData): void {
   if (!isHookEvent(event))
-    throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
+    throw new HookEventInvalidError(String(event), [unknownName('event', String(event), ALL_EVENTS)]);
   if (!isObject(data)) throw new HookEventInvalidError(event, ['`data` must be an object']);
   const problems = memberProblems(data, { session_id: fullText, ...EVENTS[event].rules });
   if (problems.length > 0) throw new HookEventInvalidError(event, problems);

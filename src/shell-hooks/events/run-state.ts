@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
 import type { HookEffects } from '../hook/effects.js';
-import type { CallRecord } from './event-fields.js';
+import type { CallRecord, LatestResponse } from './event-fields.js';
 
 /** State of the hooks of one run. */
 export class RunState {
@@ -18,6 +18,7 @@ export class RunState {
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
+  response: LatestResponse | undefined = undefined;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;

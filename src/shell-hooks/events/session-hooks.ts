@@ -9,6 +9,7 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
   const outcome = await runner.runEvent({
     event: 'session_start',
     sessionId: session.id,
+    transcript: () => session.messages,
     value: undefined,
     describe: () => ({ data: { session_id: session.id }, flat: { source } }),
     source,
@@ -28,6 +29,7 @@ export async function endSession(session: SessionInfo, { runner, logger }: HookP
   const outcome = await runner.runEvent({
     event: 'session_end',
     sessionId: session.id,
+    transcript: () => session.messages,
     value: undefined,
     describe: () => ({ data: { session_id: session.id, messages: session.messages }, flat: { reason: 'other' } }),
     source: 'other',

@@ -10,7 +10,7 @@ import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
 import { hookMessage, modelText } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterToolFields, beforeToolFields, type CallRecord, idsOf } from './event-fields.js';
+import { afterToolFields, beforeToolFields, type CallRecord, idsOf, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
 import { rewriteInput, rewriteResult } from './rewrites.js';
 
@@ -25,6 +25,7 @@ export async function beforeTool(
     {
       event: 'before_tool',
       ...idsOf(run),
+      transcript: transcriptOf(run, parts.runs.of(run)),
       tool: name,
       args: call.input,
       value: call.input,
@@ -97,6 +98,7 @@ async function judgeResult({ record, result, run }: FinishedCall, hooks: readonl
     {
       event: 'after_tool',
       ...idsOf(run),
+      transcript: transcriptOf(run, parts.runs.of(run)),
       tool: record.name,
       args: record.args,
       isError: result.isError === true,

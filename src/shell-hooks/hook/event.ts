@@ -1,5 +1,5 @@
 /**
- * Names of all hook events, in the order in which they occur.
+ * Names of the hook events of each run, in the order in which they occur.
  *
  * @example
  * const isHookEvent = (name: string) => HOOK_EVENTS.some((event) => event === name);
@@ -16,17 +16,26 @@ export const HOOK_EVENTS = [
   'session_end',
 ] as const;
 
+/**
+ * Names of further events, which do not occur in every run: a person is asked for approval, an agent that is a tool has
+ * ended, and a conversation is about to be summarised.
+ */
+const RARE_EVENTS = ['notification', 'after_subagent', 'before_compaction'] as const;
+
+/** Names of all events, in the order in which they are listed. */
+export const ALL_EVENTS = [...HOOK_EVENTS, ...RARE_EVENTS] as const;
+
 /** Name of an event at which hooks run. */
-export type HookEvent = (typeof HOOK_EVENTS)[number];
+export type HookEvent = (typeof ALL_EVENTS)[number];
 
 /** Returns true if the value is the name of a hook event. */
 export function isHookEvent(value: unknown): value is HookEvent {
-  return (HOOK_EVENTS as readonly unknown[]).includes(value);
+  return (ALL_EVENTS as readonly unknown[]).includes(value);
 }
 
-/** Returns true for events at which hooks act as guards: all except `session_start` and `session_end`. */
+/** Returns true for events at which hooks act as guards: all except `session_start`, `session_end` and `notification`. */
 export function isGateEvent(event: HookEvent): boolean {
-  return event !== 'session_start' && event !== 'session_end';
+  return event !== 'session_start' && event !== 'session_end' && event !== 'notification';
 }
 
 /** Returns true for events whose hooks cancel if the machine has no resources to start them. */

@@ -1,5 +1,5 @@
 import type { HookRegistration, ShellHook } from './definition.js';
-import { HOOK_EVENTS, type HookEvent } from './event.js';
+import { ALL_EVENTS, type HookEvent } from './event.js';
 import { contentOf } from './hook-content.js';
 import { resolveHook } from './resolve-hook.js';
 
@@ -67,7 +67,7 @@ export class HookRegistry {
     this.count += checked.length;
     const free = [...replaced];
     const wanted = checked.map((hook) => takeSame(free, hook) ?? hook);
-    const placed = HOOK_EVENTS.flatMap((event) => {
+    const placed = ALL_EVENTS.flatMap((event) => {
       const before = this.hooksOf(event);
       const own = wanted.filter((hook) => hook.event === event);
       const after = putInPlace(before, replaced, own);

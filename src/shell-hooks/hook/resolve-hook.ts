@@ -4,7 +4,7 @@ import { dialectOf } from '../dialects/list.js';
 import { HookInvalidError } from '../error.js';
 import { splitCommandLine } from './command-line.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
-import { HOOK_EVENTS, type HookDialect, isHookEvent } from './event.js';
+import { ALL_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
 
 /** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */
@@ -44,7 +44,7 @@ function problemsOf(hook: HookRegistration): string[] {
   const isUnclear = isCommandLine(hook) && splitCommandLine(command) === undefined;
   return [
     ...unknown.map((key) => unknownName('setting', key, known)),
-    ...(typeof event === 'string' && !isHookEvent(event) ? [unknownName('event', event, HOOK_EVENTS)] : []),
+    ...(typeof event === 'string' && !isHookEvent(event) ? [unknownName('event', event, ALL_EVENTS)] : []),
     ...memberProblems(hook, registrationRules),
     ...(isUnclear
       ? [

@@ -1,10 +1,11 @@
 import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
-import type { EventFields, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import { denialOf, type HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
 import { type HookProblem, neverStarted } from '../hook/problem.js';
+import type { Transcripts } from '../transcript/transcripts.js';
 import { hookEnvironment } from './environment.js';
 import type { EventProgress } from './event-progress.js';
 import { hookInput } from './input.js';
@@ -26,6 +27,8 @@ export interface HookExecutorOptions {
   /** Number of hook processes that may run at once. */
   readonly maxProcesses: number;
   readonly redact?: ((text: string) => string) | undefined;
+  /** Writes the transcripts of sessions. Undefined if hooks get none. */
+  readonly transcripts?: Transcripts | undefined;
 }
 
 /** The result of a hook's program, or the reason why the program did not start. */
@@ -100,6 +103,7 @@ export class HookExecutor {
     const { workspaceDir, inheritEnv, redact } = options;
     const { sessionId, signal } = progress.context;
     const fields = progress.context.describe(progress.value);
+    const transcriptPath = await this.transcriptOf(hook, progress.context);
     // Little code runs between verification and start, so that files have no time to change.
     const verified = await this.permits.permit(hook);
     if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isTried });
@@ -109,8 +113,9 @@ export class HookExecutor {
       ...{ hook, verified, signal, timeoutMs },
       env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
       // The input is built while the program starts, to save time.
-      stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
+      stdin: () => (stdin ??= this.inputOf(hook, progress, { fields, transcriptPath })),
     };
+    this.reports.transcript(hook, verified.launch, options.transcripts !== undefined);
     const result = await startHook(start, this.machine);
     return redacted(result, [hook.redact, redact]);
   }
@@ -135,12 +140,24 @@ export class HookExecutor {
     return isApproved && !isMatched(hook, subject, this.options.toolNames);
   }
 
-  private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>, fields: EventFields): string {
-    const input = hookInput(hook, progress, { ...this.options, fields, now: () => this.machine.clock.now() });
+  private async transcriptOf({ dialect }: ShellHook, { sessionId, transcript }: TranscriptSubject): Promise<string> {
+    // Gemini CLI, Cursor and Copilot have other forms.
+    const isReader = dialect === 'claude' || dialect === 'codex' || dialect === 'native';
+    return (isReader && (await this.options.transcripts?.write(sessionId, transcript?.()))) || '';
+  }
+
+  private inputOf<Value>(
+    hook: ShellHook,
+    progress: EventProgress<Value>,
+    own: { readonly fields: EventFields; readonly transcriptPath: string },
+  ): string {
+    const input = hookInput(hook, progress, { ...this.options, ...own, now: () => this.machine.clock.now() });
     this.reports.start(hook, input);
     return jsonText(input);
   }
 }
+
+type TranscriptSubject = Pick<HookEventContext, 'sessionId' | 'transcript'>;
 
 /** Removes secrets from the output of a hook with each function of the list. */
 function redacted(

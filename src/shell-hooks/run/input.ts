@@ -14,6 +14,8 @@ export interface HookInputSource {
   /** Names of fields that are redacted for each hook that does not declare them. */
   readonly sensitive: readonly string[];
   readonly now: () => number;
+  /** Path of the session's transcript; empty without one. */
+  readonly transcriptPath: string;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface HookInputSource {
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
   const { context, data: hookData, outputs } = progress;
-  const { workspaceDir, sensitive } = source;
+  const { workspaceDir, sensitive, transcriptPath } = source;
   const hide = (value: unknown) => shownTo(hook, value, sensitive);
   const now = source.now();
   const { sessionId, runId } = context;
@@ -37,7 +39,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     event: context.event,
     hook_event_name: eventNameOf(hook),
     session_id: sessionId,
-    transcript_path: '',
+    transcript_path: transcriptPath,
     cwd: workspaceDir,
     permission_mode: 'default',
     timestamp: new Date(now).toISOString(),

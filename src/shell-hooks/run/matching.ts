@@ -1,6 +1,7 @@
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../hook/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
 import { shownArgs, shownToolName } from './tool-names.js';
@@ -44,9 +45,8 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
-  const isSession = event === 'session_start' || event === 'session_end';
   const { matchesSessions } = dialectOf(hook.dialect);
-  return !matchesSessions || !isSession || source === undefined || hook.matches([source]);
+  return !matchesSessions || source === undefined || hook.matches(sourcesOf(event, source));
 }
 
 /**
@@ -65,4 +65,9 @@ export function isWanted<Value>(
   const args = shownArgs(hook, { tool, args: current }, toolNames);
   const call = { names: namesOf(tool, hook, toolNames), args, workspaceDir };
   return compilePermissionRule(hook.condition)?.(call) ?? true;
+}
+
+/** Gemini CLI has another name for a notification about an approval. */
+function sourcesOf(event: HookEvent, source: string): readonly string[] {
+  return event === 'notification' ? [source, 'ToolPermission'] : [source];
 }

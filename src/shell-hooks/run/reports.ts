@@ -1,10 +1,12 @@
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import type { TrustedLaunch } from '../../trust/launch.js';
 import { eventNameOf } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { isGateEvent } from '../hook/event.js';
+import { mentionsTranscript } from '../transcript/transcript-mention.js';
 import type { HookOutcome } from './event-progress.js';
 import { redact } from './plain-json.js';
 
@@ -29,7 +31,29 @@ export class HookReports {
     logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redact(input, sensitive) });
   }
 
+  /** Warns once about a hook that reads `transcript_path`, if it gets none. */
+  transcript(hook: ShellHook, launch: TrustedLaunch | undefined, isWritten: boolean): void {
+    const isAsked = !isWritten && launch !== undefined && this.isNew(`${hook.id} transcript`);
+    if (!isAsked) return;
+    void mentionsTranscript(launch).then((isNamed) => {
+      if (!isNamed) return;
+      const message = `Hook "${hook.name}" reads \`transcript_path\`, which is empty: set the option \`transcript: 'claude'\`.`;
+      this.options.report({
+        level: 'warning',
+        code: 'transcript-missing',
+        message,
+        hook: hook.name,
+        source: hook.source,
+      });
+    });
+  }
+
   process(hook: ShellHook, result: ProcessResult): void {
+    const { stderr } = result;
+    if (result.exitCode === 0 && stderr.trim() !== '') {
+      const details = { hookName: hook.name, stderr: safeText(stderr) };
+      this.options.logger.debug(`Hook "${hook.name}" wrote to standard error: ${details.stderr}`, details);
+    }
     if (!result.detachedChild) return;
     const message = `Hook "${hook.name}" left a child process in its own session (detached child). It was not terminated and may still run.`;
     this.options.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });

@@ -1,11 +1,14 @@
 import { systemClock } from '../../internal/clock.js';
+import { isObject, isTexts } from '../../internal/json.js';
 import {
   type ApprovalRequest,
   type Approver,
   allow,
   type DeniedDecision,
   deny,
+  type PartialApproval,
   requestOf,
+  requestOfParts,
   type TrustDecision,
 } from '../decision.js';
 import type { Fingerprint } from '../fingerprint/fingerprint.js';
@@ -81,6 +84,33 @@ export class Approvals {
     await asked;
   }
 
+  /** Asks the user once about all parts of an extension package, and records an answer for each part. */
+  async askParts(whole: Fingerprint, parts: readonly Fingerprint[]): Promise<void> {
+    const keys = parts.map((part) => identityText(identityOf(part)));
+    const unasked = parts.filter((_part, at) => !this.open.has(keys[at] ?? ''));
+    const asked = unasked.length === 0 ? Promise.resolve() : this.askPartsAnew(whole, unasked);
+    const opened = keys.filter((key) => !this.open.has(key));
+    for (const key of opened) this.open.set(key, asked);
+    try {
+      await Promise.all(keys.map((key) => this.open.get(key)));
+    } finally {
+      for (const key of opened) this.open.delete(key);
+    }
+  }
+
+  private async askPartsAnew(whole: Fingerprint, parts: readonly Fingerprint[]): Promise<void> {
+    const { approve } = this.settings;
+    if (!approve) return;
+    const requests = [];
+    for (const part of parts) requests.push(requestOf(part, (await this.previous(part))?.scripts));
+    const answer = await askUser(requestOfParts(whole, requests), approve, this.settings);
+    for (const part of parts) {
+      const isDeclined = typeof answer === 'object' && answer.declined.includes(part.digest);
+      const answerOfAll = typeof answer === 'object' ? 'yes' : answer;
+      await this.record(part, isDeclined ? 'no' : answerOfAll);
+    }
+  }
+
   /** Returns the stored approval of an item, even if the content of the item has changed since. */
   async previous(of: Identified): Promise<Approval | undefined> {
     const wanted = identityText(identityOf(of));
@@ -102,6 +132,10 @@ export class Approvals {
     if (!approve) return;
     const request = requestOf(fingerprint, (await this.previous(fingerprint))?.scripts);
     const answer = await askUser(request, approve, this.settings);
+    await this.record(fingerprint, typeof answer === 'object' ? 'failed' : answer);
+  }
+
+  private async record(fingerprint: Fingerprint, answer: Answer): Promise<void> {
     // If the store loses an approval, the user would be asked again forever. Keeps it in memory instead.
     const isStored = answer === 'yes' && (await this.write(fingerprint));
     if (!isStored) this.answers.set(keyOf(fingerprint), answer);
@@ -136,8 +170,18 @@ function keyOf(fingerprint: Fingerprint): string {
  */
 type Answer = 'yes' | 'no' | 'failed';
 
+/** Returns true if each declined digest is that of a part. */
+function isPartial(answer: unknown, { parts }: ApprovalRequest): answer is PartialApproval {
+  if (!isObject(answer) || !isTexts(answer.declined)) return false;
+  return parts.length > 0 && answer.declined.every((digest) => parts.some((part) => part.digest === digest));
+}
+
 /** Asks the approver once. Settles within the time limit whatever the approver does. */
-async function askUser(request: ApprovalRequest, approve: Approver, settings: GateSettings): Promise<Answer> {
+async function askUser(
+  request: ApprovalRequest,
+  approve: Approver,
+  settings: GateSettings,
+): Promise<Answer | PartialApproval> {
   const { approveTimeoutMs: timeoutMs, clock = systemClock, logger } = settings;
   const controller = new AbortController();
   let timer: unknown;
@@ -151,10 +195,12 @@ async function askUser(request: ApprovalRequest, approve: Approver, settings: Ga
   });
   const answered = Promise.resolve()
     .then(() => approve(request, { signal: controller.signal }))
-    .then((answer: unknown): Answer => {
+    .then((answer: unknown): Answer | PartialApproval => {
       if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
+      if (isPartial(answer, request)) return answer;
+      const expected = request.parts.length > 0 ? 'a boolean, or `declined` with digests of its parts,' : 'a boolean';
       logger.warn(
-        `The approver must return a boolean for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
+        `The approver must return ${expected} for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
       );
       return 'failed';
     })

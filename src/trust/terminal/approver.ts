@@ -1,64 +1,59 @@
-import type { ApprovalRequest, Approver } from '../decision.js';
+import type { ApprovalPart, ApprovalRequest, Approver, PartialApproval } from '../decision.js';
+import { describeItem, describeParts } from './describe-request.js';
 import { coveredFiles, fileTexts } from './file-texts.js';
 import { askOnTerminal, isTerminal, type TerminalOptions } from './prompt.js';
-import { shown } from './shown-text.js';
 
 /**
  * Asks for approvals on the terminal, one at a time. Only `y` and `yes` approve. `s` shows the covered files and asks
- * again. Any other line denies, as does a missing terminal. Ignores characters that were typed before the prompt. Shows
- * the whole command line, with control characters escaped.
+ * again. For an extension package, `p` asks about each part. Any other line denies, as does a missing terminal. Ignores
+ * characters that were typed before the prompt. Shows the whole command line, with control characters escaped.
  *
  * @example
  * const agent = new Agent({ model, loaders: [shellHooks({ approve: terminalApprover() })] });
  */
 export function terminalApprover(options: TerminalOptions = {}): Approver {
-  return (request, { signal }) => {
+  return async (request, { signal }) => {
     if (!isTerminal(options)) return false;
-    const hint = coveredFiles(request).length > 0 ? '\nType s to read the covered files.' : '';
-    return askOnTerminal<boolean>(
+    const isPackage = request.parts.length > 0;
+    const answer = await askOnTerminal<boolean | 'parts'>(
       options,
       {
-        text: describe(request) + hint,
-        prompt: 'Allow exactly this? [y/N] ',
-        read: async (line) => (/^s(how)?$/i.test(line) ? { show: await fileTexts(request) } : /^y(es)?$/i.test(line)),
+        text: (isPackage ? describeParts(request) : describeItem(request)) + hintOf(request),
+        prompt: isPackage ? 'Allow exactly this? [y/N, p to decide on each part] ' : 'Allow exactly this? [y/N] ',
+        read: async (line) => {
+          if (/^s(how)?$/i.test(line)) return { show: await fileTexts(request) };
+          return isPackage && /^p(arts)?$/i.test(line) ? 'parts' : isYes(line);
+        },
         refusal: false,
       },
       signal,
     );
+    return answer === 'parts' ? askAboutParts(request.parts, options, signal) : answer;
   };
 }
 
-function describe(request: ApprovalRequest): string {
-  const { item, why, files, unbound, previousScripts, digest } = request;
-  const title = why === 'new' ? 'is new' : 'has CHANGED since you approved it';
-  const rows: (readonly [string, string | undefined])[] = [
-    ['defined in', item.source],
-    ['extension', item.extension],
-    ['lies in', item.root],
-    ['event', item.event],
-    ...request.argv.map((text, at) => [at === 0 ? 'runs' : `  argument ${at}`, JSON.stringify(text)] as const),
-    ['through', item.shell ? 'a shell' : undefined],
-    ['program', request.executable],
-    ['in folder', item.command === undefined ? undefined : request.cwd],
-    ...Object.entries(item.env ?? {}).map(([name, value]) => ['sets', `${name}=${JSON.stringify(value)}`] as const),
-    ['reads', item.reads?.join(', ')],
-    // A plugin chooses these names, so the label `detail` keeps them apart from the other rows.
-    ...Object.entries(item.details ?? {}).map(([name, value]) => [`detail ${name}`, JSON.stringify(value)] as const),
-    ...Object.entries(request.scripts).map(([path, hash]) => ['script', `${path} ${hash} ${news(path)}`] as const),
-    ['with files', item.files?.join(', ')],
-    ['files covered', String(files.filter(({ type }) => type !== 'directory').length)],
-    [
-      'NOT covered',
-      unbound.length > 0 ? `the files in ${unbound.map((path) => JSON.stringify(path)).join(', ')}` : undefined,
-    ],
-    ['NOTE', request.note],
-    ['digest', digest],
-  ];
-  function news(path: string): string {
-    if (previousScripts === undefined) return '';
-    return previousScripts[path] === request.scripts[path] ? '(unchanged)' : '(changed)';
+async function askAboutParts(
+  parts: readonly ApprovalPart[],
+  options: TerminalOptions,
+  signal: AbortSignal,
+): Promise<PartialApproval> {
+  const declined: string[] = [];
+  for (const [at, part] of parts.entries()) {
+    const question = {
+      text: describeItem(part),
+      prompt: `Allow part ${at + 1} of ${parts.length}? [y/N] `,
+      read: isYes,
+      refusal: false,
+    };
+    if (!(await askOnTerminal<boolean>(options, question, signal))) declined.push(part.digest);
   }
-  const told = rows.filter(([, text]) => text !== undefined && text !== '');
-  const lines = told.map(([name, text]) => `  ${shown(name)}: ${shown(text ?? '')}`);
-  return [`\nThe ${item.kind} ${shown(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
+  return { declined };
+}
+
+function isYes(line: string): boolean {
+  return /^y(es)?$/i.test(line);
+}
+
+function hintOf(request: ApprovalRequest): string {
+  return coveredFiles(request).length > 0 ? '\nType s to read the covered files.' : '';
 }

@@ -7,15 +7,21 @@ export interface AgUIUsage {
   readonly reasoningTokens?: number | undefined;
 }
 
-/** A tool call that waits for a decision. Answer it with a `resume` entry whose payload is `{ approved }`. */
+/**
+ * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
+ */
 export interface AgUIInterrupt {
+  /** The id of the tool call, or `answer`. */
   readonly id: string;
-  readonly reason: string;
-  readonly toolCallId: string;
+  readonly reason: 'tool_call' | 'answer';
+  /** Absent for an answer. */
+  readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
+  /** The text of the answer. Absent for a tool call. */
+  readonly metadata?: { readonly text: string } | undefined;
 }
 
-/** How a run ended: with an answer, or with tool calls that wait for decisions. */
+/** How a run ended: with an answer, or with tool calls or an answer that wait for decisions. */
 export type AgUIOutcome =
   | { readonly type: 'success' | 'cancelled' }
   | { readonly type: 'interrupt'; readonly interrupts: readonly AgUIInterrupt[] };

@@ -1,14 +1,15 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText, required } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
-import { type Conversion, itemStream } from '../sse/event-queue.js';
-import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import { type Conversion, itemStream, type Joining } from '../sse/event-queue.js';
+import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import type { AgUIEvent } from './ag-ui-event.js';
-import { AgUIConverter } from './to-events.js';
+import { AgUIWriter, PROGRESS } from './ag-ui-writer.js';
 
 /** Options of `toAgUIStream`. */
-export interface AgUIStreamOptions extends ErrorTextOptions {
+export interface AgUIStreamOptions extends PageOptions {
   /** The `threadId` of the request. */
   readonly threadId: string;
   /** The `runId` of the request. Default: the id of the run. */
@@ -24,7 +25,7 @@ export interface AgUIResponseOptions extends AgUIStreamOptions {
 }
 
 const rules = {
-  ...errorTextRules,
+  ...pageRules,
   threadId: required(fullText),
   runId: fullText,
   messageId: fullText,
@@ -59,27 +60,18 @@ export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOp
   return eventStreamResponse(body, options.headers);
 }
 
-function conversion({ threadId, runId, messageId, ...texts }: AgUIStreamOptions): Conversion<AgUIEvent> {
-  const converter = new AgUIConverter({ threadId, runId, messageId, ...resolveErrorTexts(texts) });
-  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
+function conversion({ decides = true, errorText, toolErrorText, ...ids }: AgUIStreamOptions): Conversion<AgUIEvent> {
+  const all = { ...ids, decides, ...resolveErrorTexts({ errorText, toolErrorText }) };
+  return { ...convertRun<AgUIEvent>((push) => new AgUIWriter(all, push)), ...joining };
 }
 
-/** Joins neighbouring deltas of one message or one tool call, and keeps only the latest progress of a tool call. */
-function join(last: AgUIEvent, next: AgUIEvent): AgUIEvent | undefined {
-  if (last.type === 'TOOL_CALL_ARGS' && next.type === 'TOOL_CALL_ARGS') {
-    return last.toolCallId === next.toolCallId ? { ...next, delta: last.delta + next.delta } : undefined;
-  }
-  if (last.type === 'CUSTOM' && next.type === 'CUSTOM') {
-    return last.name === 'keelson.progress' && isProgressOf(last, next) ? next : undefined;
-  }
-  if (last.type !== 'TEXT_MESSAGE_CONTENT' && last.type !== 'REASONING_MESSAGE_CONTENT') return undefined;
-  if (next.type !== last.type || next.messageId !== last.messageId) return undefined;
-  return { ...next, delta: last.delta + next.delta };
-}
-
-type Custom = Extract<AgUIEvent, { readonly type: 'CUSTOM' }>;
-
-function isProgressOf(last: Custom, next: Custom): boolean {
-  const callOf = ({ value }: Custom) => (value as { readonly toolCallId?: string }).toolCallId;
-  return next.name === last.name && callOf(next) === callOf(last);
-}
+/** Joins the deltas of one message or one tool call, and keeps only the latest progress of a tool call. */
+const joining: Joining<AgUIEvent> = {
+  keyOf(event) {
+    if (event.type === 'TEXT_MESSAGE_CONTENT' || event.type === 'REASONING_MESSAGE_CONTENT') return event.messageId;
+    if (event.type === 'TOOL_CALL_ARGS') return event.toolCallId;
+    if (event.type !== 'CUSTOM' || event.name !== PROGRESS) return undefined;
+    return (event.value as { readonly toolCallId: string }).toolCallId;
+  },
+  join: (waiting, next) => ('delta' in next ? { ...next, delta: (waiting as typeof next).delta + next.delta } : next),
+};

@@ -1,5 +1,7 @@
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
-import { assistantMessageId } from '../message-id.js';
+import { assistantMessageId } from '../history/message-id.js';
+import { suspendedAnswer } from '../history/pending.js';
+import { hiddenMessages } from '../history/shown-messages.js';
 import { toolOutput } from '../shown-content.js';
 import type { AgUIMessage } from './ag-ui-event.js';
 
@@ -10,8 +12,8 @@ export interface ToAgUIMessagesOptions {
 }
 
 /**
- * Converts the messages of a session to AG-UI messages. System messages, reasoning and files are left out. The text of
- * failed tool calls is replaced by `The tool failed.`
+ * Converts the messages of a session to AG-UI messages. System messages, reasoning and files are left out, and so are
+ * suspended and denied answers. The text of failed tool calls is replaced by `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -23,7 +25,10 @@ export function toAgUIMessages(
 ): AgUIMessage[] {
   let count = 0;
   let answer = assistantMessageId(0, chatId, '');
+  const hidden = hiddenMessages(history);
+  const waiting = suspendedAnswer(history);
   return history.flatMap((message, index) => {
+    if (message === waiting || hidden.has(message)) return [];
     if (message.role !== 'user') return convert(message, `${answer}.m${index + 1}`);
     count += 1;
     const content = textOf(message);

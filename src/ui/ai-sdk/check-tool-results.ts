@@ -1,8 +1,9 @@
 import { isObject } from '../../internal/json.js';
 import { type AssistantMessage, type Message, textOf } from '../../model/message.js';
 import { UICallUnknownError } from '../error.js';
+import { assistantMessageId } from '../history/message-id.js';
+import { shownMessages } from '../history/shown-messages.js';
 import { showValue } from '../invalid-body.js';
-import { assistantMessageId } from '../message-id.js';
 
 /**
  * Throws a UICallUnknownError if an answer in the body contains a tool result that the session does not have. Skips
@@ -30,7 +31,7 @@ function answersOf(history: readonly Message[], chatId: string): ReadonlyMap<str
   const answers = new Map<string, Message[]>();
   let current: Message[] = [];
   let count = 0;
-  for (const message of history) {
+  for (const message of shownMessages(history)) {
     if (message.role === 'user') {
       count += 1;
       current = [];

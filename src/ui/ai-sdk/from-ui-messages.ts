@@ -1,8 +1,8 @@
 import { isObject } from '../../internal/json.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import { UICallUnknownError, UIHistoryUnknownError } from '../error.js';
+import { isAnswer } from '../history/message-id.js';
 import { invalidBody, showValue } from '../invalid-body.js';
-import { isAnswer } from '../message-id.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 
@@ -79,7 +79,7 @@ function checkAnswered(messages: readonly ReadMessage[], chatId: string): void {
 function decisionsOf({ parts, at }: ReadMessage): Record<string, UIDecision> {
   const decided = parts.filter(({ state }) => state === 'approval-responded');
   if (decided.length === 0) throw new UICallUnknownError(`${at} must contain a decision on a tool call, got none.`);
-  return Object.fromEntries(
+  const decisions: Record<string, UIDecision> = Object.fromEntries(
     decided.map(({ toolCallId, approval }) => {
       if (typeof toolCallId !== 'string' || !isObject(approval) || typeof approval.approved !== 'boolean') {
         throw invalidBody(`the approval in ${at}`, 'an object with `id` and a boolean `approved`', approval);
@@ -94,4 +94,8 @@ function decisionsOf({ parts, at }: ReadMessage): Record<string, UIDecision> {
       return [toolCallId, approved ? 'approve' : denial];
     }),
   );
+  if (Object.keys(decisions).length < decided.length) {
+    throw invalidBody(`the approvals in ${at}`, 'one approval for each tool call', Object.keys(decisions));
+  }
+  return decisions;
 }

@@ -4,6 +4,8 @@ import type { FinishReason, Usage } from '../../model/model.js';
 export interface UIMessageMetadata {
   /** Token counts of the whole run. Sent with the last chunk. */
   readonly usage?: Usage | undefined;
+  /** The ids of the tool calls that wait for a decision, or `answer`. Absent if nothing waits. */
+  readonly pending?: readonly string[] | undefined;
 }
 
 /**

@@ -1,15 +1,16 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
-import { type Conversion, itemStream } from '../sse/event-queue.js';
+import { type Conversion, itemStream, type Joining } from '../sse/event-queue.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
-import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
-import { ChunkConverter } from './to-chunks.js';
+import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
+import { ChunkWriter } from './chunk-writer.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
-export interface UIMessageStreamOptions extends ErrorTextOptions {
+export interface UIMessageStreamOptions extends PageOptions {
   /** The id of the assistant message, as from `nextMessageId`. Default: the page chooses an id. */
   readonly messageId?: string | undefined;
 }
@@ -20,7 +21,7 @@ export interface UIMessageResponseOptions extends UIMessageStreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...errorTextRules, messageId: fullText } satisfies OptionTable<UIMessageStreamOptions>;
+const rules = { ...pageRules, messageId: fullText } satisfies OptionTable<UIMessageStreamOptions>;
 const responseRules = { ...rules, headers: anything } satisfies OptionTable<UIMessageResponseOptions>;
 
 /**
@@ -68,21 +69,21 @@ export function pipeUIMessages(
   return pipeResponse(uiMessageResponse(stream, options), response);
 }
 
-function conversion({ messageId, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
-  const converter = new ChunkConverter({ messageId, ...resolveErrorTexts(texts) });
-  return { convert: (event) => converter.convert(event), fail: (error) => converter.fail(error), join };
+function conversion({ messageId, decides = true, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
+  const all = { messageId, decides, ...resolveErrorTexts(texts) };
+  return { ...convertRun<UIMessageChunk>((push) => new ChunkWriter(all, push)), ...joining };
 }
 
-/** Joins neighbouring deltas of one part or one tool call, and keeps only the latest progress of a tool call. */
-function join(last: UIMessageChunk, next: UIMessageChunk): UIMessageChunk | undefined {
-  if (last.type === 'tool-output-available' && last.preliminary && next.type === last.type) {
-    return last.toolCallId === next.toolCallId ? next : undefined;
-  }
-  if (last.type === 'tool-input-delta' && next.type === 'tool-input-delta') {
-    if (last.toolCallId !== next.toolCallId) return undefined;
-    return { ...next, inputTextDelta: last.inputTextDelta + next.inputTextDelta };
-  }
-  if (last.type !== 'text-delta' && last.type !== 'reasoning-delta') return undefined;
-  if (next.type !== last.type || last.id !== next.id) return undefined;
-  return { ...next, delta: last.delta + next.delta };
-}
+/** Joins the deltas of one part or one tool call, and keeps only the latest progress of a tool call. */
+const joining: Joining<UIMessageChunk> = {
+  keyOf(chunk) {
+    if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') return chunk.id;
+    if (chunk.type === 'tool-input-delta') return chunk.toolCallId;
+    return chunk.type === 'tool-output-available' && chunk.preliminary ? chunk.toolCallId : undefined;
+  },
+  join(waiting, next) {
+    if ('delta' in next) return { ...next, delta: (waiting as typeof next).delta + next.delta };
+    if (next.type !== 'tool-input-delta') return next;
+    return { ...next, inputTextDelta: (waiting as typeof next).inputTextDelta + next.inputTextDelta };
+  },
+};

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent.js';
 import { logFailure } from '../../internal/logger.js';
-import { UIChatUnknownError, UIMethodInvalidError, UIUnauthorizedError } from '../error.js';
+import { UIChatUnknownError, UIDecisionRefusedError, UIMethodInvalidError, UIUnauthorizedError } from '../error.js';
+import { pendingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
@@ -84,9 +85,12 @@ class ChatHandler {
   private async history(request: Request, identity: unknown): Promise<Response> {
     const chatId = readChatId(new URL(request.url).searchParams.get('id'));
     const chat = await this.sessionOf(chatId, identity);
+    const decides = await this.config.mayDecide(identity as never, chatId);
     await using session = await openSession(this.agent, chat);
-    const messages = this.protocol.messages(session.messages, chatId);
-    return Response.json({ messages, running: this.runs.has(session.id) }, { headers: NOT_CACHED });
+    const messages = this.protocol.messages(session.messages, { chatId, decides });
+    const open = pendingIn(session.messages);
+    const pending = decides ? open : open.map(({ id }) => ({ id }));
+    return Response.json({ messages, pending, running: this.runs.has(session.id) }, { headers: NOT_CACHED });
   }
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
@@ -97,6 +101,8 @@ class ChatHandler {
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
     const { protocol, config } = this;
     const session = await this.sessionOf(read.chatId, identity);
+    const decides = await config.mayDecide(identity as never, read.chatId);
+    if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
     const context = await config.context?.(identity, request);
     const run = await this.runs.enter(idOf(session));
     const disconnect = () => run.abort.abort('the client disconnected');
@@ -110,7 +116,8 @@ class ChatHandler {
       const { signal } = run.abort;
       const { stream, messageId, closed } = await startAnswer(this.agent, { read, session, signal, context, check });
       void closed.then(leave);
-      return protocol.respond(stream, { ...config.texts, chatId: read.chatId, messageId, runId: read.runId });
+      const { chatId, runId } = read;
+      return protocol.respond(stream, { ...config.texts, chatId, messageId, runId, decides });
     } catch (error) {
       leave();
       throw error;

@@ -32,6 +32,11 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * depend on the identity, or the function must check who owns the chat.
    */
   readonly session: (chatId: string, identity: Identity) => Awaitable<ChatSession | undefined>;
+  /**
+   * Returns false for a person who may use the chat but must not decide on its tool calls and answers. The page of this
+   * person gets no requests for decisions, and no text of a suspended answer. Default: everybody with a session decides.
+   */
+  readonly mayDecide?: ((identity: Identity, chatId: string) => Awaitable<boolean>) | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */
   readonly protocol?: ProtocolName | undefined;
   /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
@@ -59,6 +64,7 @@ export type ContextOf<Context, Identity> = (identity: Identity, request: Request
 export interface HandlerConfig {
   readonly authorize: Authorize<unknown> | 'none';
   readonly session: HandlerOptions['session'];
+  readonly mayDecide: NonNullable<HandlerOptions['mayDecide']>;
   readonly context: ContextOf<unknown, unknown> | undefined;
   readonly protocol: ProtocolName;
   readonly origins: readonly string[];
@@ -82,6 +88,7 @@ const rules = {
   ...errorTextRules,
   authorize: required(authorize),
   session: required(callable),
+  mayDecide: callable,
   context: callable,
   protocol: oneOf('ai-sdk', 'ag-ui', 'sse'),
   origins: listOf(origin),
@@ -98,6 +105,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
   return {
     authorize: all.authorize,
     session: all.session,
+    mayDecide: all.mayDecide ?? (() => true),
     context: all.context,
     protocol: all.protocol ?? 'ai-sdk',
     origins: all.origins ?? [],

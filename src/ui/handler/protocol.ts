@@ -20,6 +20,7 @@ interface Answer extends StreamTexts {
   readonly chatId: string;
   readonly messageId: string;
   readonly runId?: string | undefined;
+  readonly decides: boolean;
 }
 
 /** Reads requests and writes responses of one protocol. */
@@ -28,28 +29,28 @@ export interface Protocol {
   /** Throws a UIRequestError if the body contradicts the stored messages. */
   check(body: unknown, history: readonly Message[]): void;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
-  messages(history: readonly Message[], chatId: string): readonly unknown[];
+  messages(history: readonly Message[], chat: Pick<Answer, 'chatId' | 'decides'>): readonly unknown[];
 }
 
 export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
   'ai-sdk': {
     read: fromUIMessages,
     check: checkToolResults,
-    respond: (stream, { messageId, errorText, toolErrorText }) =>
-      uiMessageResponse(stream, { messageId, errorText, toolErrorText }),
-    messages: (history, chatId) => toUIMessages(history, { chatId }),
+    respond: (stream, { messageId, decides, errorText, toolErrorText }) =>
+      uiMessageResponse(stream, { messageId, decides, errorText, toolErrorText }),
+    messages: toUIMessages,
   },
   'ag-ui': {
     read: fromAgUIInput,
     check: () => {},
-    respond: (stream, { chatId, runId, messageId, errorText, toolErrorText }) =>
-      agUIResponse(stream, { threadId: chatId, runId, messageId, errorText, toolErrorText }),
-    messages: (history, chatId) => toAgUIMessages(history, { chatId }),
+    respond: (stream, { chatId: threadId, ...answer }) => agUIResponse(stream, { threadId, ...answer }),
+    messages: (history, { chatId }) => toAgUIMessages(history, { chatId }),
   },
   sse: {
     read: fromSSEBody,
     check: () => {},
-    respond: (stream, { errorText, toolErrorText }) => sseResponse(stream, { errorText, toolErrorText }),
-    messages: (history, chatId) => toUIMessages(history, { chatId }),
+    respond: (stream, { decides, errorText, toolErrorText }) =>
+      sseResponse(stream, { decides, errorText, toolErrorText }),
+    messages: toUIMessages,
   },
 };

@@ -2,13 +2,15 @@ import { SessionExistsError } from '../../errors.js';
 import { type Message, textOf } from '../../model/message.js';
 import type { SessionStore } from '../../state/session-store.js';
 import { UIMessageUnknownError } from '../error.js';
+import { hiddenMessages, shownMessages } from '../history/shown-messages.js';
 
 /**
  * Returns the index of the user message that follows the user messages `after`, or undefined at the end of the history.
  * Messages of `after` that the session does not have belong to failed runs, and are skipped.
  */
 function indexAfter(history: readonly Message[], after: readonly string[]): number | undefined {
-  const users = [...history.entries()].filter(([, { role }]) => role === 'user');
+  const hidden = hiddenMessages(history);
+  const users = [...history.entries()].filter(([, message]) => message.role === 'user' && !hidden.has(message));
   let found = 0;
   for (const text of after) {
     const next = users[found];
@@ -21,7 +23,7 @@ function indexAfter(history: readonly Message[], after: readonly string[]): numb
 export function editedIndex(history: readonly Message[], after: readonly string[]): number | undefined {
   const index = indexAfter(history, after);
   if (index === undefined) return undefined;
-  const previous = history.slice(0, index).findLast(({ role }) => role === 'user');
+  const previous = shownMessages(history.slice(0, index)).findLast(({ role }) => role === 'user');
   if (after.length > 0 && (previous === undefined || textOf(previous) !== after.at(-1)))
     throw new UIMessageUnknownError();
   return index;

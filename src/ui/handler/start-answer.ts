@@ -1,11 +1,11 @@
 import type { Agent } from '../../agent/agent.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import type { AgentSession } from '../../agent/session.js';
-import { checkMessages } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
+import { nextMessageId } from '../history/message-id.js';
+import { pendingIn } from '../history/pending.js';
 import { showValue } from '../invalid-body.js';
-import { nextMessageId } from '../message-id.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import type { ChatSession } from './handler-options.js';
 import { answeredIndex, editedIndex, rewind } from './rewind.js';
@@ -90,7 +90,7 @@ function checkDecisions(history: readonly Message[], decisions: Readonly<Record<
   const unknown = Object.keys(decisions).find((id) => !open.includes(id));
   if (unknown !== undefined) {
     throw new UICallUnknownError(
-      `The tool call ${showValue(unknown)} does not wait for a decision. Load the history again.`,
+      `${showValue(unknown)} must be the id of a tool call or an answer that waits for a decision. Load the history again.`,
     );
   }
   const missing = open.filter((id) => !Object.hasOwn(decisions, id));
@@ -98,5 +98,5 @@ function checkDecisions(history: readonly Message[], decisions: Readonly<Record<
 }
 
 function openIds(history: readonly Message[]): string[] {
-  return checkMessages(history)?.open.map(({ id }) => id) ?? [];
+  return pendingIn(history).map(({ id }) => id);
 }

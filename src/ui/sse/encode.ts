@@ -32,7 +32,7 @@ export function dataEvent(data: unknown): string {
 }
 
 /** Returns the events of a run as UTF-8, all waiting events in one chunk. Cancelling the stream aborts the run. */
-export function eventBytes<Item>(
+export function eventBytes<Item extends { readonly type: string }>(
   stream: RunStream<unknown>,
   conversion: Conversion<Item>,
   { encode, end = '' }: EventWriter<Item>,

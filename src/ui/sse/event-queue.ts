@@ -2,25 +2,31 @@ import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 
 /** Converts one event of a run to the items that a client gets. */
-interface Converter<Item> {
+export interface Converter<Item> {
+  /** Returns the items of an event; an empty array for events that a client does not need. */
   convert(event: AgentEvent): readonly Item[];
   /** Returns the items for a run that failed before its first event. */
   fail(error: unknown): readonly Item[];
 }
 
-/** Joins two neighbouring items into one. Returns undefined if they must stay apart. */
-type Join<Item> = (last: Item, next: Item) => Item | undefined;
-
-/** A conversion of events, with its rule for joining items. */
-export interface Conversion<Item> extends Converter<Item> {
-  readonly join: Join<Item>;
+/**
+ * The rule for joining waiting items. Items of one type and with one key wait as one item. An item of another type, or
+ * without a key, keeps the items before it and after it apart.
+ */
+export interface Joining<Item extends { readonly type: string }> {
+  /** Returns undefined for an item that is never joined. */
+  keyOf(item: Item): string | undefined;
+  join(waiting: Item, next: Item): Item;
 }
 
+/** A conversion of events, with its rule for joining items. */
+export interface Conversion<Item extends { readonly type: string }> extends Converter<Item>, Joining<Item> {}
+
 /**
- * The converted events of a run. The run does not wait for a slow reader. Deltas that wait are joined, so that the waiting
- * items need about as much memory as the text of the run. A failed run is shown by its items.
+ * The converted events of a run. The run does not wait for a slow reader. Deltas that wait are joined, so that the
+ * memory of the waiting items is bounded by the text of the run. A failed run is shown by its items.
  */
-export class EventQueue<Item> {
+export class EventQueue<Item extends { readonly type: string }> {
   private items: Item[] = [];
   private wake: (() => void) | undefined = undefined;
   private ended = false;
@@ -66,18 +72,37 @@ export class EventQueue<Item> {
   }
 
   private add(items: readonly Item[]): void {
-    for (const item of items) {
-      const last = this.items.at(-1);
-      const joined = last === undefined ? undefined : this.conversion.join(last, item);
-      if (joined === undefined) this.items.push(item);
-      else this.items[this.items.length - 1] = joined;
-    }
+    for (const item of items) this.addItem(item);
     if (this.items.length > 0) this.wake?.();
+  }
+
+  private addItem(item: Item): void {
+    const { items, conversion } = this;
+    const position = this.joinablePosition(item);
+    if (position === undefined) items.push(item);
+    else items[position] = conversion.join(items[position] as Item, item);
+  }
+
+  /** Returns the position of the waiting item that the item joins. The search is short: keys differ for parallel calls. */
+  private joinablePosition(item: Item): number | undefined {
+    const { items, conversion } = this;
+    const key = items.length === 0 ? undefined : conversion.keyOf(item);
+    if (key === undefined) return undefined;
+    for (let position = items.length - 1; position >= 0; position -= 1) {
+      const waiting = items[position] as Item;
+      const found = waiting.type === item.type ? conversion.keyOf(waiting) : undefined;
+      if (found === undefined) return undefined;
+      if (found === key) return position;
+    }
+    return undefined;
   }
 }
 
 /** Returns the converted events as a stream of items. Cancelling the stream aborts the run. */
-export function itemStream<Item>(stream: RunStream<unknown>, conversion: Conversion<Item>): ReadableStream<Item> {
+export function itemStream<Item extends { readonly type: string }>(
+  stream: RunStream<unknown>,
+  conversion: Conversion<Item>,
+): ReadableStream<Item> {
   const queue = new EventQueue(stream, conversion);
   return new ReadableStream<Item>(
     {

@@ -28,6 +28,8 @@ export async function pipeResponse(response: Response, target: ServerResponseLik
   const reader = response.body?.getReader();
   if (reader === undefined) return void target.end();
   const cancel = () => void reader.cancel('the client disconnected').catch(() => {});
+  // The event `close` of a response that is already closed has passed.
+  if (target.destroyed) return cancel();
   target.once('close', cancel);
   target.once('error', cancel);
   try {

@@ -9,11 +9,21 @@ export interface SSEPendingCall {
   readonly reason: string;
 }
 
+/** An answer that waits for a decision, under the id `answer`. */
+export interface SSEPendingAnswer {
+  readonly type: 'answer';
+  readonly id: 'answer';
+  readonly text: string;
+  readonly reason: string;
+}
+
 /** The result of a run as a page may see it: without messages and without decisions of lifecycles. */
 export interface SSEResult {
   readonly status: RunResult['status'];
+  /** Empty for a suspended answer: `pending` has its text. */
   readonly text: string;
-  readonly pending: readonly SSEPendingCall[];
+  /** Empty also for a page that must not decide. */
+  readonly pending: readonly (SSEPendingCall | SSEPendingAnswer)[];
   readonly usage: Usage;
 }
 
@@ -39,7 +49,12 @@ export type SSEEvent =
       readonly text: string;
     }
   | { readonly type: 'model-error'; readonly turn: number }
-  | { readonly type: 'model-end'; readonly turn: number; readonly text?: string | undefined }
+  | {
+      readonly type: 'model-end';
+      readonly turn: number;
+      /** Replaces the streamed text of the turn. Absent for a response that a lifecycle withheld or suspended. */
+      readonly text?: string | undefined;
+    }
   | {
       readonly type: 'tool-start';
       readonly turn: number;

@@ -1,19 +1,19 @@
-import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { type ErrorTextOptions, errorTextRules, resolveErrorTexts } from '../stream-texts.js';
+import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
+import type { Joining } from './event-queue.js';
 import type { SSEEvent } from './sse-event.js';
-import { runErrorEvent, toSSEEvents } from './to-sse-events.js';
+import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
-export interface SSEResponseOptions extends ErrorTextOptions {
+export interface SSEResponseOptions extends PageOptions {
   /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSEResponseOptions>;
+const rules = { ...pageRules, headers: anything } satisfies OptionTable<SSEResponseOptions>;
 
 /**
  * Returns a web response with the events of a run as server-sent events. Each has the type of the event as its `event`,
@@ -28,11 +28,9 @@ const rules = { ...errorTextRules, headers: anything } satisfies OptionTable<SSE
  */
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
-  const texts = resolveErrorTexts(options);
   const conversion = {
-    convert: (event: AgentEvent) => toSSEEvents(event, texts),
-    fail: (error: unknown) => [runErrorEvent(error, texts)],
-    join,
+    ...sseConverter({ decides: options.decides ?? true, ...resolveErrorTexts(options) }),
+    ...joining,
   };
   let id = 0;
   const encode = (event: SSEEvent) => {
@@ -42,16 +40,14 @@ export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOpti
   return eventStreamResponse(eventBytes(stream, conversion, { encode }), options.headers);
 }
 
-/** Joins neighbouring deltas of one attempt, and keeps only the latest progress of a tool call. */
-function join(last: SSEEvent, next: SSEEvent): SSEEvent | undefined {
-  if (last.type === 'tool-delta') return next.type === last.type && next.callId === last.callId ? next : undefined;
-  if (last.type === 'tool-input-delta') {
-    if (next.type !== last.type || next.callId !== last.callId || next.name !== last.name) return undefined;
+/** Joins the deltas of one attempt, and keeps only the latest progress of a tool call. */
+const joining: Joining<SSEEvent> = {
+  keyOf(event) {
+    if (event.type === 'text-delta' || event.type === 'reasoning-delta') return `${event.turn}.${event.attempt}`;
+    if (event.type === 'tool-delta') return event.callId;
     // Without an id, two deltas may belong to two calls of the same tool.
-    if (next.callId === '' || next.attempt !== last.attempt) return undefined;
-    return { ...next, text: last.text + next.text };
-  }
-  if (last.type !== 'text-delta' && last.type !== 'reasoning-delta') return undefined;
-  if (next.type !== last.type || next.attempt !== last.attempt || next.turn !== last.turn) return undefined;
-  return { ...next, text: last.text + next.text };
-}
+    if (event.type !== 'tool-input-delta' || event.callId === '') return undefined;
+    return `${event.attempt}.${event.callId}`;
+  },
+  join: (waiting, next) => ('text' in next ? { ...next, text: `${(waiting as typeof next).text}${next.text}` } : next),
+};

@@ -1,18 +1,34 @@
 import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
-import type { PendingCall, RunResult } from '../../agent/run-result.js';
+import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { textOf } from '../../model/message.js';
+import { SuspendedResponse } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import type { StreamTexts } from '../stream-texts.js';
-import type { SSEEvent, SSEResult } from './sse-event.js';
+import type { Converter } from './event-queue.js';
+import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse-event.js';
 
-/** Converts one event of a run to the events that a page gets. Omits events that a page does not need. */
-export function toSSEEvents(event: AgentEvent, texts: StreamTexts): readonly SSEEvent[] {
-  const shown = convert(event, texts);
-  return shown === undefined ? [] : [shown];
+/** Options of a conversion of one run. */
+export interface SSEConverterOptions extends StreamTexts {
+  /** True if the page gets the calls and the answer that wait for decisions. */
+  readonly decides: boolean;
 }
 
-function convert(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
+/** Returns the functions that convert the events of one run to the events that a page gets. */
+export function sseConverter(options: SSEConverterOptions): Converter<SSEEvent> {
+  const suspension = new SuspendedResponse();
+  return {
+    convert(event) {
+      if (suspension.hides(event)) return [];
+      const isAnswer = event.type === 'model-end' && suspension.isAnswer(event.response);
+      const shown = convert(isAnswer ? { ...event, response: undefined } : event, options);
+      return shown === undefined ? [] : [shown];
+    },
+    fail: (error) => [runErrorEvent(error, options)],
+  };
+}
+
+function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | undefined {
   switch (event.type) {
     case 'run-start':
       return { type: 'run-start', runId: event.runId };
@@ -31,11 +47,11 @@ function convert(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
     case 'model-end':
       return modelEnd(event);
     case 'run-error':
-      return runErrorEvent(event.error, texts);
+      return runErrorEvent(event.error, options);
     case 'run-end':
-      return { type: 'run-end', ...(event.result && { result: resultOf(event.result) }) };
+      return { type: 'run-end', ...(event.result && { result: resultOf(event.result, options.decides) }) };
     default:
-      return convertTool(event, texts);
+      return convertTool(event, options);
   }
 }
 
@@ -66,18 +82,18 @@ function modelEnd({ turn, response }: AgentEventOf<'model-end'>): SSEEvent {
   return { type: 'model-end', turn, text: textOf({ role: 'assistant', content: response.content }) };
 }
 
-/** Returns the event for a failed or aborted run. */
-export function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
+function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
   const aborted = error instanceof RunAbortedError;
   return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
 }
 
-function resultOf({ status, text, pending, usage }: RunResult<unknown>): SSEResult {
-  const open = (pending as readonly PendingCall[]).map(({ id, name, input, reason }) => ({
-    id,
-    name,
-    input: shownData(input),
-    reason,
-  }));
-  return { status, text, pending: open, usage };
+function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides: boolean): SSEResult {
+  const open = pending as readonly (PendingCall | PendingAnswer)[];
+  const isAnswer = open[0]?.type === 'answer';
+  return { status, text: isAnswer ? '' : text, pending: decides ? open.map(shownPending) : [], usage };
+}
+
+function shownPending({ id, reason, ...pending }: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
+  if (pending.type === 'answer') return { type: 'answer', id: 'answer', text: pending.text, reason };
+  return { id, name: pending.name, input: shownData(pending.input), reason };
 }

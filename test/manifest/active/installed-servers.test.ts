@@ -27,7 +27,7 @@ test('disabling an extension removes only its own servers, even if other servers
 
   expect(before.extensions[0]?.servers).toEqual([{ name: 'x', id: 'a-x', state: 'left-out' }]);
   expect(before.extensions[0]?.reasons).toEqual([expect.stringContaining('has the name "a-x"')]);
-  expect(before.diagnostics).toMatchObject([{ level: 'error', problems: [{ path: 'mcpServers.x' }] }]);
+  expect(before.diagnostics).toMatchObject([{ level: 'warning', problems: [{ path: 'mcpServers.x' }] }]);
   expect(mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['x connected', 'a-x connected']);
 });
 

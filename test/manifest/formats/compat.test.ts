@@ -96,7 +96,7 @@ test('loads a Claude Code plugin: hooks, skills, options, and servers in .mcp.js
   ]);
   expect(
     loader.status().diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`)),
-  ).toEqual([...['warning hooks/hooks.json', 'warning allowed-tools']]);
+  ).toEqual([...['warning hooks/hooks.json', 'info allowed-tools']]);
   expect(textOf(await loader.skills.invoke('special'))).toBe('Special.');
   expect(linesOf(trace)).toEqual(['start 3', 'guard']);
   expect(textOf(model.requests[0]?.messages.at(-1) as never)).toContain('no rm');
@@ -165,7 +165,7 @@ test('loads a Gemini CLI extension: context, excluded tools, settings, hooks, se
   expect(linesOf(trace)).toEqual(['note the key of the test']);
   expect(
     loader.status().diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`)),
-  ).toEqual([...['warning themes', 'warning excludeTools', 'warning allowed-tools']]);
+  ).toEqual([...['warning excludeTools', 'info allowed-tools']]);
 });
 
 test('formats of other programs are read only if `compat` names them', async () => {
@@ -197,7 +197,7 @@ test('of several manifests in one directory the first valid one is used, and the
     ['h', 'gemini'],
   ]);
   expect(loader.status().diagnostics.map(({ level, source }) => `${level} ${source.split('/extensions/')[1]}`)).toEqual(
-    [...['warning a/gemini-extension.json', 'warning a/.claude-plugin/plugin.json', 'error b/manifest.json']],
+    [...['info a/gemini-extension.json', 'info a/.claude-plugin/plugin.json', 'warning b/manifest.json']],
   );
 });
 
@@ -227,7 +227,7 @@ test('an invalid entry in another program’s manifest is ignored, and the other
     .diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`));
   expect(told.sort()).toEqual([
     ...['error hooks', 'error hooks/hooks.json', 'error more.json'],
-    ...['warning mcpServers.bad', 'warning skills', 'warning userConfig.bad name', 'warning version'],
+    ...['info version', 'warning mcpServers.bad', 'warning skills', 'warning userConfig.bad name'],
   ]);
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: these programs use this syntax for variables

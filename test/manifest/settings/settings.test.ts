@@ -324,7 +324,7 @@ test('E1: the approval lists the variables of workspace settings, which are not 
   expect(denied.loader.config).toEqual({ extensions: { x: {} } });
   expect(denied.loader.status().extensions).toMatchObject([{ state: 'blocked', enabled: false }]);
   expect(place.asked).toMatchObject([
-    { item: { kind: 'settings', reads: ['ANTHROPIC_API_KEY'], details: { settings } } },
+    { parts: [{ item: { kind: 'settings', reads: ['ANTHROPIC_API_KEY'], details: { settings } } }] },
   ]);
   expect(allowed.loader.config).toEqual({ extensions: { x: { level: 'sk-test' } } });
 });

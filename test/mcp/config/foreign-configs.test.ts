@@ -11,7 +11,7 @@ async function read(text: string) {
   return entries.map((entry) => [
     entry.name,
     'definition' in entry ? (entry.definition.command ?? entry.definition.url) : entry.problem,
-    entry.notes,
+    [...entry.notes, ...(entry.ignored ?? []).map((field) => `no effect: ${field}`)],
   ]);
 }
 
@@ -43,7 +43,7 @@ test.each<[string, object, readonly unknown[]]>([
       theme: 'dark',
       mcpServers: { a: { httpUrl: 'https://example.com/', trust: true, includeTools: ['x'], timeout: 5 } },
     },
-    [['a', 'https://example.com/', ['the unknown field "trust" is ignored']]],
+    [['a', 'https://example.com/', ['no effect: trust']]],
   ],
   [
     'Claude Desktop',
@@ -55,7 +55,7 @@ test.each<[string, object, readonly unknown[]]>([
     {
       mcpServers: { a: { command: 'npx', env: { K: variable('env:K') }, disabledTools: ['rm'], alwaysAllow: ['ls'] } },
     },
-    [['a', 'npx', ['the unknown field "alwaysAllow" is ignored']]],
+    [['a', 'npx', ['no effect: alwaysAllow']]],
   ],
   [
     'Windsurf',
@@ -101,8 +101,8 @@ test.each<[string, object, readonly unknown[]]>([
       context_servers: { a: { source: 'custom', command: 'npx', args: ['-y', 'x'], env: {} }, b: { settings: {} } },
     },
     [
-      ['a', 'npx', ['the unknown field "source" is ignored']],
-      ['b', 'it must have a `command` or a `url`', ['the unknown field "settings" is ignored']],
+      ['a', 'npx', ['no effect: source']],
+      ['b', 'it must have a `command` or a `url`', ['no effect: settings']],
     ],
   ],
   ['a server with the name `servers`', { servers: { command: 'npx', env: {} } }, [['servers', 'npx', []]]],

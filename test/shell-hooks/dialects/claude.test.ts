@@ -299,7 +299,7 @@ test('reports unsupported hooks, and reports missing guards as errors', async ()
       },
     ],
     SessionStart: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }],
-    Notification: [command('true')],
+    Setup: [command('true')],
     PermissionRequest: [command('true')],
     PreTooluse: [command('true')],
   });

@@ -191,7 +191,7 @@ test('exit code 2 refuses the prompt, exit code 1 does not, and plain text is sh
 test('reads timeouts in milliseconds, and reports differences from Gemini CLI', async () => {
   const hooks = gemini({
     AfterModel: [command('sleep 60', { timeout: 150 })],
-    PreCompress: [command('true')],
+    Unknown: [command('true')],
     Sequential: true,
   });
   await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
@@ -203,6 +203,6 @@ test('reads timeouts in milliseconds, and reports differences from Gemini CLI', 
       .filter(Boolean),
   ).toEqual([150]);
   expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
-    ...['warning event-unsupported', 'warning key-ignored', 'info after-model-once', 'warning gate-broken'],
+    ...['error event-unsupported', 'info key-ignored', 'info after-model-once', 'warning gate-broken'],
   ]);
 });

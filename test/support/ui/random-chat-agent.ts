@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, defineTool, type Model, type ModelResponse } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, HookAction, type Model, type ModelResponse } from 'keelson';
 import { approval, retryModelCalls } from 'keelson/lifecycles';
 import { z } from 'zod';
 import type { AssistantPart } from '../../../src/model/message.js';
@@ -9,9 +9,23 @@ const TOOLS = ['quick', 'slow', 'broken', 'guarded'] as const;
 
 /** Returns an agent with a random model: text, reasoning, tool calls, retries, failures and calls that never end. */
 export function randomChatAgent(random: Random): Agent {
-  const lifecycle: AgentLifecycle[] = [approval({ tools: ['guarded'] }), retryModelCalls({ maxRetries: 5 })];
+  const lifecycle: AgentLifecycle[] = [
+    approval({ tools: ['guarded'] }),
+    retryModelCalls({ maxRetries: 5 }),
+    randomReviewer(random),
+  ];
   const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   return new Agent({ model: randomModel(random), tools: tools(random), lifecycle, logger, maxTurns: 8 });
+}
+
+/** Suspends one answer in ten. Delays the text of half of the model calls. */
+function randomReviewer(random: Random): AgentLifecycle {
+  return {
+    name: 'reviewer',
+    holdStream: () => (random() < 0.5 ? () => undefined : undefined),
+    afterModel: ({ content }) =>
+      content.every(({ type }) => type !== 'tool-call') && random() < 0.1 ? HookAction.suspend('Read it.') : undefined,
+  };
 }
 
 function randomModel(random: Random): Model {

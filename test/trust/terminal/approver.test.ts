@@ -294,3 +294,60 @@ test('a file that is binary, or has changed since the prompt was created, is not
   expect(shown).toContain('not shown: the file has changed since this prompt was created. Answer n.');
   expect(shown).not.toContain('harmless');
 });
+
+/** Writes an extension package with two hooks, and asks about it on the terminal. */
+function askAboutPackage(place: Place, screen: ReturnType<typeof terminal>) {
+  const root = join(place.workspaceDir, '.app/extensions/x');
+  write(join(root, 'manifest.json'), '{}');
+  for (const name of ['a', 'b']) script(join(root, `${name}.sh`), '#!/bin/sh\n');
+  const base = { scope: 'workspace', extension: 'x', source: join(root, 'manifest.json'), root } as const;
+  const parts = ['a', 'b'].map(
+    (name) => ({ ...base, kind: 'hook', event: 'before_tool', name, command: `./${name}.sh` }) as const,
+  );
+  const gate = askOn(screen, place);
+  const asked = gate.authorizeParts?.({ ...base, kind: 'extension', name: 'x' }, parts);
+  return asked?.then(() => Promise.all(parts.map(async (part) => (await gate.authorize(part)).allowed)));
+}
+
+test('an extension package is shown with all its parts and files, and `y` approves all of them', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const allowed = askAboutPackage(place, screen);
+  const text = await screen.seen('[y/N');
+  screen.input.write('y\n');
+
+  expect(await allowed).toEqual([true, true]);
+  expect(text).toMatch(/The extension "x" of this workspace is new\. It has 2 parts/);
+  expect(text).toMatch(/files: a\.sh, b\.sh, manifest\.json/);
+  expect(text).toMatch(
+    /1\. hook "a"\r?\n +event: before_tool\r?\n +runs: "\.\/a\.sh"[\s\S]*2\. hook "b"[\s\S]*runs: "\.\/b\.sh"/u,
+  );
+  expect(text.split('Allow')).toHaveLength(2);
+});
+
+test('`p` asks about each part of an extension package, and only `y` approves a part', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const allowed = askAboutPackage(place, screen);
+  await screen.seen('[y/N');
+  screen.input.write('p\n');
+  await screen.seen('Allow part 1 of 2? [y/N]');
+  screen.input.write('\n');
+  await screen.seen('Allow part 2 of 2? [y/N]');
+  screen.input.write('y\n');
+
+  expect(await allowed).toEqual([false, true]);
+});
+
+test.each(['\n', 'n\n', 'all\n', '\u0003'])(
+  'the answer %j denies every part of an extension package',
+  async (answer) => {
+    const place = makePlace();
+    const screen = terminal();
+    const allowed = askAboutPackage(place, screen);
+    await screen.seen('[y/N');
+    screen.input.write(answer);
+
+    expect(await allowed).toEqual([false, false]);
+  },
+);

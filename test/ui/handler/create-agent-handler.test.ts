@@ -243,6 +243,30 @@ test('aborts the run if the signal of the request aborts', async () => {
   await reader.cancel();
 });
 
+test('starts no run for a client that disconnects while its request waits', async () => {
+  const { handler, agent, model, textsOf } = chatOf([streams(['Hel'], hangs()), 'Never.'], {
+    protocol: 'sse',
+    queueMs: 60_000,
+  });
+  const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
+  const first = await post(handler, '', { id: 'chat', message: 'Hi' });
+  await shown;
+  const abort = new AbortController();
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ id: 'chat', message: 'And now?' });
+  const init = { method: 'POST', headers, body, signal: abort.signal };
+  const second = handler(new Request('http://chat.test/api/chat', init));
+  await setImmediate();
+
+  abort.abort();
+  await first.body?.cancel();
+  await (await second).text();
+
+  expect(model.requests).toHaveLength(1);
+  expect(agent.status()).toMatchObject({ runs: 0, sessions: 0 });
+  expect(textsOf('chat')).toEqual(['Hi', 'Hel']);
+});
+
 test('decides on tool calls with the decide route', async () => {
   paid.length = 0;
   const { handler } = chatOf([calls('pay', { amount: 40 }), 'Paid.'], { protocol: 'sse' });

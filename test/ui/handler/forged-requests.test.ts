@@ -1,11 +1,12 @@
 import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { createAgentHandler, type ProtocolName } from 'keelson/ui';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ChatClient, post } from '../../support/ui/chat-client.js';
-import { type ForgedRequest, forgedRequests, type PageMessage } from '../../support/ui/forged-requests.js';
+import type { ForgedRequest } from '../../support/ui/forged-request.js';
+import { forgedRequests, type PageMessage } from '../../support/ui/forged-requests.js';
 
 const run: string[] = [];
 const tool = (name: string) =>
@@ -30,10 +31,14 @@ const agent = new Agent({
   tools: [tool('look'), tool('pay')],
   lifecycle: [approval({ tools: ['pay'] })],
 });
-const handler = createAgentHandler(agent, {
-  authorize: 'none',
-  session: (id) => (id.startsWith('bo-') ? undefined : id),
-});
+const handlerOf = (protocol: ProtocolName) =>
+  createAgentHandler(agent, {
+    authorize: 'none',
+    session: (id) => (id.startsWith('bo-') ? undefined : id),
+    protocol,
+  });
+const handlers = { 'ai-sdk': handlerOf('ai-sdk'), 'ag-ui': handlerOf('ag-ui'), sse: handlerOf('sse') };
+const handler = handlers['ai-sdk'];
 const client = new ChatClient(handler);
 
 beforeAll(async () => {
@@ -69,7 +74,7 @@ test('accepts the decision of the page after all forged requests', async () => {
   expect(run).toEqual(['pay']);
 });
 
-function send({ route = '', body, init }: ForgedRequest): Promise<Response> {
-  if (init === undefined) return post(handler, route, body);
-  return handler(new Request(`http://chat.test/api/chat${route}`, init));
+function send({ route = '', body, init, protocol = 'ai-sdk' }: ForgedRequest): Promise<Response> {
+  if (init === undefined) return post(handlers[protocol], route, body);
+  return handlers[protocol](new Request(`http://chat.test/api/chat${route}`, init));
 }

@@ -9,7 +9,6 @@ import { ModelError } from '../../../model/run-error.js';
 import { addUsage } from '../../../model/usage.js';
 import type { Run } from '../run.js';
 import type { ResponseHandlers, Timeouts } from '../run-config.js';
-import type { ModelStep } from './model-step.js';
 
 /** The innermost step of `wrapModelCall`. Calls the model within its time limits and checks the response. */
 export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
@@ -20,37 +19,35 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
   const { step } = run;
   const isSignalled = step === undefined ? request.signal !== undefined : step.hasForeignSignal(request);
   const isWatched = run.end.stop !== undefined || isSignalled || request.onPart !== undefined;
-  if (step !== undefined) step.busy += 1;
   return isWatched || modelMs !== undefined || firstPartMs !== undefined
     ? callWatched(run, request)
     : callUnwatched(run, request);
 }
 
-/** Calls without a step share two handlers. An async function would allocate 300 bytes more per call. */
+/** Calls share two handlers, if nobody listens. An async function would allocate 300 bytes more per call. */
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const { model } = request;
   try {
     run.end.throwIfAborted();
-    const isShared = run.step === undefined && model === run.config.model;
+    const isShared = model === run.config.model && !run.listeners.active;
     if (isShared) run.handlers ??= handlersOf(run, model.id);
     const { accept, refuse } = (isShared ? run.handlers : undefined) ?? handlersOf(run, model.id);
     return Promise.resolve(model.generate(request)).then(accept, refuse);
   } catch (error) {
-    endCall(run.step);
     return Promise.reject(modelFailure(run, model.id, error));
   }
 }
 
 function handlersOf(run: Run, model: string): ResponseHandlers {
-  const { step, attempt } = run;
+  const { attempt } = run;
+  const step = run.listeners.active ? run.step : undefined;
   const refuse = (error: unknown): never => {
-    endCall(step);
     throw modelFailure(run, model, error);
   };
   const accept = (response: ModelResponse) => {
     try {
       const accepted = acceptResponse(run, response);
-      endCall(step, attempt, accepted);
+      step?.keep(attempt, accepted);
       return accepted;
     } catch (error) {
       return refuse(error);
@@ -62,24 +59,17 @@ function handlersOf(run: Run, model: string): ResponseHandlers {
 async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const { step, attempt } = run;
   const gate = { attempt, turn: run.turn, open: true };
-  let response: ModelResponse | undefined;
   try {
     run.end.throwIfAborted();
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
-    response = acceptResponse(run, await generate(run, gated));
+    const response = acceptResponse(run, await generate(run, gated));
+    step?.keep(attempt, response);
     return response;
   } catch (error) {
     throw modelFailure(run, request.model.id, error);
   } finally {
     gate.open = false;
-    endCall(step, attempt, response);
   }
-}
-
-function endCall(step: ModelStep | undefined, attempt = 0, response?: ModelResponse): void {
-  if (step === undefined) return;
-  step.busy -= 1;
-  if (response !== undefined) step.responses[attempt] = response;
 }
 
 /** True if the model can be called directly: no hook, no listener, no signal and no time limit. */
@@ -115,6 +105,7 @@ interface PartGate {
 function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelCallRequest {
   return {
     ...request,
+    signal: request.signal,
     onPart(part) {
       if (
         gate.open &&

@@ -1,7 +1,8 @@
 import { Stop } from '../../../internal/stop.js';
 import type { CallScope, HookRun } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
-import { hasSameSignal } from '../../../model/lazy-signal.js';
+import type { RunContext } from '../../../lifecycle/run-context.js';
+import { hasSameSignal, LazyRequest, ownSignal, type RequestFields } from '../../../model/lazy-signal.js';
 import type { ModelResponse } from '../../../model/model.js';
 
 /**
@@ -13,14 +14,16 @@ export class ModelStep implements CallScope {
   busy = 0;
   /** The request that the outermost hook gets. Reading its `signal` creates the signal. */
   readonly request: ModelCallRequest;
-  /** The responses of the model calls, by attempt. */
-  readonly responses: ModelResponse[] = [];
+  /** The responses of the model calls, by attempt. Kept only for runs with a listener. */
+  responses: ModelResponse[] | undefined = undefined;
   private readonly run: HookRun;
   private stopper: Stop | undefined = undefined;
 
-  constructor(run: HookRun, request: (step: ModelStep) => ModelCallRequest) {
+  constructor(run: HookRun, fields: RequestFields<RunContext>) {
     this.run = run;
-    this.request = request(this);
+    this.request = new LazyRequest(fields, this);
+    // Only in a run that can be aborted, as this takes as long as two hooks.
+    if (run.end.stop !== undefined) ownSignal(this.request);
   }
 
   get stop(): Stop {
@@ -35,6 +38,12 @@ export class ModelStep implements CallScope {
   /** True if a hook replaced the signal of the request, or removed it. */
   hasForeignSignal(request: ModelCallRequest): boolean {
     return request !== this.request && !hasSameSignal(request, this.request);
+  }
+
+  /** Keeps a response, so that the text of another attempt is not shown for it. */
+  keep(attempt: number, response: ModelResponse): void {
+    this.responses ??= [];
+    this.responses[attempt] = response;
   }
 
   close(): void {

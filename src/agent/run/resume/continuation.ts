@@ -2,6 +2,13 @@ import { ResumeInvalidError } from '../../../errors.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import type { Message } from '../../../model/message.js';
 
+/** The messages that a run starts from. */
+export interface StartMessages {
+  readonly messages: readonly Message[];
+  /** The number of messages that have been checked and whose calls have results. */
+  readonly closed?: number | undefined;
+}
+
 /** The decision on a suspended tool call or answer. */
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
 
@@ -37,8 +44,11 @@ export interface DecidedAnswer {
  * Checks the messages that a run starts from. Each open tool call must have a decision, and no other call may have one.
  * Otherwise throws ResumeInvalidError.
  */
-export function continueFrom(messages: readonly Message[], decisions: ResumeDecisions | undefined): Continuation {
-  const open = checkMessages(messages);
+export function continueFrom(
+  { messages, closed }: StartMessages,
+  decisions: ResumeDecisions | undefined,
+): Continuation {
+  const open = checkMessages(messages, closed);
   if (open !== undefined) {
     assertDecided(
       open.open.map((call) => call.id),

@@ -21,10 +21,11 @@ export async function decideAnswer(run: Run, message: UserMessage | undefined): 
   const { index, decision } = conversation.deciding as DecidedAnswer;
   conversation.deciding = undefined;
   const { content } = conversation.history[index] as AssistantMessage;
-  const answer: AssistantMessage = { role: 'assistant', content };
+  const isApproved = decision === 'approve';
+  const answer: AssistantMessage = { role: 'assistant', content, ...(!isApproved && { denied: true }) };
   conversation.replace(conversation.history.map((known, at) => (at === index ? answer : known)));
   const record = { by: 'resume', point: 'resume' } as const;
-  if (decision === 'approve') {
+  if (isApproved) {
     run.record({ ...record, type: 'approve' });
     await giveAnswer(run, answer, index);
   } else {

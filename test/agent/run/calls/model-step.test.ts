@@ -4,6 +4,7 @@ import {
   type AgentEvent,
   type AgentLifecycle,
   HookAction,
+  type Model,
   type ModelCall,
   type ModelResponse,
 } from '../../../../src/index.js';
@@ -109,6 +110,29 @@ describe('a model call that was left behind', () => {
     await pause();
 
     expect(seen.map((signal) => signal?.aborted)).toEqual([true, true]);
+  });
+
+  it.each([
+    ['in any run, if a hook copies the request', undefined],
+    ['in a run that can be aborted, if the model copies the request', new AbortController().signal],
+  ])('is aborted %s', async (_, signal) => {
+    const seen: (AbortSignal | undefined)[] = [];
+    const copying: AgentLifecycle = { wrapModelCall: (request, next) => next({ ...request, tools: [] }) };
+    const inner = scriptedModel([hangs(), delays(5, 'fast')]);
+    const model: Model = {
+      id: 'outer',
+      generate(request) {
+        const passed = signal === undefined ? request : { ...request };
+        seen.push(passed.signal);
+        return inner.generate(passed);
+      },
+    };
+    const lifecycle = signal === undefined ? [hedge, copying] : [hedge];
+
+    expect((await new Agent({ model, lifecycle }).run('Hello', { signal })).text).toBe('fast');
+    await pause();
+
+    expect(seen.map((each) => each?.aborted)).toEqual([true, true]);
   });
 
   it('aborts no signal if every call and hook has settled', async () => {

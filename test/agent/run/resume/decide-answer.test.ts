@@ -42,6 +42,7 @@ describe('an answer that a hook suspended', () => {
     expect(second.decisions).toMatchObject([{ type: 'approve', by: 'resume', point: 'resume' }]);
     expect(transcript(second.history)).toEqual(['user: Write.', 'assistant: a draft']);
     expect(second.history.at(-1)).not.toHaveProperty('suspended');
+    expect(second.history.at(-1)).not.toHaveProperty('denied');
     expect(ends).toEqual(['a draft', 'a draft']);
     expect(model.requests).toHaveLength(1);
   });
@@ -62,6 +63,8 @@ describe('an answer that a hook suspended', () => {
       'assistant: short',
     ]);
     expect(second.history[1]).not.toHaveProperty('suspended');
+    expect(second.history[1]).toMatchObject({ denied: true });
+    expect(second.history[3]).not.toHaveProperty('denied');
   });
 
   test('may be denied several times, until the documented loop ends', async () => {

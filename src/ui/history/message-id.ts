@@ -1,4 +1,5 @@
-import { type Message, textOf, type UserMessage } from '../model/message.js';
+import { type Message, textOf, type UserMessage } from '../../model/message.js';
+import { shownMessages } from './shown-messages.js';
 
 /**
  * Returns the id of the assistant message that answers the user message number `count` (from 1) of a chat. The id
@@ -26,7 +27,7 @@ export function isAnswer(id: string, chat: string, userText: string): boolean {
  * const response = uiMessageResponse(session.stream('Hello'), { messageId });
  */
 export function nextMessageId(history: readonly Message[], chatId: string, input: UserMessage | undefined): string {
-  const users = history.filter((message) => message.role === 'user');
+  const users = shownMessages(history).filter((message) => message.role === 'user');
   const answered = input ?? users.at(-1);
   const count = users.length + (input === undefined ? 0 : 1);
   return assistantMessageId(count, chatId, answered === undefined ? '' : textOf(answered));

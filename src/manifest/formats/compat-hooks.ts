@@ -1,0 +1,105 @@
+import { isObject, type JsonValue } from '../../internal/json.js';
+import type { ManifestProblem } from '../../internal/problem.js';
+import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
+import { parseHooks } from '../../shell-hooks/files/hook-file.js';
+import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import { type HookDialect, type HookEvent, isGateEvent } from '../../shell-hooks/hook/event.js';
+import type { ManifestHook, SettingDefinition } from '../extension.js';
+import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
+import { hookDialectOf } from './hook-dialect.js';
+import { problemOfHook } from './refused.js';
+
+/** A JSON document with hooks: a file of an extension package, or a value in its manifest. */
+export interface HookDocument {
+  readonly path: string;
+  /** Undefined if the file is missing or unreadable. */
+  readonly value: JsonValue | undefined;
+  readonly problems: readonly ManifestProblem[];
+}
+
+/** The extension package that contains the hooks. */
+interface HookOwner {
+  readonly extension: string;
+  /** The dialect of its manifest. */
+  readonly dialect: HookDialect;
+  readonly hasData: boolean;
+  readonly settings: readonly SettingDefinition[];
+}
+
+/** The hooks of an extension package. */
+export interface CompatHooks {
+  readonly hooks: readonly ManifestHook[];
+  /** Documents that lose a hook with `onFailure: 'block'`. */
+  readonly lostGuards: readonly string[];
+  /** Lost hooks that could block something. */
+  readonly errors: readonly ManifestProblem[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+/** Reads the hooks of another program's extension package. An invalid hook is left out, and the other hooks are kept. */
+export function readHooks(owner: HookOwner, documents: readonly HookDocument[]): CompatHooks {
+  const read = documents.map((document) => readDocument(owner, document));
+  return {
+    hooks: read.flatMap(({ hooks }) => hooks),
+    lostGuards: read.flatMap(({ lostGuards }) => lostGuards),
+    errors: read.flatMap(({ errors }) => errors),
+    warnings: read.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function readDocument(
+  { extension, dialect, hasData, settings }: HookOwner,
+  { path, value, problems }: HookDocument,
+): CompatHooks {
+  const errors = [...problems];
+  const warnings: ManifestProblem[] = [];
+  const fail = (message: string) => void errors.push({ path, message });
+  if (value !== undefined && !isObject(value)) fail('it must be an object');
+  if (!isObject(value)) return { hooks: [], lostGuards: [], errors, warnings };
+  // Inline hooks may omit the `hooks` key that hook files have.
+  const document = value.hooks === undefined ? { hooks: value } : value;
+  const report = ({ level, message }: HookDiagnostic) => {
+    if (level === 'error') fail(message);
+    else if (level === 'warning') warnings.push({ path, message });
+  };
+  const source = { scope: 'workspace', extension, hasData, report } as const;
+  const findSettings = createReferenceFinder(settings);
+  const parsed = parseHooks(document, { ...source, dialect: hookDialectOf(document, dialect) });
+  const hooks = parsed.hooks.map(manifestHookOf).filter((hook) => {
+    const problem = problemOf(hook, findSettings);
+    if (problem === undefined) return true;
+    if (isGateEvent(hook.event as HookEvent)) fail(problem);
+    else warnings.push({ path, message: problem });
+    return false;
+  });
+  const guards = hooks.filter(({ onFailure }) => onFailure === 'block').length;
+  return { hooks, lostGuards: guards < countGuards(value) ? [path] : [], errors, warnings };
+}
+
+function problemOf(hook: ManifestHook, findSettings: ReferenceFinder): string | undefined {
+  const refused = settingIn(hook, findSettings);
+  if (refused === undefined) return problemOfHook(hook);
+  return `the hook "${hook.name}" is ignored: ${refused} would put a setting into its command. Read it from the environment`;
+}
+
+/** Counts the hooks with `onFailure: 'block'` in a value, at any depth. */
+function countGuards(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = isObject(value) && value.onFailure === 'block' ? 1 : 0;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countGuards(inner as JsonValue), own);
+}
+
+/** Drops the origin of a hook, which is set again when the hook is registered. */
+function manifestHookOf(registration: HookRegistration): ManifestHook {
+  const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
+  return hook;
+}
+
+/**
+ * Returns the part of a command that refers to a setting. Variables in a shell command are allowed, because the shell
+ * reads them from the environment.
+ */
+function settingIn({ command, args = [], shell }: ManifestHook, findSettings: ReferenceFinder): string | undefined {
+  const found = findSettings([command, ...args].join('\n'));
+  return found.find(({ isVariable }) => !(shell && isVariable))?.text;
+}

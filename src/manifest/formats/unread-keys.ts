@@ -1,0 +1,36 @@
+import { nearestName } from '../../internal/options/nearest-name.js';
+import type { ManifestProblem } from '../../internal/problem.js';
+
+/** The keys of an object in another program's manifest. */
+export interface KeyRules {
+  /** Keys that Keelson reads. */
+  readonly read: readonly string[];
+  /** Keys that have no effect in the other program either, such as `author`. */
+  readonly plain: readonly string[];
+  /** Keys with an effect in the other program, which Keelson does not support. */
+  readonly unsupported: readonly string[];
+}
+
+/** The problems of a manifest by level. */
+export interface ProblemLists {
+  readonly warnings: ManifestProblem[];
+  readonly notes: ManifestProblem[];
+}
+
+export const UNSUPPORTED = 'it is not supported, so it is ignored';
+
+/** Reports the keys without an effect. A key is worth a warning if its author can expect an effect. */
+export function reportUnreadKeys(
+  value: object,
+  rules: KeyRules,
+  { at = '', ...lists }: ProblemLists & { at?: string },
+) {
+  for (const key of Object.keys(value)) {
+    if (rules.read.includes(key) || rules.plain.includes(key)) continue;
+    const path = at + key;
+    const near = nearestName(key, rules.read);
+    if (rules.unsupported.includes(key)) lists.warnings.push({ path, message: UNSUPPORTED });
+    else if (near !== undefined) lists.warnings.push({ path, message: `the key is unknown; did you mean "${near}"?` });
+    else lists.notes.push({ path, message: 'the key is unknown, so it is ignored' });
+  }
+}

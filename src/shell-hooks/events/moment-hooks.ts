@@ -1,0 +1,82 @@
+import { handleMoments, type Moment } from '../../lifecycle/hook-run.js';
+import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { contentText } from '../../model/message.js';
+import type { HookEvent } from '../hook/event.js';
+import { hookMessage } from '../run/text.js';
+import { APPROVAL, type EndedSubagent, idsOf, subagentFields, transcriptOf } from './event-fields.js';
+import type { HookParts } from './parts.js';
+
+/** The origin of a tool that is an agent begins with this string. */
+const AGENT_ORIGIN = 'agent ';
+
+/** Runs the `notification` and `before_compaction` hooks at the moments of a run. */
+export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
+  if (!events.has('notification') && !events.has('before_compaction')) return;
+  handleMoments(run, async (moment) => {
+    if (moment.type === 'compaction') return events.has('before_compaction') ? beforeCompaction(run, parts) : true;
+    if (events.has('notification')) await notify(run, moment, parts);
+    return true;
+  });
+}
+
+/** Runs the `notification` hooks for a question for approval. Their output decides nothing. */
+export async function notify(
+  run: RunContext,
+  { tool, reason }: Omit<Extract<Moment, { type: 'approval' }>, 'type'>,
+  { runner, notes }: HookParts,
+): Promise<void> {
+  const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
+  const outcome = await runner.runEvent({
+    ...{ event: 'notification', ...idsOf(run), value: undefined, source: APPROVAL },
+    describe: () => ({ data: { ...fields, tool_name: tool }, flat: fields }),
+  });
+  notes.keep(run.session?.id, outcome.modelTexts);
+}
+
+/** Runs the `before_compaction` hooks. Returns false if a hook cancels the compaction. */
+async function beforeCompaction(run: RunContext, parts: HookParts): Promise<boolean> {
+  const fields = { trigger: 'auto', custom_instructions: '' };
+  const outcome = await parts.runner.runEvent({
+    ...{ event: 'before_compaction', ...idsOf(run), value: undefined, source: 'auto' },
+    transcript: transcriptOf(run, parts.runs.of(run)),
+    describe: () => ({ data: { trigger: 'auto' }, flat: fields }),
+    signal: parts.runs.of(run).signalOf(run),
+  });
+  parts.notes.keep(run.session?.id, outcome.modelTexts);
+  return !outcome.cancelled;
+}
+
+/** Creates the lifecycle for `after_subagent`, which observes the tools that are agents. */
+export function createSubagentGate(parts: HookParts, priority: number): AgentLifecycle {
+  return {
+    name: 'shell-hooks:after_subagent',
+    priority,
+    async wrapToolCall(call, next) {
+      const agent = agentOf(call);
+      const result = await next(call);
+      if (agent !== undefined)
+        await afterSubagent(
+          call.run as RunContext,
+          { agent, id: call.id, response: contentText(result.content) },
+          parts,
+        );
+      return result;
+    },
+  };
+}
+
+function agentOf({ tool }: ToolCallRequest): string | undefined {
+  return tool?.origin?.startsWith(AGENT_ORIGIN) ? tool.origin.slice(AGENT_ORIGIN.length) : undefined;
+}
+
+async function afterSubagent(run: RunContext, ended: EndedSubagent, { runner, runs }: HookParts): Promise<void> {
+  const { agent, id, response } = ended;
+  const outcome = await runner.runEvent({
+    ...{ event: 'after_subagent', ...idsOf(run), value: undefined, source: agent },
+    transcript: transcriptOf(run, runs.of(run)),
+    describe: () => ({ data: { agent, response, tool_use_id: id }, flat: subagentFields(ended) }),
+    signal: runs.of(run).signalOf(run),
+  });
+  for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { isObject } from '../../internal/json.js';
+import { contentText, type Message } from '../../model/message.js';
+import type { ToolNames } from '../events/hook-event-context.js';
+import { redact } from '../run/plain-json.js';
+import { shownArgs, shownToolName } from '../run/tool-names.js';
+
+/** Values of all lines of a transcript. */
+export interface TranscriptSource {
+  readonly sessionId: string;
+  readonly workspaceDir: string;
+  readonly toolNames: ToolNames;
+  /** Names of fields that are redacted. */
+  readonly sensitive: readonly string[];
+  /** Current time in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The lines of one message, and the id of the last one. */
+export interface MessageLines {
+  readonly lines: readonly string[];
+  readonly lastId: string | undefined;
+}
+
+const CLAUDE = { dialect: 'claude' } as const;
+
+/**
+ * Returns a message as lines of a session file of Claude Code, as far as its hooks read them: one line for each content
+ * block of an assistant message, and one for any other message. `key` is different for each message of the session.
+ */
+export function claudeLines(
+  message: Message,
+  source: TranscriptSource,
+  { key, parentId }: { readonly key: string; readonly parentId: string | undefined },
+): MessageLines {
+  let lastId = parentId;
+  const lines = entriesOf(message, source, key).map((entry, at) => {
+    const uuid = uuidOf(`${key} ${at}`);
+    const line = {
+      ...{ parentUuid: lastId ?? null, isSidechain: false, userType: 'external', cwd: source.workspaceDir },
+      ...{ sessionId: source.sessionId, uuid, timestamp: new Date(source.now).toISOString() },
+      ...(redact(entry, source.sensitive) as object),
+    };
+    lastId = uuid;
+    return `${JSON.stringify(line)}\n`;
+  });
+  return { lines, lastId };
+}
+
+function entriesOf(message: Message, source: TranscriptSource, key: string): readonly object[] {
+  if (message.role === 'system') return [{ type: 'system', subtype: 'informational', content: message.content }];
+  if (message.role === 'assistant') {
+    const id = `msg_${uuidOf(key).replaceAll('-', '')}`;
+    return message.content.map((part) => ({
+      type: 'assistant',
+      message: { id, type: 'message', role: 'assistant', content: [blockOf(part, source)] },
+    }));
+  }
+  if (message.role === 'tool') {
+    return message.content.map(({ id, content, isError = false }) => {
+      const block = { type: 'tool_result', tool_use_id: id, content: contentText(content), is_error: isError };
+      return { type: 'user', message: { role: 'user', content: [block] }, toolUseResult: block.content };
+    });
+  }
+  const { content } = message;
+  const blocks = typeof content === 'string' ? content : content.map((part) => blockOf(part, source));
+  return [{ type: 'user', message: { role: 'user', content: blocks } }];
+}
+
+/** A content part of any kind of message. */
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+}
+
+function blockOf(part: Part, { toolNames }: TranscriptSource): object {
+  const { type, text = '', id, name = '', input } = part;
+  if (type === 'text') return { type, text };
+  if (type === 'reasoning') return { type: 'thinking', thinking: text };
+  if (type !== 'tool-call') return { type: 'text', text: `[${type}]` };
+  const args = shownArgs(CLAUDE, { tool: name, args: input }, toolNames);
+  return { type: 'tool_use', id, name: shownToolName(CLAUDE, name, toolNames), input: isObject(args) ? args : {} };
+}
+
+/** Returns an id in the form of a UUID that depends on the text alone. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { appendFile, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeError } from '../../errors.js';
+import type { Message } from '../../model/message.js';
+import { writeAtomic } from '../../process/files/write-atomic.js';
+import type { Report } from '../files/diagnostic.js';
+import { jsonText } from '../run/plain-json.js';
+import { claudeLines, type TranscriptSource } from './claude-lines.js';
+
+/** Options of `Transcripts`. */
+export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' | 'now'> {
+  readonly folder: string;
+  readonly now: () => number;
+  /** Removes secrets from a line. */
+  readonly redact?: ((text: string) => string) | undefined;
+  readonly report: Report;
+}
+
+/** The written part of one transcript. */
+interface Written {
+  /** A key for each message, in order. */
+  readonly keys: readonly string[];
+  readonly lastId: string | undefined;
+}
+
+/** Limit of sessions whose state is kept. A transcript above it is written again as a whole when its session goes on. */
+const MOST_SESSIONS = 1_000;
+
+/** Writes the messages of sessions to files in the form of Claude Code, for hooks that read `transcript_path`. */
+export class Transcripts {
+  private readonly written = new Map<string, Written>();
+  private readonly writing = new Map<string, Promise<unknown>>();
+  private readonly keys = new WeakMap<Message, string>();
+  private hasFailed = false;
+
+  constructor(private readonly options: TranscriptsOptions) {}
+
+  /**
+   * Adds the messages that the file of the session lacks. Returns the path of the file, or an empty string if it cannot
+   * be written. If earlier messages were replaced, as by a compaction, the new messages follow the earlier ones.
+   */
+  write(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
+    const before = this.writing.get(sessionId) ?? Promise.resolve();
+    // Parallel tool calls write one after another.
+    const written = before.then(() => this.add(sessionId, messages));
+    this.writing.set(sessionId, written);
+    return written.finally(() => {
+      if (this.writing.get(sessionId) === written) this.writing.delete(sessionId);
+    });
+  }
+
+  /** Removes the file of a run without a session. */
+  async remove(sessionId: string): Promise<void> {
+    await this.writing.get(sessionId);
+    if (this.written.delete(sessionId)) await rm(this.pathOf(sessionId), { force: true }).catch(() => {});
+  }
+
+  private async add(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
+    const path = this.pathOf(sessionId);
+    const known = this.written.get(sessionId);
+    if (known !== undefined && messages === undefined) return path;
+    const all = messages ?? [];
+    const keys = all.map((message) => this.keyOf(message));
+    const same = keys.findIndex((key, at) => key !== known?.keys[at]);
+    const from = same < 0 ? keys.length : same;
+    if (known !== undefined && from === keys.length) return path;
+    try {
+      const { lines, lastId } = this.linesOf(sessionId, { messages: all, from, lastId: known?.lastId });
+      await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
+      if (known === undefined) await writeAtomic(path, lines.join(''));
+      else await appendFile(path, lines.join(''), { mode: 0o600 });
+      this.remember(sessionId, { keys, lastId });
+      return path;
+    } catch (error) {
+      this.fail(path, error);
+      return '';
+    }
+  }
+
+  private linesOf(
+    sessionId: string,
+    { messages, from, lastId: first }: { messages: readonly Message[]; from: number; lastId: string | undefined },
+  ) {
+    const source = { ...this.options, sessionId, now: this.options.now() };
+    const lines: string[] = [];
+    let lastId = first;
+    for (const [at, message] of messages.entries()) {
+      if (at < from) continue;
+      const added = claudeLines(message, source, { key: `${sessionId} ${lastId} ${at}`, parentId: lastId });
+      lines.push(...added.lines.map((line) => this.options.redact?.(line) ?? line));
+      lastId = added.lastId;
+    }
+    return { lines, lastId };
+  }
+
+  private remember(sessionId: string, written: Written): void {
+    this.written.delete(sessionId);
+    this.written.set(sessionId, written);
+    const [oldest] = this.written.keys();
+    if (this.written.size > MOST_SESSIONS && oldest !== undefined) this.written.delete(oldest);
+  }
+
+  private keyOf(message: Message): string {
+    const known = this.keys.get(message);
+    if (known !== undefined) return known;
+    const key = createHash('sha256').update(jsonText(message)).digest('base64');
+    this.keys.set(message, key);
+    return key;
+  }
+
+  private pathOf(sessionId: string): string {
+    // The id may come from a client.
+    const isPlain = /^[A-Za-z0-9][\w-]{0,99}$/.test(sessionId);
+    const name = isPlain ? sessionId : createHash('sha256').update(sessionId).digest('hex');
+    return join(this.options.folder, `${name}.jsonl`);
+  }
+
+  private fail(path: string, error: unknown): void {
+    if (this.hasFailed) return;
+    this.hasFailed = true;
+    const message = `The transcript ${path} cannot be written, so hooks get an empty \`transcript_path\`: ${describeError(error)}`;
+    this.options.report({ level: 'error', code: 'transcript-failed', message });
+  }
+}

@@ -1,0 +1,156 @@
+import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { Message, ToolCallPart } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
+import { shownData, toolOutput } from '../shown-content.js';
+import type { StreamTexts } from '../stream-texts.js';
+import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
+import { AgUITurn } from './ag-ui-turn.js';
+import { outputText, toAgUIMessages } from './to-ag-ui-messages.js';
+
+/** The name of the custom events with the progress of a tool. */
+export const PROGRESS = 'keelson.progress';
+
+/** Options of a conversion of one run. */
+export interface AgUIWriterOptions extends StreamTexts {
+  readonly threadId: string;
+  /** Default: the id of the run. */
+  readonly runId?: string | undefined;
+  /** The start of every message id. Default: the id of the run. */
+  readonly messageId?: string | undefined;
+  /** True if the client gets interrupts. */
+  readonly decides: boolean;
+}
+
+/**
+ * Writes one run as AG-UI events. AG-UI cannot take back streamed text. If the run replaced text, the custom event
+ * `keelson.replaced` names the old messages, and a snapshot of all messages follows at the end.
+ */
+export class AgUIWriter implements RunWriter {
+  private turn: AgUITurn | undefined = undefined;
+  private runId = '';
+  private replaced = false;
+  private readonly announced = new Set<string>();
+
+  constructor(
+    private readonly options: AgUIWriterOptions,
+    private readonly push: (event: AgUIEvent) => void,
+  ) {}
+
+  start(runId = 'not-started'): void {
+    const { threadId } = this.options;
+    this.runId = this.options.runId ?? runId;
+    this.push({ type: 'RUN_STARTED', threadId, runId: this.runId });
+  }
+
+  openTurn(turn: number): AgUITurn {
+    this.closeTurn();
+    this.turn = new AgUITurn(`${this.prefix}.${turn}`, this.push);
+    return this.turn;
+  }
+
+  delta(event: DeltaEvent): void {
+    // An approved answer belongs to no turn of the resumed run.
+    const turn = this.turn ?? this.openTurn(event.turn);
+    if (event.type === 'tool-input-delta') turn.inputDelta(event);
+    else turn.delta(event);
+  }
+
+  takeBack(): void {
+    this.turn?.replace();
+  }
+
+  respond({ content }: ModelResponse): void {
+    this.turn?.settle(content);
+    for (const part of content) if (part.type === 'tool-call') this.announce(part);
+  }
+
+  tool(event: ToolEvent): void {
+    const { callId, name } = event;
+    if (event.type === 'tool-start') {
+      // The calls of turn 0 were announced by the run that was suspended.
+      if (event.turn > 0) this.announce({ id: callId, name, input: event.input });
+    } else if (event.type === 'tool-delta') {
+      const value = { toolCallId: callId, toolCallName: name, data: shownData(event.data) };
+      this.push({ type: 'CUSTOM', name: PROGRESS, value });
+    } else if (event.result !== undefined) {
+      const { result } = event;
+      this.pushResult(
+        callId,
+        result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result)),
+      );
+    }
+  }
+
+  denyCall(callId: string): void {
+    this.pushResult(callId, 'The call was denied.');
+  }
+
+  /** The interrupt of the answer ended with the request that resumed the run. */
+  decideAnswer(): void {}
+
+  fail(error: unknown): void {
+    this.closeTurn();
+    if (error instanceof RunAbortedError) {
+      this.sendSnapshot(error.history);
+      return this.push(this.finished({ type: 'cancelled' }));
+    }
+    const code = (error as { readonly code?: unknown } | null | undefined)?.code;
+    const message = this.options.errorText(error);
+    this.push({ type: 'RUN_ERROR', message, ...(typeof code === 'string' && { code }) });
+  }
+
+  finish({ history, pending, usage }: RunResult<unknown>): void {
+    this.closeTurn();
+    this.sendSnapshot(history);
+    const open = pending as readonly (PendingCall | PendingAnswer)[];
+    const interrupts = this.options.decides ? open.map(interruptOf) : [];
+    const outcome = interrupts.length > 0 ? ({ type: 'interrupt', interrupts } as const) : { type: 'success' as const };
+    this.push({ ...this.finished(outcome), usage: [usage] });
+  }
+
+  private pushResult(toolCallId: string, content: string): void {
+    this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.prefix}.${toolCallId}`, toolCallId, content });
+  }
+
+  private announce({
+    id,
+    name,
+    input,
+    invalidInput,
+  }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
+    if (this.announced.has(id)) return;
+    this.announced.add(id);
+    this.turn?.call({ id, name, text: invalidInput ?? JSON.stringify(shownData(input) ?? {}) });
+  }
+
+  /** Sends all messages of the chat, if the run replaced text that AG-UI cannot take back. */
+  private sendSnapshot(history: readonly Message[]): void {
+    if (!this.replaced) return;
+    this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(history, { chatId: this.options.threadId }) });
+  }
+
+  private finished(outcome: AgUIOutcome) {
+    return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.runId, outcome } as const;
+  }
+
+  /** A resumed run answers the same user message as the suspended run, so the run id keeps the message ids unique. */
+  private get prefix(): string {
+    const { messageId } = this.options;
+    return messageId === undefined ? this.runId : `${messageId}.${this.runId}`;
+  }
+
+  private closeTurn(): void {
+    this.turn?.close();
+    this.replaced ||= this.turn?.replaced ?? false;
+    this.turn = undefined;
+  }
+}
+
+function interruptOf({ id, reason, ...pending }: PendingCall | PendingAnswer): AgUIInterrupt {
+  if (pending.type === 'answer') {
+    return { id, reason: 'answer', message: reason || 'Approve the answer?', metadata: { text: pending.text } };
+  }
+  return { id, reason: 'tool_call', toolCallId: id, message: reason || `Approve ${pending.name}?` };
+}

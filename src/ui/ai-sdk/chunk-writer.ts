@@ -1,0 +1,143 @@
+import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { AssistantPart, ToolCallPart } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import { answerCall } from '../history/pending.js';
+import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
+import { fileUrl, shownData, toolOutput } from '../shown-content.js';
+import { sourcesOf } from '../sources.js';
+import type { StreamTexts } from '../stream-texts.js';
+import { StepChunks } from './step-chunks.js';
+import type { UIMessageChunk } from './ui-chunk.js';
+
+/** Options of a conversion of one run. */
+export interface ChunkOptions extends StreamTexts {
+  /** The id of the assistant message. Absent: the page chooses an id. */
+  readonly messageId?: string | undefined;
+  /** True if the page gets requests for decisions. */
+  readonly decides: boolean;
+}
+
+/**
+ * Writes one run as UI message chunks. Text that the run replaces (a retried model call, a response changed by a hook) is
+ * taken back with `reset-step`.
+ */
+export class ChunkWriter implements RunWriter {
+  private step: StepChunks | undefined = undefined;
+  private readonly announced = new Map<string, unknown>();
+
+  constructor(
+    private readonly options: ChunkOptions,
+    private readonly push: (chunk: UIMessageChunk) => void,
+  ) {}
+
+  start(): void {
+    const { messageId } = this.options;
+    this.push({ type: 'start', ...(messageId && { messageId }) });
+  }
+
+  openTurn(turn: number): void {
+    // Turn 0 continues the tool calls of the message that the page already shows.
+    if (turn > 0) this.openStep(turn);
+  }
+
+  delta(event: DeltaEvent): void {
+    const step = this.openedStep();
+    if (event.type === 'tool-input-delta') step.inputDelta(event);
+    else step.delta(event);
+  }
+
+  takeBack(): void {
+    this.step?.reset();
+  }
+
+  respond({ content, providerMetadata }: ModelResponse): void {
+    this.openedStep().settle(content);
+    for (const part of content) this.writePart(part);
+    for (const source of sourcesOf(content, providerMetadata)) this.push({ type: 'source-url', ...source });
+  }
+
+  tool(event: ToolEvent): void {
+    const { callId: toolCallId, name } = event;
+    if (event.type === 'tool-start') this.announce({ id: toolCallId, name, input: event.input });
+    else if (event.type === 'tool-delta') {
+      this.push({ type: 'tool-output-available', toolCallId, output: shownData(event.data), preliminary: true });
+    } else if (event.result !== undefined && this.announced.has(toolCallId)) {
+      const { result } = event;
+      if (result.isError) {
+        const errorText = this.options.toolErrorText({ callId: toolCallId, name, result });
+        this.push({ type: 'tool-output-error', toolCallId, errorText });
+      } else this.push({ type: 'tool-output-available', toolCallId, output: toolOutput(result) });
+    }
+  }
+
+  /** The page shows the call in the message that asked for approval. */
+  denyCall(toolCallId: string): void {
+    this.push({ type: 'tool-output-denied', toolCallId });
+  }
+
+  /** Removes the request for approval, which is the last step of the message that the page shows. */
+  decideAnswer(): void {
+    this.push({ type: 'reset-step' });
+  }
+
+  fail(error: unknown): void {
+    this.closeStep();
+    if (error instanceof RunAbortedError) this.push({ type: 'abort' });
+    else this.push({ type: 'error', errorText: this.options.errorText(error) });
+  }
+
+  finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {
+    this.closeStep();
+    const pending = all as readonly (PendingCall | PendingAnswer)[];
+    for (const item of this.options.decides ? pending : []) {
+      this.announce(item.type === 'answer' ? answerCall(item.text) : item);
+      const { id, reason } = item;
+      this.push({ type: 'tool-approval-request', approvalId: id, toolCallId: id, ...(reason && { reason }) });
+    }
+    const ids = pending.map(({ id }) => id);
+    this.push({ type: 'finish', finishReason, messageMetadata: { usage, ...(ids.length > 0 && { pending: ids }) } });
+  }
+
+  /** Announces the parts that are not streamed: tool calls, results of the provider's own tools, and files. */
+  private writePart(part: AssistantPart): void {
+    if (part.type === 'tool-call') this.announce(part);
+    else if (part.type === 'file') this.push({ type: 'file', url: fileUrl(part), mediaType: part.mediaType });
+    else if (part.type === 'tool-result') {
+      const output = toolOutput(part);
+      this.push({ type: 'tool-output-available', toolCallId: part.id, output, providerExecuted: true });
+    }
+  }
+
+  private announce(call: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput' | 'providerExecuted'>): void {
+    const input = call.invalidInput ?? call.input;
+    if (this.announced.has(call.id) && Object.is(this.announced.get(call.id), input)) return;
+    this.announced.set(call.id, input);
+    this.push({
+      type: 'tool-input-available',
+      toolCallId: call.id,
+      toolName: call.name,
+      input: shownData(input),
+      ...(call.providerExecuted && { providerExecuted: true }),
+    });
+  }
+
+  private openedStep(): StepChunks {
+    return this.step ?? this.openStep(0);
+  }
+
+  private openStep(turn: number): StepChunks {
+    this.closeStep();
+    this.push({ type: 'start-step' });
+    this.step = new StepChunks(turn, this.push);
+    return this.step;
+  }
+
+  /** A step stays open after its turn, since a lifecycle may still replace the text of the turn. */
+  private closeStep(): void {
+    if (this.step === undefined) return;
+    this.step.end();
+    this.push({ type: 'finish-step' });
+    this.step = undefined;
+  }
+}

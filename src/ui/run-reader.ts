@@ -1,0 +1,146 @@
+import type { AgentEvent, AgentEventOf } from '../agent/agent-event.js';
+import type { RunResult } from '../agent/run-result.js';
+import { RunAbortedError } from '../lifecycle/run-failure.js';
+import { toolCallsOf } from '../model/message.js';
+import type { ModelResponse } from '../model/model.js';
+import type { Converter } from './sse/event-queue.js';
+
+/** A streamed piece of a response. */
+export type DeltaEvent =
+  | AgentEventOf<'text-delta'>
+  | AgentEventOf<'reasoning-delta'>
+  | AgentEventOf<'tool-input-delta'>;
+
+/** An event of a tool call. */
+export type ToolEvent = AgentEventOf<'tool-start'> | AgentEventOf<'tool-delta'> | AgentEventOf<'tool-end'>;
+
+/** Writes one run in the form of one protocol. */
+export interface RunWriter {
+  /** `runId` is undefined for a run that failed before its first event. */
+  start(runId: string | undefined): void;
+  /** Closes the open turn, and opens another one. */
+  openTurn(turn: number): void;
+  delta(event: DeltaEvent): void;
+  /** Takes back everything that the open turn has shown. */
+  takeBack(): void;
+  respond(response: ModelResponse): void;
+  tool(event: ToolEvent): void;
+  /** A resumed run has denied a call. No other event tells about the call. */
+  denyCall(callId: string): void;
+  /** A resumed run has approved or denied the suspended answer. */
+  decideAnswer(): void;
+  fail(error: unknown): void;
+  finish(result: RunResult<unknown>): void;
+}
+
+/** Returns the functions that convert events with a writer. `create` gets the function that adds an item. */
+export function convertRun<Item>(create: (push: (item: Item) => void) => RunWriter): Converter<Item> {
+  let items: Item[] = [];
+  const reader = new RunReader(create((item) => items.push(item)));
+  return {
+    convert(event) {
+      items = [];
+      reader.read(event);
+      return items;
+    },
+    fail(error) {
+      items = [];
+      reader.fail(error);
+      return items;
+    },
+  };
+}
+
+/** Reads the events of a run in order, and decides which text a page may keep. */
+class RunReader {
+  /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
+  private failed = false;
+  private readonly suspension = new SuspendedResponse();
+
+  constructor(private readonly writer: RunWriter) {}
+
+  /** Reads one event. */
+  read(event: AgentEvent): void {
+    const { writer } = this;
+    if (this.suspension.hides(event)) return;
+    switch (event.type) {
+      case 'run-start':
+        return writer.start(event.runId);
+      case 'turn-start':
+        this.settle();
+        return writer.openTurn(event.turn);
+      case 'text-delta':
+      case 'reasoning-delta':
+      case 'tool-input-delta':
+        this.settle();
+        return writer.delta(event);
+      case 'model-error':
+        return writer.takeBack();
+      case 'model-end':
+        return this.readResponse(event);
+      case 'decision':
+        return this.readDecision(event);
+      case 'run-error':
+        return this.readError(event.error);
+      case 'run-end':
+        this.settle();
+        return event.result && writer.finish(event.result);
+      case 'tool-start':
+      case 'tool-delta':
+      case 'tool-end':
+        return writer.tool(event);
+    }
+  }
+
+  /** Reads the error of a run that failed before its first event. */
+  fail(error: unknown): void {
+    this.writer.start(undefined);
+    this.readError(error);
+  }
+
+  private readResponse({ response }: AgentEventOf<'model-end'>): void {
+    if (this.suspension.isAnswer(response)) return this.writer.takeBack();
+    this.failed = response === undefined;
+    if (response !== undefined) this.writer.respond(response);
+  }
+
+  private readDecision({ decision: { point, type, call } }: AgentEventOf<'decision'>): void {
+    if (point !== 'resume') return;
+    if (call === undefined) this.writer.decideAnswer();
+    else if (type === 'block') this.writer.denyCall(call.id);
+  }
+
+  private readError(error: unknown): void {
+    // A person who stops an answer keeps what was shown.
+    if (error instanceof RunAbortedError) this.failed = false;
+    this.settle();
+    this.writer.fail(error);
+  }
+
+  private settle(): void {
+    if (this.failed) this.writer.takeBack();
+    this.failed = false;
+  }
+}
+
+/** Tells which events belong to a response that a lifecycle suspended. */
+export class SuspendedResponse {
+  private isSuspended = false;
+
+  /** True for text that follows the suspension. `holdStream` delays all text until then. */
+  hides(event: AgentEvent): boolean {
+    if (event.type === 'decision') {
+      const { point, type } = event.decision;
+      this.isSuspended ||= point === 'afterModel' && type === 'suspend';
+    }
+    return this.isSuspended && (event.type === 'text-delta' || event.type === 'reasoning-delta');
+  }
+
+  /** True if the response is a suspended answer, without tool calls. */
+  isAnswer(response: ModelResponse | undefined): boolean {
+    const wasSuspended = this.isSuspended;
+    this.isSuspended = false;
+    if (!wasSuspended || response === undefined) return false;
+    return toolCallsOf({ role: 'assistant', content: response.content }).length === 0;
+  }
+}
