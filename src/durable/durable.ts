@@ -5,7 +5,6 @@
  */
 export type { DbosStepSdk } from './dbos/dbos-sdk.js';
 export {
-  type DbosDecisionOptions,
   type DbosDecisionRequest,
   type DbosStep,
   dbosStep,

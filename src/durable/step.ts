@@ -73,7 +73,7 @@ export interface DecisionRequest {
  * @example
  * const options: DecisionOptions = { notify: ({ id, pending }) => saveRequest(id, pending) };
  */
-export interface DecisionOptions {
+export interface DecisionOptions<Request extends DecisionRequest = DecisionRequest> {
   /** Called in a step, for example to send a message or to store the `id`. May run again after a crash. */
-  readonly notify: (request: DecisionRequest) => Awaitable<void>;
+  readonly notify: (request: Request) => Awaitable<void>;
 }
