@@ -11,6 +11,8 @@ export default {
     '@modelcontextprotocol/server-memory',
     'typescript-oldest',
     'puppeteer-core',
+    // Tests and examples start its program.
+    '@restatedev/restate-server',
     '@vitejs/plugin-react',
   ],
   ignoreBinaries: ['kubectl', 'redis-server', 'setsid', 'sha256sum', 'mkfifo', 'script'],

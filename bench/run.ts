@@ -6,6 +6,7 @@ import type { RaceOptions } from './driver/race.js';
 import { machine, printTable } from './driver/report.js';
 import { measureAllocation, measureHookBytes } from './measure/allocation.js';
 import { countDispatch, timeDispatch } from './measure/dispatch.js';
+import { measureDurable } from './measure/durable.js';
 import { measureExtensions } from './measure/extensions.js';
 import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
@@ -40,6 +41,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   mcp: measureMcp,
   ui: measureUi,
   stores: measureStores,
+  durable: measureDurable,
   sessions: measureSessions,
   wire: measureWire,
 };

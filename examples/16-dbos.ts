@@ -47,7 +47,9 @@ async function serve(systemDatabaseUrl: string): Promise<void> {
 }
 
 async function startService(url: string): Promise<ChildProcess> {
-  const child = fork(import.meta.filename, ['serve'], { env: { ...process.env, DATABASE_URL: url } });
+  // DBOS 5.3 calls `pg` in a way that prints a deprecation warning.
+  const execArgv = [...process.execArgv, '--no-deprecation'];
+  const child = fork(import.meta.filename, ['serve'], { execArgv, env: { ...process.env, DATABASE_URL: url } });
   await once(child, 'message');
   return child;
 }

@@ -42,16 +42,9 @@ export interface DurableLifecycle extends AgentLifecycle {
  * replay, so they must be deterministic, or be named in `hooks`.
  *
  * @example
- * const support = restate.service({
- *   name: 'support',
- *   handlers: {
- *     answer: async (ctx: Context, question: string) => {
- *       const engine = durable({ step: restateStep(ctx) });
- *       const agent = new Agent(engine.options({ model, tools }));
- *       return (await agent.run(question)).text;
- *     },
- *   },
- * });
+ * const engine = durable({ step: restateStep(ctx) });
+ * const agent = new Agent(engine.options({ model, tools }));
+ * const { text } = await agent.run(question);
  */
 export function durable(options: DurableOptions): DurableLifecycle {
   return new DurableRuns(resolveDurableOptions(options));

@@ -5,7 +5,6 @@
  */
 export type { DbosStepSdk } from './dbos/dbos-sdk.js';
 export {
-  type DbosDecisionOptions,
   type DbosDecisionRequest,
   type DbosStep,
   dbosStep,
@@ -33,5 +32,5 @@ export {
   defineStep,
   type Step,
   type StepFunction,
-  type StepOptions,
+  type StepInfo,
 } from './step.js';

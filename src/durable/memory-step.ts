@@ -2,10 +2,10 @@ import type { JsonValue } from '../internal/json.js';
 import { array, fullText } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { ReplayMismatchError } from './error.js';
-import { defineStep, type Step, type StepOptions } from './step.js';
+import { defineStep, type Step, type StepInfo } from './step.js';
 
 /** A stored step of {@link memoryStep}. Plain JSON. */
-export interface JournalEntry extends StepOptions {
+export interface JournalEntry extends StepInfo {
   readonly name: string;
   readonly value: JsonValue;
 }

@@ -5,7 +5,7 @@ import { validateOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 
 /** The third argument of a {@link Step}. */
-export interface StepOptions {
+export interface StepInfo {
   /**
    * Identifies the step among all steps of all executions, and is the same in each attempt. The key of a tool call is the
    * `idempotencyKey` that the tool gets.
@@ -29,7 +29,7 @@ export interface Step extends StepFunction {
 }
 
 /** The function of a {@link Step}. */
-export type StepFunction = (name: string, run: () => Promise<JsonValue>, options: StepOptions) => Promise<JsonValue>;
+export type StepFunction = (name: string, run: () => Promise<JsonValue>, options: StepInfo) => Promise<JsonValue>;
 
 /**
  * Makes a step of an engine of your own, from the id of the execution and a function.
@@ -67,8 +67,13 @@ export interface DecisionRequest {
   readonly problem?: string | undefined;
 }
 
-/** Options of a wait for decisions. */
-export interface DecisionOptions {
+/**
+ * Options of a wait for decisions.
+ *
+ * @example
+ * const options: DecisionOptions = { notify: ({ id, pending }) => saveRequest(id, pending) };
+ */
+export interface DecisionOptions<Request extends DecisionRequest = DecisionRequest> {
   /** Called in a step, for example to send a message or to store the `id`. May run again after a crash. */
-  readonly notify: (request: DecisionRequest) => Awaitable<void>;
+  readonly notify: (request: Request) => Awaitable<void>;
 }

@@ -3,10 +3,9 @@ import type { RunResult } from '../../agent/run-result.js';
 import type { JsonValue } from '../../internal/json.js';
 import { callable, required, withMethods } from '../../internal/options/rules.js';
 import { validateOption } from '../../internal/options/validate.js';
-import type { Awaitable } from '../../internal/promise.js';
 import { asDecisions, decisionProblem } from '../check-decisions.js';
 import { DurableSetupError } from '../error.js';
-import { type DecisionRequest, defineStep, type Step } from '../step.js';
+import { type DecisionOptions, type DecisionRequest, defineStep, type Step } from '../step.js';
 import { type DbosStepSdk, loadDbos } from './dbos-sdk.js';
 
 /** Tells the host that a DBOS workflow waits for decisions. */
@@ -17,12 +16,6 @@ export interface DbosDecisionRequest extends DecisionRequest {
   readonly workflowId: string;
 }
 
-/** Options of a wait for decisions in DBOS. */
-export interface DbosDecisionOptions {
-  /** Called in a step, for example to send a message or to store the `id`. May run again after a crash. */
-  readonly notify: (request: DbosDecisionRequest) => Awaitable<void>;
-}
-
 /** The steps of one DBOS workflow. */
 export interface DbosStep extends Step {
   /**
@@ -30,7 +23,10 @@ export interface DbosStep extends Step {
    * listens to. Another process sends the decisions: `DBOS.send(workflowId, { '<call id>': 'approve' }, id)`. Invalid
    * decisions are refused: `notify` gets the problem and a new id.
    */
-  decisions(result: Pick<RunResult, 'pending'>, options: DbosDecisionOptions): Promise<ResumeDecisions>;
+  decisions(
+    result: Pick<RunResult, 'pending'>,
+    options: DecisionOptions<DbosDecisionRequest>,
+  ): Promise<ResumeDecisions>;
 }
 
 /**

@@ -26,6 +26,7 @@ export class Codec {
 
   /** Converts a value to JSON. Bytes become base64, or a reference to the blob store. */
   async encode(value: unknown, step: StepRef): Promise<JsonValue> {
+    if (isBare(value)) return bareJson(value, step);
     const large: [key: string, bytes: Uint8Array][] = [];
     const json = pack(value, (bytes) => {
       const { blobs, maxInlineBytes } = this.options;
@@ -42,6 +43,7 @@ export class Codec {
 
   /** Restores a value of `encode`. */
   async decode(json: JsonValue, step: StepRef): Promise<unknown> {
+    if (isBare(json)) return json;
     const value = unpack(json, (key) => this.blobOf(key, step));
     return isPromise(value) ? await value : value;
   }
@@ -54,6 +56,24 @@ export class Codec {
       `refers to bytes that \`blobs\` does not have: "${key}". Pass the store that the first attempt had.`,
     );
   }
+}
+
+/** Returns a value that needs no packing, after a check that JSON can hold it. The engine converts it again. */
+function bareJson(value: unknown, step: StepRef): JsonValue {
+  return stringify(value, step) === undefined ? null : (value as JsonValue);
+}
+
+/** Deeper values count as bare, so that `JSON.stringify` reports a cycle. */
+const MAX_DEPTH = 1_000;
+
+/** True if a value has neither bytes nor objects that look like a marked object. Allocates nothing. */
+function isBare(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return true;
+  if (value instanceof Uint8Array || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+  for (const key in value) {
+    if (key === MARK || !isBare((value as Record<string, unknown>)[key], depth + 1)) return false;
+  }
+  return true;
 }
 
 function stringify(json: unknown, step: StepRef): string | undefined {

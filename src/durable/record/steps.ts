@@ -4,13 +4,13 @@ import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { StepDataError } from '../error.js';
-import type { Step, StepOptions } from '../step.js';
+import type { Step, StepInfo } from '../step.js';
 import type { Codec } from './codec.js';
 import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
 import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
 
 /** A step to run. */
-export interface StepRequest extends StepOptions {
+export interface StepRequest extends StepInfo {
   readonly name: string;
   /** The run that the step belongs to. */
   readonly run?: Run | undefined;

@@ -11,6 +11,9 @@ interface Operation {
   readonly isWait: boolean;
 }
 
+/** Turns of the microtask queue in which the calls of one turn of an agent begin their steps. */
+const SAME_TASK = 3;
+
 type Settled = { readonly operation: Operation; readonly value: unknown; readonly failure: Error | undefined };
 
 /**
@@ -19,7 +22,7 @@ type Settled = { readonly operation: Operation; readonly value: unknown; readonl
  */
 export class OneAwait {
   private queue: Operation[] = [];
-  private readonly open = new Map<Operation, RestatePromiseLike<Settled>>();
+  private readonly open = new Map<Operation, RestatePromiseLike<unknown>>();
   private isRunning = false;
   private lost: StepLostError | undefined = undefined;
 
@@ -54,27 +57,37 @@ export class OneAwait {
   private async run(): Promise<void> {
     this.isRunning = true;
     // Other steps of the same task join the first `await`.
-    await nextTask();
+    for (let turn = 0; turn < SAME_TASK; turn += 1) await undefined;
     while (this.queue.length + this.open.size > 0) {
-      for (const operation of this.queue.splice(0)) this.begin(operation);
+      for (const operation of this.queue.splice(0)) this.open.set(operation, operation.begin());
       try {
-        const { operation, value, failure } = await firstOf([...this.open.values()]);
-        this.open.delete(operation);
-        if (failure === undefined) operation.resolve(value);
-        else operation.reject(failure);
+        await (this.open.size === 1 ? this.settleOnly() : this.settleFirst());
       } catch (error) {
         // Restate has cancelled the invocation.
         this.failAll(error);
       }
-      // The code that waited for the operation may begin others.
-      await nextTask();
+      // The code that waited for the operation may begin others, which join the next `await`.
+      if (this.open.size > 0) await nextTask();
     }
     this.isRunning = false;
   }
 
-  private begin(operation: Operation): void {
-    const settled = (value: unknown, failure: Error | undefined): Settled => ({ operation, value, failure });
-    this.open.set(operation, operation.begin().map(settled));
+  /** Awaits the only open operation itself. A race would take longer. */
+  private async settleOnly(): Promise<void> {
+    const [[operation, promise]] = [...this.open] as [[Operation, RestatePromiseLike<unknown>]];
+    const value = await promise;
+    this.open.delete(operation);
+    operation.resolve(value);
+  }
+
+  private async settleFirst(): Promise<void> {
+    const races = [...this.open].map(([operation, promise]) =>
+      promise.map((value, failure): Settled => ({ operation, value, failure })),
+    );
+    const { operation, value, failure } = await firstOf(races);
+    this.open.delete(operation);
+    if (failure === undefined) operation.resolve(value);
+    else operation.reject(failure);
   }
 
   private failAll(error: unknown): void {

@@ -61,9 +61,13 @@ describe('the codec of step results', () => {
   });
 
   test('a value that is not JSON is refused with the name of the step', async () => {
-    await expect(inline.encode({ count: 1n }, step)).rejects.toMatchObject({
-      code: 'ERR_STEP_DATA',
-      message: expect.stringContaining('The result of step "tool a 1" is not JSON'),
-    });
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    for (const value of [{ count: 1n }, cycle]) {
+      await expect(inline.encode(value, step)).rejects.toMatchObject({
+        code: 'ERR_STEP_DATA',
+        message: expect.stringContaining('The result of step "tool a 1" is not JSON'),
+      });
+    }
   });
 });

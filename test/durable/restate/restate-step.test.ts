@@ -39,6 +39,29 @@ describeWithRestate('restateStep with a real server', () => {
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
   }, 20_000);
 
+  test('an error that ends the run ends the invocation, and Restate does not retry it', async () => {
+    const response = await restate.send('fail', { name: 'broken' });
+
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain('Model \\"broken\\" failed: bad key');
+    expect(fileLog(join(folder, 'broken')).all()).toHaveLength(1);
+  });
+
+  test('a cancelled invocation aborts the run', async () => {
+    const path = join(folder, 'cancelled');
+    const sent = restate.send('hang', { name: 'cancelled' });
+    await until(() => linesOf(path).length === 1);
+    await restate.cancel('hang');
+    const response = await sent;
+
+    expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('The run was aborted')]);
+    expect(
+      fileLog(path)
+        .all()
+        .map(({ what }) => what),
+    ).toEqual(['model 1', 'aborted: RunAbortedError']);
+  });
+
   test('invalid decisions are refused, and the host gets the problem with a new id', async () => {
     const path = join(folder, 'refused');
     const running = restate.call('refused', { name: 'refused', kills: [] });

@@ -1,6 +1,7 @@
 // Names that the examples in doc comments use without declaring them.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Agent, Message, Model, RunContext, Session, SessionStore, Tool } from 'keelson';
+import type { Context } from '@restatedev/restate-sdk';
+import type { Agent, JsonValue, Message, Model, RunContext, Session, SessionStore, Tool } from 'keelson';
 import type { StateStore } from 'keelson/extension';
 import type { AgentTool, HookManager } from 'keelson/plugins';
 import type { Pool as PgPool } from 'pg';
@@ -32,3 +33,11 @@ export declare const MyStateStore: new () => StateStore;
 export declare const url: string;
 export declare const workspaceDir: string;
 export declare const stateDir: string;
+export declare const ctx: Context;
+export declare const question: string;
+export declare const job: { readonly id: string };
+export declare const saveRequest: (id: string, pending: readonly unknown[]) => Promise<void>;
+export declare const database: {
+  find(key: string): Promise<JsonValue | undefined>;
+  insert(key: string, value: JsonValue): Promise<void>;
+};

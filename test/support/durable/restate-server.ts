@@ -42,6 +42,10 @@ export interface RestateSetup {
   servicePid(): number;
   /** Calls the handler, again after a lost connection. A second call with the same id waits for the same invocation. */
   call(id: string, request: object): Promise<unknown>;
+  /** Calls another handler, once. Returns the response. */
+  send(handler: string, request: object): Promise<Response>;
+  /** Cancels all invocations of a handler. */
+  cancel(handler: string): Promise<void>;
   /** Sends decisions, as another process does, to the last id that a file names. Waits until the server accepts them. */
   decide(file: string, decisions: object): Promise<void>;
   close(): Promise<void>;
@@ -90,6 +94,9 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     serverPid: server.pid,
     servicePid: service.pid,
     call: (id, request) => callUntilDone(`${ingress}/errands/run`, id, request),
+    send: (handler, request) =>
+      fetch(`${ingress}/errands/${handler}`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(request) }),
+    cancel: (handler) => cancel(`http://127.0.0.1:${adminPort}`, handler),
     decide: (file, decisions) => decide(ingress, file, decisions),
     async close() {
       await service.close();
@@ -152,6 +159,14 @@ async function register(admin: string, uri: string): Promise<void> {
     await pause(50);
   }
   expect.fail('the Restate server did not accept the service within ten seconds');
+}
+
+async function cancel(admin: string, handler: string): Promise<void> {
+  const query = `select id from sys_invocation where target = 'errands/${handler}'`;
+  const headers = { ...JSON_TYPE, accept: 'application/json' };
+  const answer = await fetch(`${admin}/query`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const { rows } = (await answer.json()) as { rows: { id: string }[] };
+  for (const { id } of rows) await fetch(`${admin}/invocations/${id}/cancel`, { method: 'PATCH' });
 }
 
 async function decide(ingress: string, file: string, decisions: object): Promise<void> {
