@@ -137,11 +137,9 @@ export class AgentSession implements Session<never> {
   /** Loads the stored messages. If `wait` rejects first, a late response of the store changes nothing. */
   async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
     const stored = await wait(this.read());
-    const keep = stored?.keep ?? 0;
-    if (keep < this.known.length || stored?.messages.length !== 0) {
-      this.known = [...this.known.slice(0, keep), ...(stored?.messages ?? [])];
-      if (keep < this.closed) this.closed = 0;
-    }
+    const { keep = 0, messages = [] } = stored ?? {};
+    if (keep < this.known.length || messages.length > 0) this.known = [...this.known.slice(0, keep), ...messages];
+    if (keep < this.closed) this.closed = 0;
     this.revision = stored?.revision ?? 0;
     this.uid = stored?.uid;
   }
