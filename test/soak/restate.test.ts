@@ -30,9 +30,9 @@ describeWithRestate('durable errands in Restate', () => {
   });
 
   /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
-  async function errand(name: string, kills: readonly KillOrder[] = []): Promise<void> {
+  async function errand(name: string, kills: readonly KillOrder[] = [], slowMs = 0): Promise<void> {
     const path = join(folder, name);
-    const running = restate.call(name, { name, kills });
+    const running = restate.call(name, { name, kills, slowMs });
     await restate.decide(`${path}.ask`, { call_3_0: 'approve' });
     expect(await running, name).toMatchObject({ text: ANSWER, usage: USAGE });
     expect(faultsOf(fileLog(path).all()), name).toEqual([]);
@@ -56,13 +56,15 @@ describeWithRestate('durable errands in Restate', () => {
     '50 errands at once finish despite random kills of the service and of the server',
     async () => {
       let isDone = false;
-      const errands = Promise.all(Array.from({ length: 50 }, (_, index) => errand(`random-${index}`))).finally(() => {
-        isDone = true;
-      });
+      const errands = Promise.all(Array.from({ length: 50 }, (_, index) => errand(`random-${index}`, [], 800))).finally(
+        () => {
+          isDone = true;
+        },
+      );
       let kills = 0;
       while (!isDone && kills < 12) {
-        await pause(1_500 * Math.random());
-        process.kill(kills % 3 === 2 ? restate.serverPid() : restate.servicePid(), 'SIGKILL');
+        await pause(1_000 * Math.random());
+        process.kill(kills % 2 === 1 ? restate.serverPid() : restate.servicePid(), 'SIGKILL');
         kills += 1;
         await pause(1_500);
       }
