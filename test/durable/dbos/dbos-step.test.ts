@@ -47,8 +47,9 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
   }, 60_000);
 
   afterAll(async () => {
-    await dbos.close();
-    await service.close();
+    // Undefined if the launch has failed.
+    await dbos?.close();
+    await service?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -37,6 +37,7 @@ export async function keepFixture(name: string, args: readonly string[], logPath
     ready: once(child.stdout as NodeJS.ReadableStream, 'data'),
     async close() {
       isClosed = true;
+      rmSync(program, { force: true });
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');
       await once(child, 'exit');
