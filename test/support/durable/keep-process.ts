@@ -18,26 +18,37 @@ export interface KeptProcess {
 /** Runs a program of the fixtures, and starts it again whenever it ends. Its output goes to the log. */
 export async function keepFixture(name: string, args: readonly string[], logPath: string): Promise<KeptProcess> {
   const program = await bundle(name);
+  const kept = keep(() => spawn(process.execPath, [program, ...args], PIPED), logPath);
+  const close = () => {
+    rmSync(program, { force: true });
+    return kept.close();
+  };
+  return { ...kept, close };
+}
+
+/** The output of a kept process. */
+export const PIPED = { stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] };
+
+/** Starts a process, and starts it again whenever it ends. */
+export function keep(start: () => ChildProcess, logPath: string): KeptProcess {
   const log = createWriteStream(logPath, { flags: 'a' });
   let isClosed = false;
   let child = start();
-
-  function start(): ChildProcess {
-    const started = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    started.stdout?.pipe(log, { end: false });
-    started.stderr?.pipe(log, { end: false });
-    started.once('exit', () => {
-      if (!isClosed) child = start();
+  const watch = () => {
+    child.stdout?.pipe(log, { end: false });
+    child.stderr?.pipe(log, { end: false });
+    child.once('exit', () => {
+      if (isClosed) return;
+      child = start();
+      watch();
     });
-    return started;
-  }
-
+  };
+  watch();
   return {
     pid: () => child.pid as number,
     ready: once(child.stdout as NodeJS.ReadableStream, 'data'),
     async close() {
       isClosed = true;
-      rmSync(program, { force: true });
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');
       await once(child, 'exit');

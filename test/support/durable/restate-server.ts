@@ -1,16 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream, existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { pause } from '../agent/settle.js';
 import { freePort } from '../stores/free-port.js';
 import { linesOf } from './file-log.js';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+import { keep, keepFixture, PIPED } from './keep-process.js';
 
 function findServer(): string | undefined {
   try {
@@ -51,12 +47,6 @@ export interface RestateSetup {
   close(): Promise<void>;
 }
 
-interface Keeper {
-  readonly pid: () => number;
-  readonly ready: Promise<unknown>;
-  close(): Promise<void>;
-}
-
 /** Starts a server with its data in a directory, and the service of the fixture. */
 export async function startRestate(folder: string): Promise<RestateSetup> {
   const [ingressPort, adminPort, nodePort, servicePort] = [
@@ -76,16 +66,9 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL: '300ms',
   };
   const args = ['--node-name', 'n1', '--base-dir', join(folder, 'data'), '--no-logo'];
-  const bundled = await bundle('restate-service');
-  const start = () => spawn(program as string, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const start = () => spawn(program as string, args, { env, ...PIPED });
   const server = keep(start, join(folder, 'server.log'));
-  const service = keep(
-    () =>
-      spawn(process.execPath, [bundled, `${servicePort}`, folder], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
-    join(folder, 'service.log'),
-  );
+  const service = await keepFixture('restate-service', [`${servicePort}`, folder], join(folder, 'service.log'));
   await service.ready;
   await register(`http://127.0.0.1:${adminPort}`, `http://127.0.0.1:${servicePort}`);
   const ingress = `http://127.0.0.1:${ingressPort}`;
@@ -106,50 +89,6 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-
-/** Bundles a program of the fixtures, because a bundle starts faster after each kill. Returns the path of the bundle. */
-async function bundle(name: string): Promise<string> {
-  // Inside of the project, so that Node finds the packages.
-  const outfile = join(ROOT, 'node_modules/.cache/keelson-tests', `${name}-${process.pid}.mjs`);
-  const entryPoints = [join(ROOT, 'test/fixtures/durable', `${name}.ts`)];
-  await build({
-    entryPoints,
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
-  return outfile;
-}
-
-/** Starts a process, and starts it again whenever it ends. */
-function keep(start: () => ChildProcess, logPath: string): Keeper {
-  const log = createWriteStream(logPath, { flags: 'a' });
-  let isClosed = false;
-  let child = start();
-  const watch = () => {
-    child.stdout?.pipe(log, { end: false });
-    child.stderr?.pipe(log, { end: false });
-    child.once('exit', () => {
-      if (isClosed) return;
-      child = start();
-      watch();
-    });
-  };
-  watch();
-  return {
-    pid: () => child.pid as number,
-    ready: once(child.stdout as NodeJS.ReadableStream, 'data'),
-    async close() {
-      isClosed = true;
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
-}
 
 async function register(admin: string, uri: string): Promise<void> {
   const request = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ uri, force: true }) };
