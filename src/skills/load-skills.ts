@@ -21,7 +21,7 @@ export interface LoadSkillsOptions {
 }
 
 /** A directory whose subdirectories hold a SKILL.md. */
-interface SkillRoot {
+export interface SkillRoot {
   readonly scope: SkillScope;
   readonly folder: string;
   /**

@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export { SkillParametersError, SkillUnavailableError, SkillUnknownError } from './error.js';
-export { type LoadedSkills, type LoadSkillsOptions, loadSkills } from './load-skills.js';
+export { type LoadedSkills, type LoadSkillsOptions, loadSkills, type SkillRoot } from './load-skills.js';
 export type { SkillArguments } from './prompt.js';
 export { SkillRegistry, type Skills } from './registry.js';
 export type { Skill, SkillBody, SkillEntry, SkillParameter, SkillScope } from './skill.js';

@@ -15,7 +15,7 @@ export {
   type LifecycleFault,
   LifecycleFaultyError,
 } from './assert/lifecycle-fault.js';
-export type { ReplayKit } from './assert/replay-kit.js';
+export type { DurableKit, ReplayKit } from './assert/replay-kit.js';
 export type { ContractCase, ContractSubject } from './contract/contract-case.js';
 export { StoreContractError } from './contract/error.js';
 export {

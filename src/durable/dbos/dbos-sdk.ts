@@ -10,7 +10,9 @@ export interface DbosStepSdk {
   readonly stepStatus: { readonly cancelSignal: AbortSignal } | undefined;
   /** True in a workflow, but not in one of its steps. */
   isInWorkflow(): boolean;
+  /** Runs a step of the current workflow, or returns its stored result. */
   runStep<T>(step: () => Promise<T>, config: { readonly name: string }): Promise<T>;
+  /** Waits for a message of a topic to the current workflow. Resolves with null after the time limit. */
   recv<T>(topic: string, options: { readonly timeoutSeconds: number }): Promise<T | null>;
 }
 

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 /** The members of a `RestatePromise` that the adapter uses. */
 export interface RestatePromiseLike<T> extends PromiseLike<T> {
+  /** Returns a promise of what `mapper` returns for the value or for the failure. */
   map<U>(mapper: (value: T | undefined, failure: Error | undefined) => U): RestatePromiseLike<U>;
 }
 

@@ -13,8 +13,11 @@ if (!('withResolvers' in Promise)) Object.defineProperty(Promise, 'withResolvers
 
 /** The members of a Restate `Context` that the adapter uses. */
 export interface RestateStepContext {
+  /** Runs a step, or returns its stored result. */
   run(name: string, action: () => Promise<JsonValue>): RestatePromiseLike<JsonValue>;
+  /** Creates a promise that another process resolves by its id. */
   awakeable(): { readonly id: string; readonly promise: RestatePromiseLike<unknown> };
+  /** The id of the invocation, and a signal that is aborted at the end of this attempt. */
   request(): { readonly id: string; readonly attemptCompletedSignal: AbortSignal };
 }
 

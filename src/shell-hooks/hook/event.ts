@@ -20,10 +20,10 @@ export const HOOK_EVENTS = [
 const RARE_EVENTS = ['notification', 'after_subagent', 'before_compaction'] as const;
 
 /** Names of all events, in the order in which they are listed. */
-export const ALL_EVENTS = [...HOOK_EVENTS, ...RARE_EVENTS] as const;
+export const ALL_EVENTS: readonly HookEvent[] = [...HOOK_EVENTS, ...RARE_EVENTS];
 
 /** Name of an event at which hooks run. */
-export type HookEvent = (typeof ALL_EVENTS)[number];
+export type HookEvent = (typeof HOOK_EVENTS)[number] | 'notification' | 'after_subagent' | 'before_compaction';
 
 /** Returns true if the value is the name of a hook event. */
 export function isHookEvent(value: unknown): value is HookEvent {
