@@ -34,7 +34,7 @@ describe('connecting to a server', () => {
     expect(mcp.status()).toEqual([
       {
         ...{ name: 'raw', state: 'connected', transport: 'stdio', protocolVersion: '2025-11-25', reconnects: 0 },
-        ...{ lastError: undefined, scope: 'builtin', source: undefined, reads: [], toolCount: 3 },
+        ...{ lastError: undefined, scope: 'builtin', source: undefined, reads: [], toolCount: 3, ignoredFields: [] },
         tools: ['mcp__raw__echo', 'mcp__raw__hang', 'mcp__raw__die'],
       },
     ]);
