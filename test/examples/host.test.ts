@@ -25,9 +25,9 @@ describe('the host application of example 12', { timeout: 60_000 }, () => {
     expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: '' });
     expect(lines.slice(0, 4).sort()).toEqual([
       'The skill "logbook" may not be used: An item must have at most 100 files and 20000 bytes.',
+      'approved: extension berths',
       'approved: mcp-server files',
       'approved: mcp-server tides',
-      'approved: extension berths',
     ]);
   });
 
