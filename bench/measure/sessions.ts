@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type * as Keelson from '../../src/index.js';
 import { digits, type Figure } from '../driver/figure.js';
+import { ANSWER, fakeModel } from '../work/script.mjs';
 import type { Setting } from './measurement.js';
 
 const OPEN = 10_000;
@@ -27,15 +28,7 @@ async function countLoaded(build: string): Promise<Figure> {
     loaded += stored?.messages.length ?? 0;
     return stored;
   };
-  const model: Keelson.Model = {
-    id: 'model',
-    generate: async () => ({
-      content: [{ type: 'text', text: 'ok' }],
-      finishReason: 'stop',
-      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-    }),
-  };
-  const session = await new Agent({ model, store }).session({ id: 's' });
+  const session = await new Agent({ model: fakeModel(ANSWER), store }).session({ id: 's' });
   await session.run('Hello');
   await session.close();
   return {

@@ -12,6 +12,7 @@ import { hasPostgres, startPostgres } from '../../test/support/stores/postgres-s
 import { hasRedis, startRedis } from '../../test/support/stores/redis-server.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { median } from '../driver/race.js';
+import { ANSWER, fakeModel } from '../work/script.mjs';
 import type { Setting } from './measurement.js';
 
 const SHORT = 10;
@@ -165,15 +166,9 @@ const openCalls: OpenTurn = async (_setting, store, length) => {
 
 const openAgent: OpenTurn = async (setting, store, length) => {
   const { Agent } = await load<typeof Keelson>(setting, 'index.js');
-  const model: Keelson.Model = {
-    id: 'model',
-    generate: async () => ({
-      content: [{ type: 'text', text: 'ok' }],
-      finishReason: 'stop',
-      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-    }),
-  };
-  const session = await new Agent({ model, store }).session({ id: await savedSession(store, length) });
+  const session = await new Agent({ model: fakeModel(ANSWER), store }).session({
+    id: await savedSession(store, length),
+  });
   return async () => void (await session.run('go'));
 };
 

@@ -115,7 +115,7 @@ interface Writer {
 
 export class AgentSession implements Session<never> {
   private known: Message[] = [];
-  /** The number of known messages that have been checked and whose calls have results. */
+  /** The number of messages, from the first one, that have been checked and whose tool calls have results. */
   private closed = 0;
   private revision = 0;
   /** Undefined until the session is stored. */

@@ -145,7 +145,7 @@ class DurableRuns implements DurableLifecycle {
 }
 
 const SETUP =
-  'The agent generates ids and reads the time without its durable lifecycle, so a replay would differ. ' +
+  'The agent does not take its ids and its time from its durable lifecycle, so a replay would differ. ' +
   'Create the agent with `new Agent(engine.options({ … }))`, where `engine` is the result of `durable()`.';
 
 function isLive(tools: ToolSource<never> | undefined): boolean {

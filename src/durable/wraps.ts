@@ -49,7 +49,7 @@ export async function modelStep(
   }
 }
 
-/** Makes the run treat the text of a stored response as streamed, so that it does not emit the text again. */
+/** Marks the text of a stored response as already streamed, so that the run does not emit it again. */
 function markAsShown(run: Run, response: ModelResponse): void {
   if (run.step === undefined) return;
   run.attempt += 1;

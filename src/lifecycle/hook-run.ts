@@ -32,7 +32,7 @@ export interface HookRun {
 export interface CallScope {
   /** False once the outermost hook has settled. */
   readonly open: boolean;
-  /** The number of hooks and calls of `next` that have not settled, apart from those whose promise is the step's own. */
+  /** The number of hooks and `next` calls that are pending, without those whose promise the outermost hook has returned. */
   busy: number;
 }
 

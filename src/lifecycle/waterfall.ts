@@ -21,8 +21,8 @@ export interface WaterfallPoint<T> {
   /** If true, a returned value is ignored, but an action counts. */
   readonly takesNoValue?: boolean;
   /**
-   * Compares the value with its copy from before the hook. If the hook damaged the value in place, undoes all changes and
-   * throws. Returns a copy to compare with after the next hook.
+   * Compares the value with its copy from before the hook. If the hook made the value invalid, undoes all changes of the hook
+   * and throws. Returns a copy to compare with after the next hook.
    */
   guard?(value: T, copy: T | undefined): T;
   /** Converts the value for `Decision.before` and `Decision.after`. */
@@ -57,7 +57,7 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
       if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
-      repair(point, value, copy);
+      copy = repair(point, value, copy);
       if (takeFailure({ entry, point: name, run }, error)) return current;
     }
     if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
@@ -96,7 +96,7 @@ async function finishWaterfall<T>(
       if (result !== undefined) current = takeResult(site, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
-      repair(point, value, copy);
+      copy = repair(point, value, copy);
       if (takeFailure(site, error)) return current;
     }
     if (leave(point.name, entry, run)) return current;
@@ -125,12 +125,13 @@ function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
   return run.end.verdict !== undefined;
 }
 
-/** Undoes damage by a hook that has failed anyway. */
-function repair<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): void {
+/** Undoes damage by a hook that has failed anyway. Returns a copy of the value. */
+function repair<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): T | undefined {
   try {
-    if (copy !== undefined) point.guard?.(value, copy);
+    return copy === undefined ? undefined : point.guard?.(value, copy);
   } catch {
     // The error of the hook counts.
+    return copy;
   }
 }
 

@@ -99,9 +99,9 @@ export interface Model {
   readonly id: string;
   readonly provider?: string | undefined;
   /**
-   * Makes one model call. Rejects if the call failed; never resolves with a partial response. To pass the request on to
-   * another model, copy it with its signal: `{ ...request, signal: request.signal }`. The signal may be a getter of the
-   * prototype.
+   * Makes one model call. Rejects if the call failed; never resolves with a partial response. To copy the
+   * request, name its signal: `{ ...request, signal: request.signal }`. The signal may be a getter of the prototype, which a
+   * spread does not copy.
    */
   generate(request: ModelRequest): Promise<ModelResponse>;
 }

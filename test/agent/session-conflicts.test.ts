@@ -5,15 +5,21 @@ import {
   MemorySessionStore,
   type RunContext,
   type Session,
+  type SessionChange,
   SessionConflictError,
   type SessionInfo,
   type SessionStore,
+  type ToolCallPart,
+  type ToolResultPart,
 } from '../../src/index.js';
 import { calls, delays, faultyTool, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
 import { storeOver } from '../support/state/store-over.js';
+
+const open = (id: string): ToolCallPart => ({ type: 'tool-call', id, name: 'work', input: {} });
+const result = (id: string): ToolResultPart => ({ type: 'tool-result', id, name: 'work', content: 'x' });
 
 /** Returns another store object with the same sessions. Runs on it do not wait for runs on the first object. */
 function storeOfOtherProcess(store: SessionStore): SessionStore {
@@ -29,6 +35,31 @@ describe('two sessions with the same id in two processes', () => {
     const quick = new Agent({ model: scriptedModel(['theirs']), store: storeOfOtherProcess(store) });
     return { store, held, slow: await slow.session({ id: 's' }), quick: await quick.session({ id: 's' }) };
   }
+
+  test.each<{ what: string; change: SessionChange; code: string }>([
+    {
+      what: 'a result without its call',
+      change: { keep: 2, append: [{ role: 'tool', content: [result('lost')] }] },
+      code: 'ERR_MESSAGE_INVALID',
+    },
+    {
+      what: 'a call without its result',
+      change: { keep: 2, append: [{ role: 'assistant', content: [open('late')] }] },
+      code: 'ERR_RESUME_INVALID',
+    },
+    {
+      what: 'other messages in place of known ones',
+      change: { keep: 1, append: [{ role: 'user', content: 7 as never }] },
+      code: 'ERR_MESSAGE_INVALID',
+    },
+  ])('check what the other process has stored: $what', async ({ change, code }) => {
+    const store = new MemorySessionStore();
+    const session = await new Agent({ model: scriptedModel(['one', 'two', 'three']), store }).session({ id: 's' });
+    await session.run('I ask');
+    await store.save('s', change, (await store.load('s'))?.revision ?? 0);
+
+    expect(await rejectionOf(session.run('again'))).toMatchObject({ code });
+  });
 
   test('conflict if both save, and the error of the second has both message arrays', async () => {
     const { store, held, slow, quick } = await arrange();

@@ -54,6 +54,13 @@ it('undoes the damage of a hook only, and keeps what an earlier hook changed in 
   const note: Message = { role: 'user', content: 'Note' };
   const lifecycle: AgentLifecycle[] = [
     { beforeModel: (messages) => void (messages as Message[]).push(note) },
+    {
+      onFailure: 'continue',
+      beforeModel: (messages) => {
+        (messages as Message[]).push({ ...note, content: 'Another' });
+        throw new TypeError('broken');
+      },
+    },
     { onFailure: 'continue', beforeModel: (messages) => void (messages as unknown[]).push(7) },
     { onFailure: 'continue', afterModel: (response) => void Object.assign(response, { finishReason: 'length' }) },
     {
@@ -65,7 +72,7 @@ it('undoes the damage of a hook only, and keeps what an earlier hook changed in 
 
   const result = await agent.run('Hello');
 
-  expect(transcript(result.history)).toEqual(['user: Hello', 'user: Note', 'assistant: done']);
+  expect(transcript(result.history)).toEqual(['user: Hello', 'user: Note', 'user: Another', 'assistant: done']);
   expect(result.finishReason).toBe('length');
 });
 

@@ -17,6 +17,14 @@ const user: Message = { role: 'user', content: 'x' };
 const openIds = (messages: readonly Message[]) => checkMessages(messages)?.open.map(({ id }) => id);
 
 describe('checkMessages', () => {
+  test('begins at an index, after messages that were checked', () => {
+    const known = [user, calling('a'), results('a')];
+
+    expect(checkMessages([...known, calling('b')], 3)).toMatchObject({ index: 3, open: [call('b')] });
+    expect(checkMessages([...known, user], 4)).toBeUndefined();
+    expect(() => checkMessages([...known, results('a')], 3)).toThrow('Message 3 has a result for "a"');
+  });
+
   test.each<[string, readonly Message[]]>([
     ['no message', []],
     ['a single message', [user]],

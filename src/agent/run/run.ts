@@ -24,7 +24,7 @@ import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 /** The session and the stream of a run. */
 export interface Attached {
   readonly session?: SessionInfo | undefined;
-  /** The number of messages of the session that have been checked and whose calls have results. */
+  /** The number of messages, from the first one, that the session has checked and whose tool calls have results. */
   readonly closed?: number | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;

@@ -63,7 +63,7 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
     run.end.throwIfAborted();
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
     const response = acceptResponse(run, await generate(run, gated));
-    step?.keep(attempt, response);
+    if (run.listeners.active) step?.keep(attempt, response);
     return response;
   } catch (error) {
     throw modelFailure(run, request.model.id, error);

@@ -14,7 +14,7 @@ export class ModelStep implements CallScope {
   busy = 0;
   /** The request that the outermost hook gets. Reading its `signal` creates the signal. */
   readonly request: ModelCallRequest;
-  /** The responses of the model calls, by attempt. Kept only for runs with a listener. */
+  /** The responses of the model calls, by attempt. The events of the run need them. */
   responses: ModelResponse[] | undefined = undefined;
   private readonly run: HookRun;
   private stopper: Stop | undefined = undefined;
@@ -22,7 +22,7 @@ export class ModelStep implements CallScope {
   constructor(run: HookRun, fields: RequestFields<RunContext>) {
     this.run = run;
     this.request = new LazyRequest(fields, this);
-    // Only in a run that can be aborted, as this takes as long as two hooks.
+    // Skipped if nothing can abort the run: defining the property costs about as much as two empty hooks.
     if (run.end.stop !== undefined) ownSignal(this.request);
   }
 
@@ -40,7 +40,7 @@ export class ModelStep implements CallScope {
     return request !== this.request && !hasSameSignal(request, this.request);
   }
 
-  /** Keeps a response, so that the text of another attempt is not shown for it. */
+  /** Records the response of an attempt, so that text that another attempt has streamed is not taken for its text. */
   keep(attempt: number, response: ModelResponse): void {
     this.responses ??= [];
     this.responses[attempt] = response;

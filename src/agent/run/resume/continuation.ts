@@ -5,7 +5,7 @@ import type { Message } from '../../../model/message.js';
 /** The messages that a run starts from. */
 export interface StartMessages {
   readonly messages: readonly Message[];
-  /** The number of messages that have been checked and whose calls have results. */
+  /** The number of messages, from the first one, that have been checked and whose tool calls have results. */
   readonly closed?: number | undefined;
 }
 
