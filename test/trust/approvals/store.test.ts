@@ -241,6 +241,27 @@ test('a file counts only if it belongs to the user or to root', async () => {
   expect(await namesIn(storeOf(place))).toEqual(['a']);
 });
 
+describe.skipIf(process.geteuid?.() !== 0)('without the rights of root, a file', () => {
+  const normalUser = 65_534;
+
+  test.each([
+    ['of the same user counts', normalUser, ['a']],
+    ['of root counts', 0, ['a']],
+    ['of a third user is ignored', 12_345, []],
+  ])('%s', async (_case, uid, names) => {
+    const place = makePlace();
+    await storeOf(place).approve(approval('a'));
+    for (const folder of [place.root, join(place.root, 'home'), place.stateDir]) chmodSync(folder, 0o755);
+    chmodSync(place.storePath, 0o644);
+    chownSync(place.storePath, uid, 0);
+
+    process.seteuid?.(normalUser);
+    const found = await namesIn(storeOf(place)).finally(() => process.seteuid?.(0));
+
+    expect(found).toEqual(names);
+  });
+});
+
 test.each<[string, (path: string) => void]>([
   ['a pipe', (path) => void execFileSync('mkfifo', ['-m', '600', path])],
   ['a device', (path) => symlinkSync('/dev/zero', path)],
