@@ -155,7 +155,7 @@ describe.each(adapters)('an abort of a model call of $name', (adapter) => {
     await pause(waitMs);
     const startedAt = performance.now();
     controller.abort();
-    const isClosedEarly = await within(server.requests[0]?.closedEarly ?? Promise.resolve(), 5_000);
+    const isClosedEarly = await within(Promise.resolve(server.requests[0]?.closedEarly), 5_000);
     const took = performance.now() - startedAt;
     expect(isClosedEarly).toBe(true);
     await call;

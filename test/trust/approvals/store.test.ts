@@ -194,6 +194,22 @@ test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha2
   },
 );
 
+test.each([
+  ...['kind', 'name', 'workspace', 'digest', 'approvedAt'].map((field) => [field, undefined] as const),
+  ...['kind', 'name', 'workspace', 'event', 'extension', 'source', 'matcher'].map((field) => [field, 7] as const),
+  ...['sha256:00', `sha256:${'A'.repeat(64)}`, `x${digest}`, `${digest}0`].map((text) => ['digest', text] as const),
+  ['scripts', undefined],
+  ['scripts', 'none'],
+])('an entry whose `%s` is %j is ignored and reported once', async (field, value) => {
+  const place = makePlace();
+  const approvals = [{ ...approval('a'), [field]: value }, approval('b')];
+  writeFileSync(place.storePath, JSON.stringify({ version: 1, approvals }), { mode: 0o600 });
+  const store = storeOf(place);
+
+  expect([await namesIn(store), await namesIn(store)]).toEqual([['b'], ['b']]);
+  expect(place.logger.lines).toEqual([expect.stringContaining('has 1 invalid entries')]);
+});
+
 test('C18: an entry without a digest is ignored, and the other entries are used', async () => {
   const place = makePlace();
   const gate = place.gate();
