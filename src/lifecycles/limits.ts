@@ -76,25 +76,7 @@ const NO_RESPONSE: ModelResponse = {
 export function limits(options: LimitsOptions): AgentLifecycle {
   const { onLimit = rejectAt, perTool, prices, ...max } = resolveLimits(options);
   const guarded = perTool && guardedNames('limits({ perTool })', Object.keys(perTool));
-  const runs = new WeakMap<RunContext, Used>();
-  const usedBy = (run: RunContext): Used => {
-    const known = runs.get(run);
-    if (known !== undefined) return known;
-    const used: Used = { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
-    runs.set(run, used);
-    if (prices !== undefined) addBudget(run, { by: 'limits', admit: (model) => admit(model, used) });
-    return used;
-  };
-  /** Answers for a model call of a nested run. */
-  const admit = (model: string, used: Used) => {
-    const { usd = Infinity } = max;
-    if (used.usd >= usd) return reasonFor({ limit: 'usd', max: usd, used: used.usd });
-    const price = findPrice(prices ?? {}, model);
-    if (price === undefined) return missingPrice(model);
-    return (usage: Usage | undefined) => {
-      used.usd += costOf(usage, price);
-    };
-  };
+  const usedBy = createCounters({ usd: max.usd, prices });
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
     if (reached === undefined) return undefined;
@@ -129,6 +111,29 @@ export function limits(options: LimitsOptions): AgentLifecycle {
       const refusal = refusalOf(call, usedBy(call.run), { toolCalls: max.toolCalls, perTool });
       return refusal === undefined ? next(call) : errorResult(`The call was not run: ${refusal} is used up.`);
     },
+  };
+}
+
+/** Returns a function that returns the counters of a run. With prices, it also gives the run a budget for nested runs. */
+function createCounters(limit: Pick<LimitsOptions, 'usd' | 'prices'>): (run: RunContext) => Used {
+  const runs = new WeakMap<RunContext, Used>();
+  return (run) => {
+    const known = runs.get(run);
+    if (known !== undefined) return known;
+    const used: Used = { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
+    runs.set(run, used);
+    if (limit.prices !== undefined) addBudget(run, { by: 'limits', admit: (model) => admit(model, used, limit) });
+    return used;
+  };
+}
+
+/** Returns the reason to refuse a model call of a nested run, or a function that counts its cost. */
+function admit(model: string, used: Used, { usd = Infinity, prices = {} }: Pick<LimitsOptions, 'usd' | 'prices'>) {
+  if (used.usd >= usd) return reasonFor({ limit: 'usd', max: usd, used: used.usd });
+  const price = findPrice(prices, model);
+  if (price === undefined) return missingPrice(model);
+  return (usage: Usage | undefined) => {
+    used.usd += costOf(usage, price);
   };
 }
 

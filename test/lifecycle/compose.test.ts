@@ -381,7 +381,12 @@ describe('`next` of a wrap hook', () => {
           if (late !== undefined) await expect(late()).rejects.toMatchObject({ code: 'ERR_NEXT_EXPIRED' });
         },
       },
-      { wrapToolCall: (call, next) => void inputs.push(call.input) ?? next() },
+      {
+        wrapToolCall(call, next) {
+          inputs.push(call.input);
+          return next();
+        },
+      },
     ];
 
     await new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
