@@ -192,3 +192,26 @@ test('a directory with many links to itself is read once', async () => {
 
   expect(files).toHaveLength(202);
 });
+
+test.each<[string, object]>([
+  ['in an argument', { command: 'sh', args: [`\${extensionPath}/../secret.sh`] }],
+  ['in a line', { shell: true, command: `sh "\${extensionPath}/../secret.sh"` }],
+  ['in a variable of the hook', { shell: true, command: 'sh $HERE/../secret.sh', env: { HERE: `\${extensionPath}` } }],
+])(
+  'a path that leaves an extension package is refused behind the variable of its directory: %s',
+  async (_where, more) => {
+    const place = makePlace();
+    const { item, root } = makeExtension(place);
+    script(join(root, '..', 'secret.sh'), '#!/bin/sh\n');
+
+    await expect(digestOf({ ...item, ...more }, place.trustPlace())).rejects.toMatchObject({ problem: 'outside' });
+  },
+);
+
+test('the variable of an extension package is an ordinary word in a hook without a package', async () => {
+  const place = makePlace();
+  script(join(place.workspaceDir, 'undefined', 'run.sh'), '#!/bin/sh\n');
+  const item = place.hook({ command: 'sh', args: ['$HERE/run.sh'], env: { HERE: `\${extensionPath}` } });
+
+  expect((await fingerprintItem(item, place.trustPlace())).scripts).toEqual({});
+});
