@@ -376,3 +376,16 @@ test('a message stays on one line whatever the name of the item is', async () =>
     message: String.raw`The hook "a\n\u001b[2Kb" may not be used: it is not approved, and no approver is set.`,
   });
 });
+
+test('parts of a package without a fingerprint are asked about one by one, with a warning', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+
+  await gate.authorizeParts({ ...item, kind: 'extension', name: 'ext', files: ['../secret'] }, [item]);
+
+  expect(place.asked).toEqual([]);
+  expect(place.logger.lines).toEqual(['warn: The parts of "ext" are asked about one by one']);
+  expect(await gate.authorize(item)).toMatchObject({ allowed: true, reason: 'approved' });
+  expect(place.asked).toHaveLength(1);
+});

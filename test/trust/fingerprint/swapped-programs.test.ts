@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { sweepSnapshots } from '../../../src/trust/fingerprint/snapshot.js';
 import { script, write } from '../../support/process/scratch.js';
 import { attacks } from '../../support/trust/attacks.js';
 import { allowed, attempt, makeExtension, makePlace, start, verified } from '../../support/trust/place.js';
@@ -222,6 +223,22 @@ test('the copy of a replaced approval is removed after 7 days without use, and o
   age(89);
   await approve({ args: ['4'] });
   expect(copies()).toHaveLength(2);
+});
+
+test('a copy that was used exactly 7 days ago stays', async () => {
+  const { stateDir } = makePlace();
+  const copy = join(stateDir, 'approved', 'a'.repeat(64));
+  mkdirSync(copy, { recursive: true });
+  utimesSync(copy, 1_000_000, 1_000_000);
+  const now = vi.spyOn(Date, 'now').mockReturnValue((1_000_000 + 7 * 86_400) * 1_000);
+  onTestFinished(() => now.mockRestore());
+
+  await sweepSnapshots(stateDir, new Set());
+  expect(existsSync(copy)).toBe(true);
+
+  now.mockReturnValue((1_000_000 + 7 * 86_400) * 1_000 + 1);
+  await sweepSnapshots(stateDir, new Set());
+  expect(existsSync(copy)).toBe(false);
 });
 
 test('a copy in use stays while others verify the same item', async () => {
