@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createTrustGate } from '../../src/trust/gate.js';
 import type { UserHooksChange } from '../../src/trust/gate-options.js';
 import type { TrustItem } from '../../src/trust/item.js';
 import { script, write } from '../support/process/scratch.js';
-import { allowed, attempt, makePlace, type Place, start, verified } from '../support/trust/place.js';
+import { allowed, attempt, makeExtension, makePlace, type Place, start, verified } from '../support/trust/place.js';
 
 function usersHook({ stateDir }: Place, more: Partial<TrustItem> = {}): TrustItem {
   const source = join(stateDir, 'hooks.json');
@@ -161,3 +161,33 @@ test.each(['', 'relative'])('with the home directory "%s" the option stateDir is
     vi.unstubAllEnvs();
   }
 });
+
+test('an extension package of the user runs from its own directory', async () => {
+  const place = makePlace();
+  const root = join(place.stateDir, 'extensions', 'mine');
+  const command = script(join(root, 'hook.sh'), '#!/bin/sh\ncat "$1"\n');
+  write(join(root, 'data'), 'from the package');
+  const item = { kind: 'hook', scope: 'user', name: 'mine', event: 'before_tool', root } as const;
+  const gate = place.gate({ approve: () => expect.unreachable() });
+  const hook = { ...item, command: './hook.sh', args: [`\${extensionPath}/data`] };
+
+  const { launch } = verified(await gate.verify(allowed(await gate.authorize(hook))));
+
+  expect(launch).toMatchObject({ command, args: [join(root, 'data')] });
+  expect(await attempt(gate, hook)).toBe('from the package');
+});
+
+test.each([[['home', '.app']], [['.app']], [['a', 'b', 'c', '.app']]])(
+  'a copy of an extension package runs programs of the system, with the state directory at %j',
+  async (steps) => {
+    const place = makePlace();
+    const { item } = makeExtension(place);
+    const gate = place.gate({ stateDir: join(place.root, ...steps) });
+    const hook = { ...item, command: '/bin/sh', args: [`\${extensionPath}/hook.sh`] };
+
+    const { launch } = verified(await gate.verify(allowed(await gate.authorize(hook))));
+
+    expect(launch?.argv0).toBe('/bin/sh');
+    expect(launch?.command).toBe(realpathSync('/bin/sh'));
+  },
+);

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { locateItem } from '../../../src/trust/fingerprint/fingerprint.js';
+import { digestOf, locateItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { UnapprovedItems } from '../../../src/trust/fingerprint/unapproved-items.js';
 import type { TrustGate } from '../../../src/trust/gate.js';
 import type { TrustItem } from '../../../src/trust/item.js';
@@ -134,3 +134,15 @@ test.each([
     expect(await read('d', true)).toMatchObject({ item: { name: 'd' } });
   },
 );
+
+test('the items of the list `allow` do not count towards the limit of 1,000 unapproved items', async () => {
+  const place = makePlace();
+  const items = hooksOf(place, 1_001, { kind: 'skill', command: undefined, event: undefined });
+  const allow: string[] = [];
+  for (const item of items) allow.push(await digestOf(item, place.trustPlace()));
+  const gate = place.gate({ approve: undefined, allow });
+
+  const decisions = await authorizeAll(gate, items);
+
+  expect(decisions.filter(({ reason }) => reason !== 'allow-listed')).toEqual([]);
+}, 60_000);
