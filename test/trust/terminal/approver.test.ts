@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { terminalApprover } from '../../../src/trust/terminal/approver.js';
 import { script, write } from '../../support/process/scratch.js';
-import { attempt, makePlace, type Place } from '../../support/trust/place.js';
+import { attempt, makeExtension, makePlace, type Place } from '../../support/trust/place.js';
 import { terminal } from '../../support/trust/terminal.js';
 
 function askOn({ input, output }: ReturnType<typeof terminal>, place: Place) {
@@ -349,5 +349,70 @@ test.each(['\n', 'n\n', 'all\n', '\u0003'])(
     screen.input.write(answer);
 
     expect(await allowed).toEqual([false, false]);
+  },
+);
+
+test('input typed before the prompt does not count if the host paused the input', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  screen.input.pause();
+  screen.input.write('y\n');
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  await sleep(50);
+  screen.input.write('n\n');
+
+  expect(await attempted).toBe('declined');
+});
+
+test('an item without covered files gets no offer to show them', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const attempted = attempt(askOn(screen, place), place.hook({ command: '/bin/sh', args: ['-c', 'true'] }));
+  const shown = await screen.seen('[y/N]');
+  screen.input.write('n\n');
+  await attempted;
+
+  expect(shown).not.toContain('Type s');
+});
+
+test.each([
+  ['bytes that are invalid UTF-8', Buffer.from([0x61, 0xff, 0x62]), '3 bytes that are not text'],
+  ['a byte order mark', Buffer.from('\ufeffecho hi\n'), 'feff'],
+])('a covered file with %s is shown as what it is', async (_what, bytes, text) => {
+  const place = makePlace();
+  write(join(place.workspaceDir, 'data'), bytes);
+  const screen = terminal();
+  const attempted = attempt(askOn(screen, place), place.hook({ files: ['data'] }));
+  await screen.seen('[y/N]');
+  screen.input.write('s\n');
+  const shown = await screen.seen('[y/N]', 2);
+  screen.input.write('n\n');
+  await attempted;
+
+  expect(shown.slice(shown.indexOf('"data"')).toLowerCase()).toContain(text);
+});
+
+test.each(['\u0003', 'end'])(
+  'at the question about a part, %j declines all parts that have no answer',
+  async (answer) => {
+    const place = makePlace();
+    const { item } = makeExtension(place);
+    const screen = terminal();
+    const gate = askOn(screen, place);
+    const parts = ['1', '2'].map((name) => ({ ...item, name }));
+    const asked = gate.authorizeParts({ ...item, kind: 'extension', name: 'ext', command: undefined }, parts);
+    await screen.seen('p to decide');
+    screen.input.write('p\n');
+    await screen.seen('Allow part 1 of 2');
+    if (answer === 'end') screen.input.end();
+    else screen.input.write(answer);
+    if (answer !== 'end') {
+      await screen.seen('Allow part 2 of 2');
+      screen.input.write('n\n');
+    }
+    await asked;
+
+    for (const part of parts) expect(await gate.authorize(part)).toMatchObject({ allowed: false, reason: 'declined' });
   },
 );
