@@ -427,4 +427,22 @@ describe('`next` of a wrap hook', () => {
     expect(signals).toHaveLength(4);
     expect(signals[3]?.aborted).toBe(true);
   });
+
+  it('that was called twice leaves no aborted signal if the hook returns its first promise', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const model = scriptedModel(({ signal }) => {
+      signals.push(signal);
+      return says(`${signals.length}`);
+    });
+    const wrapModelCall: AgentLifecycle['wrapModelCall'] = (_request, next) => {
+      const first = next();
+      void next();
+      return first;
+    };
+
+    const { text } = await new Agent({ model, lifecycle: [{ wrapModelCall }] }).run('Hello');
+
+    expect(text).toBe('1');
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
+  });
 });
