@@ -1,7 +1,7 @@
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Message } from '../model/message.js';
-import type { Model, ModelResponse } from '../model/model.js';
+import type { Model, ModelResponse, Usage } from '../model/model.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { EndAction } from './hook-action.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
@@ -265,4 +265,27 @@ export function handleMoments(run: RunContext, handler: MomentHandler): void {
 /** Tells the handler of a run about a moment. Returns undefined if the run has no handler. */
 export function tellMoment(run: object, moment: Moment): Promise<boolean> | undefined {
   return (hookRunOf(run) as { readonly [MOMENTS]?: MomentHandler } | undefined)?.[MOMENTS]?.(moment);
+}
+
+/** A budget for the model calls of all runs inside of a run. */
+export interface Budget {
+  /** The name of the lifecycle. */
+  readonly by: string;
+  /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
+  admit(model: string): string | ((usage: Usage | undefined) => void);
+}
+
+const BUDGETS = Symbol.for('keelson.budgets');
+
+/** Adds a budget to a run. */
+export function addBudget(run: RunContext, budget: Budget): void {
+  const hookRun = hookRunOf(run) as { [BUDGETS]?: readonly Budget[] } | undefined;
+  if (hookRun !== undefined) hookRun[BUDGETS] = [...(hookRun[BUDGETS] ?? []), budget];
+}
+
+/** Returns the budgets of a run and of the runs around it. */
+export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
+  if (run === undefined) return [];
+  const { [BUDGETS]: own = [] } = (hookRunOf(run) ?? {}) as { readonly [BUDGETS]?: readonly Budget[] };
+  return [...own, ...budgetsOf(run.parent)];
 }

@@ -1,10 +1,11 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { CallScope } from '../../../lifecycle/hook-run.js';
+import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import { RejectedError } from '../../../lifecycle/run-failure.js';
 import { checkResponse } from '../../../model/check-response.js';
-import type { ModelPart, ModelResponse } from '../../../model/model.js';
+import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
 import { ModelError } from '../../../model/run-error.js';
 import { addUsage } from '../../../model/usage.js';
 import type { Run } from '../run.js';
@@ -65,8 +66,10 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
   const gate = { attempt, turn: run.turn, open: true };
   try {
     run.end.throwIfAborted();
+    const pay = askBudgets(run, request.model.id);
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
     const response = acceptResponse(run, await generate(run, gated));
+    pay(response.usage);
     if (run.listeners.active) step?.keep(attempt, response);
     return response;
   } catch (error) {
@@ -74,6 +77,18 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
   } finally {
     gate.open = false;
   }
+}
+
+/** Asks the budgets of the outer runs. A nested run has an abort signal, so all of its model calls are watched. */
+function askBudgets({ origin, end }: Run, model: string): (usage: Usage | undefined) => void {
+  const payments = budgetsOf(origin.parent).map(({ by, admit }) => {
+    const answer = admit(model);
+    if (typeof answer === 'string') throw end.own(new RejectedError(answer, by, 'wrapModelCall'));
+    return answer;
+  });
+  return (usage) => {
+    for (const pay of payments) pay(usage);
+  };
 }
 
 /** True if the model can be called directly: no hook, no listener, no signal and no time limit. */
