@@ -160,14 +160,19 @@ export class ProcessGroup {
    * Settles when the group is empty and its output is read. A process outside the group may hold the output open for
    * much longer.
    */
-  private settleWhenRead(before = 0, quiet = 0): void {
+  private settleWhenRead(): void {
     const { child } = this;
     if (!(child instanceof ChildProcess) || child.pid === undefined || process.platform === 'win32') return;
-    const read = bytesRead(child);
-    const isQuiet = read === before && [child.stdout, child.stderr].every(isRead) && !isOwnGroup(child.pid);
-    // The event loop reads the pipes between two looks, but not always before the first one.
-    if (isQuiet && quiet > 0) this.settle();
-    else this.after(LOOK_MS, () => this.settleWhenRead(read, isQuiet ? quiet + 1 : 0));
+    const isEmpty = !isOwnGroup(child.pid);
+    const before = bytesRead(child);
+    // The event loop reads the pipes between two immediates. On a busy machine, it may not read them between two timers.
+    setImmediate(() =>
+      setImmediate(() => {
+        const isQuiet = bytesRead(child) === before && [child.stdout, child.stderr].every(isRead);
+        if (isEmpty && isQuiet) this.settle();
+        else this.after(LOOK_MS, () => this.settleWhenRead());
+      }),
+    );
   }
 
   private after(ms: number, callback: () => void): void {
