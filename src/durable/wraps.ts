@@ -4,12 +4,13 @@ import type { HookPoint } from '../lifecycle/decision.js';
 import { report } from '../lifecycle/hook-run.js';
 import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { ModelResponse } from '../model/model.js';
+import { type RetryDelays, retryDelayMs } from '../model/retry-delay.js';
 import { ModelError } from '../model/run-error.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { Steps } from './record/steps.js';
 
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 30_000;
+/** Without jitter, because a replay must report the same delay. */
+const DELAYS: RetryDelays = { initialDelayMs: 500, maxDelayMs: 30_000, random: () => 1 };
 
 /** A model call of a run, by its position. */
 export interface NumberedCall {
@@ -101,9 +102,7 @@ class StepSuspendedError extends KeelsonError {
 
 /** Returns the delay before the next attempt, or undefined if the call must not be repeated. */
 function delayAfter(error: unknown, attempt: number): number | undefined {
-  if (!(error instanceof ModelError) || !error.retryable) return undefined;
-  const delayMs = error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
-  return delayMs >= 0 && delayMs <= MAX_DELAY_MS ? delayMs : undefined;
+  return error instanceof ModelError && error.retryable ? retryDelayMs(error, attempt, DELAYS) : undefined;
 }
 
 /** Resolves after the delay. Rejects when the run is aborted. */
