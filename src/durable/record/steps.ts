@@ -2,6 +2,7 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { StepDataError } from '../error.js';
 import type { Step, StepInfo } from '../step.js';
@@ -30,10 +31,9 @@ interface StepRecord {
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
 export class Steps {
   readonly ids: Ids;
-  readonly clock: Clock;
-  /** Gives the timers, and the time inside of steps. */
-  base: Clock = systemClock;
   private time = 0;
+  /** The clocks of the agents, by the clocks that their runs see. */
+  private readonly bases = new WeakMap<Clock, Clock>();
   private made = 0;
   private started: Promise<unknown> | undefined = undefined;
   /** True after the engine rejected a step. Steps that are still running then store nothing. */
@@ -44,16 +44,27 @@ export class Steps {
     private readonly codec: Codec,
   ) {
     this.ids = { next: (kind) => this.nextId(kind) };
-    this.clock = {
-      // Inside of a step the time is real, because the step is not replayed.
-      now: () => (stepScope.getStore() === undefined ? this.time : this.base.now()),
-      setTimeout: (callback, ms) => this.base.setTimeout(callback, ms),
-      clearTimeout: (handle) => this.base.clearTimeout(handle),
-    };
   }
 
   get id(): string {
     return this.step.id;
+  }
+
+  /** Returns a clock with the time of the execution. Timers, and the time inside of steps, come from the clock `base`. */
+  clockOver(base: Clock): Clock {
+    const clock: Clock = {
+      // Inside of a step the time is real, because the step is not replayed.
+      now: () => (stepScope.getStore() === undefined ? this.time : base.now()),
+      setTimeout: (callback, ms) => base.setTimeout(callback, ms),
+      clearTimeout: (handle) => base.clearTimeout(handle),
+    };
+    this.bases.set(clock, base);
+    return clock;
+  }
+
+  /** True if the ids and the clock of a run are those of this execution. */
+  owns({ ids, clock }: RunContext): boolean {
+    return ids === this.ids && this.bases.has(clock);
   }
 
   /** Stores the time at which the execution began. Later calls return the same promise. */
@@ -107,13 +118,13 @@ export class Steps {
     const abortError = run?.end.abortError;
     if (run !== undefined && abortError !== undefined) {
       if (!this.isLost && !run.config.life.stop.stopped)
-        return { at: this.base.now(), aborted: failureToJson(abortError) };
+        return { at: this.now(run), aborted: failureToJson(abortError) };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
       if (record.error !== undefined) return await new Promise<never>(() => {});
     }
     const effects = scope.effects();
     if (effects !== undefined) record.effects = await this.codec.encode(effects, { ...request, key: `${key}:effects` });
-    record.at = this.base.now();
+    record.at = this.now(run);
     return record;
   }
 
@@ -127,6 +138,11 @@ export class Steps {
       run.end.abort(new RunAbortedError(error));
       throw run.end.abortError;
     }
+  }
+
+  /** A step without a run does not advance the time of the execution. */
+  private now(run: Run | undefined): number {
+    return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
   }
 
   private nextId(kind: string): string {
