@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
-import { StepDataError } from '../error.js';
+import { BlobStoreError, StepDataError } from '../error.js';
 import type { BlobStore } from '../step.js';
 
 /** Marks an object that stands for a value that JSON cannot hold. */
@@ -24,7 +24,10 @@ export interface StepRef {
 export class Codec {
   constructor(private readonly options: CodecOptions) {}
 
-  /** Converts a value to JSON. Bytes become base64, or a reference to the blob store. */
+  /**
+   * Converts a value to JSON. Bytes become base64, or a reference to the blob store. Throws StepDataError, or BlobStoreError
+   * if the store fails.
+   */
   async encode(value: unknown, step: StepRef): Promise<JsonValue> {
     if (isBare(value)) return bareJson(value, step);
     const large: [key: string, bytes: Uint8Array][] = [];
@@ -37,7 +40,7 @@ export class Codec {
       return { [MARK]: 'blob', key };
     });
     const text = stringify(json, step);
-    for (const [key, bytes] of large) await this.options.blobs?.put(key, bytes);
+    for (const [key, bytes] of large) await this.inBlobs(key, step, (blobs) => blobs.put(key, bytes));
     return text === undefined ? null : JSON.parse(text);
   }
 
@@ -49,12 +52,20 @@ export class Codec {
   }
 
   private async blobOf(key: string, step: StepRef): Promise<Uint8Array> {
-    const bytes = await this.options.blobs?.get(key);
+    const bytes = await this.inBlobs(key, step, (blobs) => blobs.get(key));
     if (bytes !== undefined) return bytes;
     throw new StepDataError(
       step.name,
       `refers to bytes that \`blobs\` does not have: "${key}". Pass the store that the first attempt had.`,
     );
+  }
+
+  private async inBlobs<T>(key: string, { name }: StepRef, access: (blobs: BlobStore) => Promise<T>) {
+    try {
+      return this.options.blobs && (await access(this.options.blobs));
+    } catch (error) {
+      throw new BlobStoreError(name, key, error);
+    }
   }
 }
 

@@ -97,6 +97,11 @@ export function applyEffects(run: Run, effects: Effects, isReplay: boolean): voi
   if (ended !== undefined && !run.end.closing) run.context.end(ended);
 }
 
+/** Returns the effects without the arguments of `run.add` and `run.end`, which JSON may not be able to hold. */
+export function withoutArguments(effects: Effects | undefined): Effects {
+  return { usage: effects?.usage, decisions: effects?.decisions };
+}
+
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 function replaceMethod<T extends object, Name extends keyof T>(owner: T, name: Name, method: T[Name]): void {

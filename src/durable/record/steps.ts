@@ -2,13 +2,14 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
+import { createDeferred } from '../../internal/promise.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { StepDataError } from '../error.js';
+import { BlobStoreError, StepDataError } from '../error.js';
 import type { Step, StepInfo } from '../step.js';
 import type { Codec } from './codec.js';
 import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
-import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
+import { applyEffects, type Effects, StepScope, stepScope, withoutArguments } from './scope.js';
 
 /** A step to run. */
 export interface StepRequest extends StepInfo {
@@ -28,6 +29,13 @@ interface StepRecord {
   readonly effects?: JsonValue;
 }
 
+/** A call of the function of a step in this process. */
+interface Execution {
+  error?: unknown;
+}
+
+type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
+
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
 export class Steps {
   readonly ids: Ids;
@@ -36,7 +44,7 @@ export class Steps {
   private readonly bases = new WeakMap<Clock, Clock>();
   private made = 0;
   private started: Promise<unknown> | undefined = undefined;
-  /** True after the engine rejected a step. Steps that are still running then store nothing. */
+  /** True after the end of this attempt. Steps that are still running then store no error and no abort. */
   private isLost = false;
 
   constructor(
@@ -75,69 +83,99 @@ export class Steps {
 
   /**
    * Runs `work` as a step, and resolves with its result as a replay would restore it. Rejects with the error of `work`, or
-   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, or if the run was aborted
-   * during the step in an earlier attempt.
+   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, if the blob store fails,
+   * or if the run was aborted during the step in an earlier attempt.
    */
   async perform<T>(request: StepRequest, work: () => Promise<T>): Promise<T> {
     const { name, key, kind, run } = request;
-    let executed: { error?: unknown } | undefined;
+    let executed: Execution | undefined;
+    const failed = createDeferred<never>();
     const execute = async () => {
       executed = {};
-      return (await this.execute(request, work, executed)) as unknown as JsonValue;
+      const record = await this.execute(request, work, executed).catch(failed.reject);
+      // Nothing is stored, so that the next attempt runs the step again.
+      return (record ?? (await new Promise<never>(() => {}))) as unknown as JsonValue;
     };
-    const record = recordOf(name, await this.inEngine(run, this.step(name, execute, { key, kind })));
+    const stored = await this.untilLost(run, Promise.race([this.step(name, execute, { key, kind }), failed.promise]));
+    const record = recordOf(name, stored);
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
       run.end.abort(abortFromJson(record.aborted));
       throw run.end.abortError;
     }
     if (run !== undefined && record.effects !== undefined) {
-      const effects = (await this.codec.decode(record.effects, request)) as Effects;
-      applyEffects(run, effects, executed === undefined);
+      applyEffects(run, (await this.restored(request, record.effects)) as Effects, executed === undefined);
     }
-    if (record.error === undefined) return (await this.codec.decode(record.value ?? null, request)) as T;
+    if (record.error === undefined) return (await this.restored(request, record.value ?? null)) as T;
     if (executed !== undefined && 'error' in executed) throw executed.error;
     const error = failureFromJson(record.error);
     throw endsRun(error) && run !== undefined ? run.end.own(error) : error;
   }
 
+  /** Rejects with BlobStoreError if the blob store fails. Every other error becomes part of the record. */
   private async execute(
     request: StepRequest,
     work: () => Promise<unknown>,
-    executed: { error?: unknown },
-  ): Promise<StepRecord> {
+    executed: Execution,
+  ): Promise<StepRecord | undefined> {
     const { key, run } = request;
     const scope = new StepScope(key, run);
-    const record: { -readonly [Member in keyof StepRecord]: StepRecord[Member] } = { at: 0 };
+    const record: Mutable<StepRecord> = { at: 0 };
+    const fail = (error: unknown) => {
+      if (error instanceof BlobStoreError) throw error;
+      executed.error = error;
+      delete record.value;
+      record.error = failureToJson(error);
+    };
     try {
       record.value = await this.codec.encode(await stepScope.run(scope, work), request);
     } catch (error) {
-      executed.error = error;
-      record.error = failureToJson(error);
+      fail(error);
     }
     const abortError = run?.end.abortError;
     if (run !== undefined && abortError !== undefined) {
       if (!this.isLost && !run.config.life.stop.stopped)
         return { at: this.now(run), aborted: failureToJson(abortError) };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
-      if (record.error !== undefined) return await new Promise<never>(() => {});
+      if (record.error !== undefined) return undefined;
     }
     const effects = scope.effects();
-    if (effects !== undefined) record.effects = await this.codec.encode(effects, { ...request, key: `${key}:effects` });
+    const place = { ...request, key: `${key}:effects` };
+    try {
+      if (effects !== undefined) record.effects = await this.codec.encode(effects, place);
+    } catch (error) {
+      fail(error);
+      record.effects = await this.codec.encode(withoutArguments(effects), place);
+    }
     record.at = this.now(run);
     return record;
   }
 
-  /** An engine that rejects a step has cancelled or lost the execution, so the run cannot go on in this process. */
-  private async inEngine(run: Run | undefined, stored: Promise<JsonValue>): Promise<JsonValue> {
+  private async restored({ run, ...step }: StepRequest, json: JsonValue): Promise<unknown> {
+    try {
+      return await this.codec.decode(json, step);
+    } catch (error) {
+      throw error instanceof BlobStoreError ? this.lose(run, error) : error;
+    }
+  }
+
+  private async untilLost(run: Run | undefined, stored: Promise<JsonValue>): Promise<JsonValue> {
     try {
       return await stored;
     } catch (error) {
-      this.isLost = true;
-      if (run === undefined) throw error;
-      run.end.abort(new RunAbortedError(error));
-      throw run.end.abortError;
+      throw this.lose(run, error);
     }
+  }
+
+  /**
+   * Ends this attempt of the execution: the engine has cancelled or lost it, or a step cannot be stored. Aborts the run, and
+   * returns the error to throw.
+   */
+  private lose(run: Run | undefined, error: unknown): unknown {
+    this.isLost = true;
+    if (run === undefined) return error;
+    run.end.abort(new RunAbortedError(error));
+    return run.end.abortError;
   }
 
   /** A step without a run does not advance the time of the execution. */
