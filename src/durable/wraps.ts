@@ -1,5 +1,5 @@
 import type { Run } from '../agent/run/run.js';
-import { KeelsonError } from '../errors.js';
+import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
 import { report } from '../lifecycle/hook-run.js';
 import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
@@ -73,7 +73,7 @@ export async function toolStep(
   const { reason, by, point } = outcome.suspended;
   run.suspended ??= new Map();
   run.suspended.set(id, { action: { type: 'suspend', reason, by }, by, point });
-  throw run.end.own(new StepSuspendedError(reason));
+  throw run.end.own(new CallSuspendedError(reason));
 }
 
 /** The result of a tool call, or the suspension of the call. */
@@ -88,15 +88,6 @@ async function outcomeOf(run: Run, id: string, next: ToolInvoke): Promise<ToolOu
     const verdict = run.suspended?.get(id);
     if (verdict?.action.type !== 'suspend') throw error;
     return { suspended: { reason: verdict.action.reason, by: verdict.by, point: verdict.point } };
-  }
-}
-
-/** Ends the wraps around a suspended call. The run ignores the error, because the call is in `run.suspended`. */
-class StepSuspendedError extends KeelsonError {
-  readonly code = 'ERR_STEP_SUSPENDED';
-
-  constructor(reason: string) {
-    super(`The call is suspended: ${reason}`);
   }
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ModelError } from '../../src/index.js';
-import { fails, says } from '../../src/testing/testing.js';
+import { type AgentLifecycle, ModelError } from '../../src/index.js';
+import { approval } from '../../src/lifecycles/lifecycles.js';
+import { calls, fails, says } from '../../src/testing/testing.js';
+import { toolOf } from '../support/agent/sample-tools.js';
 import { twice } from '../support/durable/attempts.js';
 
 const busy = (hints: object = {}) => fails(Object.assign(new TypeError('busy'), { status: 503, ...hints }));
@@ -40,4 +42,28 @@ describe('the model calls of a durable run', () => {
     expect(impatient.first.outcome).toBeInstanceOf(ModelError);
     expect(impatient.first.requests).toBe(1);
   });
+});
+
+test('a suspended call looks to a wrap around the steps as it does without an engine, also on a replay', async () => {
+  const seen: unknown[] = [];
+  const around: AgentLifecycle = {
+    name: 'around',
+    wrapToolCall: async (_call, next) => {
+      try {
+        return await next();
+      } catch (error) {
+        seen.push((error as { code?: unknown }).code);
+        throw error;
+      }
+    },
+  };
+  const pay = toolOf('pay', () => 'paid');
+  const { first, replay } = await twice(
+    () => ({ script: [calls('pay')], tools: [pay] }),
+    () => [around, approval({ tools: ['pay'] })],
+    { outside: ['around'] },
+  );
+
+  expect([first.outcome.status, replay.outcome.status]).toEqual(['suspended', 'suspended']);
+  expect(seen).toEqual(['ERR_CALL_SUSPENDED', 'ERR_CALL_SUSPENDED']);
 });
