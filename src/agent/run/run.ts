@@ -41,6 +41,12 @@ export interface Attached {
   readonly keepsStopped?: boolean | undefined;
 }
 
+/** Stands for a run without session and stream. */
+export const UNATTACHED: Attached = {};
+
+/** Stands for a run without options. */
+export const NO_OPTIONS = {};
+
 /** The attempt of a run on the open calls of a session. */
 interface Resumption {
   readonly attempt: number;
