@@ -142,8 +142,7 @@ class DurableRuns implements DurableLifecycle {
       known = { run, models: 0, lists: 0, calls: new Map() };
       this.runs.set(context, known);
       recordEffects(run, NAME);
-      // A step stays pending when the agent is closed. The run must notice the close meanwhile.
-      run.end.stopper();
+      this.steps.watch(run);
     }
     return known;
   }

@@ -5,7 +5,7 @@ import { isObject, type JsonValue } from '../../internal/json.js';
 import { createDeferred } from '../../internal/promise.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { BlobStoreError, StepDataError } from '../error.js';
+import { BlobStoreError, StepDataError, StepLostError } from '../error.js';
 import type { Step, StepInfo } from '../step.js';
 import type { Codec } from './codec.js';
 import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
@@ -44,8 +44,11 @@ export class Steps {
   private readonly bases = new WeakMap<Clock, Clock>();
   private made = 0;
   private started: Promise<unknown> | undefined = undefined;
-  /** True after the end of this attempt. Steps that are still running then store no error and no abort. */
-  private isLost = false;
+  /**
+   * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
+   * further step begins.
+   */
+  hasEnded = false;
 
   constructor(
     private readonly step: Step,
@@ -75,6 +78,13 @@ export class Steps {
     return ids === this.ids && this.bases.has(clock);
   }
 
+  /** Ends this attempt if the agent of a run is closed during the run. A step stays pending then. */
+  watch({ end, config }: Run): void {
+    end.stopper().onStop(() => {
+      if (config.life.stop.stopped) this.hasEnded = true;
+    });
+  }
+
   /** Stores the time at which the execution began. Later calls return the same promise. */
   start(run: Run): Promise<unknown> {
     this.started ??= this.perform({ name: 'start', key: `${this.id}:start`, kind: 'start', run }, async () => null);
@@ -88,6 +98,7 @@ export class Steps {
    */
   async perform<T>(request: StepRequest, work: () => Promise<T>): Promise<T> {
     const { name, key, kind, run } = request;
+    if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
     const failed = createDeferred<never>();
     const execute = async () => {
@@ -134,8 +145,7 @@ export class Steps {
     }
     const abortError = run?.end.abortError;
     if (run !== undefined && abortError !== undefined) {
-      if (!this.isLost && !run.config.life.stop.stopped)
-        return { at: this.now(run), aborted: failureToJson(abortError) };
+      if (!this.hasEnded) return { at: this.now(run), aborted: failureToJson(abortError) };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
       if (record.error !== undefined) return undefined;
     }
@@ -172,7 +182,7 @@ export class Steps {
    * returns the error to throw.
    */
   private lose(run: Run | undefined, error: unknown): unknown {
-    this.isLost = true;
+    this.hasEnded = true;
     if (run === undefined) return error;
     run.end.abort(new RunAbortedError(error));
     return run.end.abortError;
