@@ -2,7 +2,7 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
-import { createDeferred } from '../../internal/promise.js';
+import { isPromise } from '../../internal/promise.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { BlobStoreError, StepDataError, StepLostError } from '../error.js';
@@ -100,24 +100,30 @@ export class Steps {
     const { name, key, kind, run } = request;
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
-    const failed = createDeferred<never>();
-    const execute = async () => {
-      executed = {};
-      const record = await this.execute(request, work, executed).catch(failed.reject);
-      // Nothing is stored, so that the next attempt runs the step again.
-      return (record ?? (await new Promise<never>(() => {}))) as unknown as JsonValue;
-    };
-    const stored = await this.untilLost(run, Promise.race([this.step(name, execute, { key, kind }), failed.promise]));
-    const record = recordOf(name, stored);
+    const stored = new Promise<JsonValue>((resolve, reject) => {
+      const execute = async () => {
+        executed = {};
+        const record = await this.execute(request, work, executed).catch(reject);
+        // Nothing is stored, so that the next attempt runs the step again.
+        return (record ?? (await new Promise<never>(() => {}))) as unknown as JsonValue;
+      };
+      this.step(name, execute, { key, kind }).then(resolve, reject);
+    });
+    const record = recordOf(name, await this.untilLost(run, stored));
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
       run.end.abort(abortFromJson(record.aborted));
       throw run.end.abortError;
     }
     if (run !== undefined && record.effects !== undefined) {
-      applyEffects(run, (await this.restored(request, record.effects)) as Effects, executed === undefined);
+      const effects = this.codec.decode(record.effects, request);
+      const restored = isPromise(effects) ? await this.untilLost(run, effects) : effects;
+      applyEffects(run, restored as Effects, executed === undefined);
     }
-    if (record.error === undefined) return (await this.restored(request, record.value ?? null)) as T;
+    if (record.error === undefined) {
+      const value = this.codec.decode(record.value ?? null, request);
+      return (isPromise(value) ? await this.untilLost(run, value) : value) as T;
+    }
     if (executed !== undefined && 'error' in executed) throw executed.error;
     const error = failureFromJson(record.error);
     throw endsRun(error) && run !== undefined ? run.end.own(error) : error;
@@ -139,7 +145,8 @@ export class Steps {
       record.error = failureToJson(error);
     };
     try {
-      record.value = await this.codec.encode(await stepScope.run(scope, work), request);
+      const json = this.codec.encode(await stepScope.run(scope, work), request);
+      record.value = isPromise(json) ? await json : json;
     } catch (error) {
       fail(error);
     }
@@ -161,19 +168,12 @@ export class Steps {
     return record;
   }
 
-  private async restored({ run, ...step }: StepRequest, json: JsonValue): Promise<unknown> {
-    try {
-      return await this.codec.decode(json, step);
-    } catch (error) {
-      throw error instanceof BlobStoreError ? this.lose(run, error) : error;
-    }
-  }
-
-  private async untilLost(run: Run | undefined, stored: Promise<JsonValue>): Promise<JsonValue> {
+  /** Ends this attempt if `stored` rejects. Missing bytes are an error of the step instead. */
+  private async untilLost<T>(run: Run | undefined, stored: PromiseLike<T>): Promise<T> {
     try {
       return await stored;
     } catch (error) {
-      throw this.lose(run, error);
+      throw error instanceof StepDataError ? error : this.lose(run, error);
     }
   }
 
