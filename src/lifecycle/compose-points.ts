@@ -12,7 +12,7 @@ import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
 
 /** Thrown through the `wrapToolCall` hooks when one of them suspends the tool call. */
-class CallSuspendedError extends KeelsonError {
+export class CallSuspendedError extends KeelsonError {
   readonly code = 'ERR_CALL_SUSPENDED';
 
   constructor(reason: string) {
