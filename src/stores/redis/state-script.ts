@@ -19,6 +19,10 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function int(number) return string.format('%.0f', number + 0) end
 local function count(field) return tonumber(call('HGET', head, field) or 0) end
 local function own(member) return head .. ':value:' .. member end
+local function stored(member, score)
+  if score == 'inf' then return call('HGET', long, member) end
+  return call('GET', own(member))
+end
 
 local function entry(member)
   local found = call('HGET', entries, member)
@@ -84,14 +88,16 @@ local function stateEnd()
 end
 
 -- State must not outlive its entry in the index of its extension. Returns the reply that requests missing entries, or nil.
-local function unindexed(newcomer)
+local function unindexed(newcomers)
   local latest = math.max(stateEnd(), math.min(sessionEnd, now + ttl))
   local late = latest > count('indexed')
   local names = {}
   if late then
     for _, field in ipairs(call('HKEYS', head)) do names[#names + 1] = field:match('^keys:(.*)$') end
   end
-  if newcomer and call('HEXISTS', head, 'keys:' .. newcomer) == 0 then names[#names + 1] = newcomer end
+  for _, newcomer in ipairs(newcomers) do
+    if call('HEXISTS', head, 'keys:' .. newcomer) == 0 then names[#names + 1] = newcomer end
+  end
   if #names == 0 then return nil end
   for _, name in ipairs(names) do
     if not ARGV[4]:find(':' .. name .. ':', 1, true) then
@@ -145,8 +151,7 @@ export const getScript = new RedisScript(`${sliding}
 local member = ARGV[5]
 local score = call('ZSCORE', due, member)
 if not score then return false end
-local value
-if score == 'inf' then value = call('HGET', long, member) else value = call('GET', own(member)) end
+local value = stored(member, score)
 local bytes = entry(member)
 if not value or not bytes then
   remove(member)
@@ -154,7 +159,7 @@ if not value or not bytes then
   return false
 end
 renew()
-local missing = unindexed()
+local missing = unindexed({})
 if missing then return missing end
 place(member, value, score)
 use(member, bytes)
@@ -163,54 +168,108 @@ return { 'value', value }
 `);
 
 /**
- * Further ARGV: member, value, maximum bytes of the extension, maximum bytes of the session, maximum keys, bytes of the
- * key, and a condition. The condition is an empty string, `absent`, or `equal` and the expected value. Replies 1 if the
- * value was stored, 0 if it does not fit, or `conflict`, then the bytes before and after, and the evicted keys with their
- * bytes.
+ * The common start of the scripts that write values. Further ARGV: maximum bytes of an extension, maximum bytes of the
+ * session, maximum keys. `write` returns 1 if the value was stored, 0 if it does not fit, or `conflict`, then the bytes
+ * before and after, and the evicted keys with their bytes.
  */
-export const setScript = new RedisScript(`${sliding}
-local member, value, size = ARGV[5], ARGV[6], #ARGV[6] + tonumber(ARGV[10])
-local extension = member:match('^[^:]*')
-local mostOfExtension, mostOfSession, mostKeys = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local before, ofExtension = count('bytes'), count('bytes:' .. extension)
-local condition = ARGV[11]
-if condition ~= '' then
-  local current = call('HGET', long, member) or call('GET', own(member))
-  local isExpected = condition == 'equal' and current == ARGV[12] or condition == 'absent' and not current
-  if not isExpected then return { 'conflict', int(before), int(before) } end
-end
-if size > mostOfExtension or before - ofExtension + size > mostOfSession then
-  return { '0', int(before), int(before) }
-end
-local missing = unindexed(extension)
-if missing then return missing end
+const writing = `${sliding}
+local mostOfExtension, mostOfSession, mostKeys = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
-local old = entry(member)
-local keys = count('keys:' .. extension) + (old and 0 or 1)
-local session = before - (old or 0) + size
-ofExtension = ofExtension - (old or 0) + size
-local evicted, skipped = {}, 0
-while ofExtension > mostOfExtension or session > mostOfSession or keys > mostKeys do
-  local found = call('ZRANGEBYLEX', used, '[' .. extension .. ':', '(' .. extension .. ';', 'LIMIT', skipped, 1)[1]
-  if not found then break end
-  local key = found:match('[^:]*$')
-  local oldest = extension .. ':' .. key
-  if oldest == member then
-    skipped = 1
-  else
-    local bytes = entry(oldest) or 0
-    remove(oldest)
-    session, ofExtension, keys = session - bytes, ofExtension - bytes, keys - 1
-    evicted[#evicted + 1] = key
-    evicted[#evicted + 1] = int(bytes)
+-- A condition is an empty string, 'absent', or 'equal' with the expected value.
+local function refusal(member, size, condition, expected)
+  local extension = member:match('^[^:]*')
+  local before, ofExtension = count('bytes'), count('bytes:' .. extension)
+  if condition ~= '' then
+    local current = call('HGET', long, member) or call('GET', own(member))
+    local isExpected = condition == 'equal' and current == expected or condition == 'absent' and not current
+    if not isExpected then return { 'conflict', int(before), int(before) } end
+  end
+  if size > mostOfExtension or before - ofExtension + size > mostOfSession then
+    return { '0', int(before), int(before) }
   end
 end
-place(member, value, false, true)
-use(member, size)
-account(extension, size - (old or 0), old and 0 or 1)
+
+local function write(member, value, size)
+  local extension = member:match('^[^:]*')
+  local before, ofExtension = count('bytes'), count('bytes:' .. extension)
+  local old = entry(member)
+  local keys = count('keys:' .. extension) + (old and 0 or 1)
+  local session = before - (old or 0) + size
+  ofExtension = ofExtension - (old or 0) + size
+  local evicted, skipped = {}, 0
+  while ofExtension > mostOfExtension or session > mostOfSession or keys > mostKeys do
+    local found = call('ZRANGEBYLEX', used, '[' .. extension .. ':', '(' .. extension .. ';', 'LIMIT', skipped, 1)[1]
+    if not found then break end
+    local key = found:match('[^:]*$')
+    local oldest = extension .. ':' .. key
+    if oldest == member then
+      skipped = 1
+    else
+      local bytes = entry(oldest) or 0
+      remove(oldest)
+      session, ofExtension, keys = session - bytes, ofExtension - bytes, keys - 1
+      evicted[#evicted + 1] = key
+      evicted[#evicted + 1] = int(bytes)
+    end
+  end
+  place(member, value, false, true)
+  use(member, size)
+  account(extension, size - (old or 0), old and 0 or 1)
+  local reply = { '1', int(before), int(count('bytes')) }
+  for at = 1, #evicted do reply[at + 3] = evicted[at] end
+  return reply
+end
+`;
+
+/** Further ARGV: member, value, bytes of the key, condition, expected value. Replies what `write` returns. */
+export const setScript = new RedisScript(`${writing}
+local member, value, size = ARGV[8], ARGV[9], #ARGV[9] + tonumber(ARGV[10])
+local refused = refusal(member, size, ARGV[11], ARGV[12])
+if refused then return refused end
+local missing = unindexed({ member:match('^[^:]*') })
+if missing then return missing end
+local reply = write(member, value, size)
 slide()
-local reply = { '1', int(before), int(count('bytes')) }
-for at = 1, #evicted do reply[at + 3] = evicted[at] end
+return reply
+`);
+
+/**
+ * Further ARGV: number of writes, the five arguments of each write, then the members that were read. Replies, for each
+ * write, the number of evicted keys and what `write` returns.
+ */
+export const applyScript = new RedisScript(`${writing}
+local writes = tonumber(ARGV[8])
+local firstUse = 9 + 5 * writes
+if writes == 0 then renew() end
+local newcomers = {}
+for at = 1, writes do newcomers[at] = ARGV[4 + 5 * at]:match('^[^:]*') end
+local missing = unindexed(newcomers)
+if missing then return missing end
+
+local isActive = false
+for at = firstUse, #ARGV do
+  local member = ARGV[at]
+  local score = call('ZSCORE', due, member)
+  local value, bytes = score and stored(member, score), entry(member)
+  if value and bytes then
+    place(member, value, score)
+    use(member, bytes)
+    isActive = true
+  end
+end
+local reply = {}
+for at = 9, firstUse - 1, 5 do
+  local member, value, size = ARGV[at], ARGV[at + 1], #ARGV[at + 1] + tonumber(ARGV[at + 2])
+  local result = refusal(member, size, ARGV[at + 3], ARGV[at + 4])
+  if not result then
+    result = write(member, value, size)
+    isActive = true
+  end
+  reply[#reply + 1] = int((#result - 3) / 2)
+  for part = 1, #result do reply[#reply + 1] = result[part] end
+end
+if isActive then slide() end
+tidy()
 return reply
 `);
 
@@ -218,7 +277,7 @@ return reply
 export const touchScript = new RedisScript(`${sliding}
 if call('EXISTS', head) == 0 then return false end
 renew()
-local missing = unindexed()
+local missing = unindexed({})
 if missing then return missing end
 slide()
 return false
@@ -249,8 +308,7 @@ forget()
 return cleared
 `);
 
-/** Replies the bytes of the session, then each extension and its bytes. */
-export const statsScript = new RedisScript(`${common}
+const sizes = `
 local reply = { int(count('bytes')) }
 for _, field in ipairs(call('HKEYS', head)) do
   local extension = field:match('^keys:(.*)$')
@@ -258,6 +316,40 @@ for _, field in ipairs(call('HKEYS', head)) do
     reply[#reply + 1] = extension
     reply[#reply + 1] = int(count('bytes:' .. extension))
   end
+end
+`;
+
+/** Replies the bytes of the session, then each extension and its bytes. */
+export const statsScript = new RedisScript(`${common}${sizes}
+return reply
+`);
+
+/**
+ * ARGV: maximum bytes of each extension, and extensions. Replies the number of extensions with state, what the script for
+ * sizes replies, and for each requested extension: 1 if all its values follow or else 0, their number, and each key and
+ * value.
+ */
+export const peekScript = new RedisScript(`${common}${sizes}
+table.insert(reply, 1, int((#reply - 1) / 2))
+for at = 2, #ARGV do
+  local extension, room, isComplete, values = ARGV[at], tonumber(ARGV[1]), '1', {}
+  local found = call('ZRANGEBYLEX', used, '[' .. extension .. ':', '(' .. extension .. ';')
+  for last = #found, 1, -1 do
+    local key = found[last]:match('[^:]*$')
+    local member = extension .. ':' .. key
+    local bytes = entry(member)
+    room = room - (bytes or 0)
+    local value = room >= 0 and stored(member, call('ZSCORE', due, member))
+    if not bytes or not value then
+      isComplete = '0'
+      break
+    end
+    values[#values + 1] = key
+    values[#values + 1] = value
+  end
+  reply[#reply + 1] = isComplete
+  reply[#reply + 1] = int(#values / 2)
+  for part = 1, #values do reply[#reply + 1] = values[part] end
 end
 return reply
 `);
