@@ -55,7 +55,9 @@ export const batchCases: CaseTable<StateSubject> = {
 
     expectThat(await batches.peek(query)).equals({ bytes: 0, extensions: {}, values: [], complete: ['a'] });
   },
-  '`apply` stores values of several extensions, and restarts the lifetime of values that were read': async (subject) => {
+  '`apply` stores values of several extensions, and restarts the lifetime of values that were read': async (
+    subject,
+  ) => {
     const { store, pass, short } = await start(subject);
     const batches = batchesOf(store);
     if (batches === undefined) return;
