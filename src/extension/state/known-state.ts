@@ -16,7 +16,7 @@ interface KnownScope {
   bytes: number;
 }
 
-/** What a process knows about the stored state of one session. */
+/** The values and sizes of one session as far as a process knows them. */
 export class KnownState {
   private readonly scopes = new Map<string, KnownScope>();
 

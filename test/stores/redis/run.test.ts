@@ -65,12 +65,12 @@ describeWithRedis('an agent run during an outage of Redis', () => {
 
   test.each([
     // The write that Redis did not acknowledge is lost.
-    ['killed', () => server.kill(), () => server.start(), 'Answer 4'],
+    { how: 'killed', away: () => server.kill(), back: () => server.start(), next: 'Answer 4' },
     // Redis makes the write later, because it had received the command.
-    ['frozen', () => server.freeze(), () => server.thaw(), 'Answer 6'],
+    { how: 'frozen', away: () => server.freeze(), back: () => server.thaw(), next: 'Answer 6' },
   ])(
-    'a run continues while Redis is %s, reports that its state could not be stored, and later runs use the stored state',
-    async (_how, away, back, next) => {
+    'a run continues while Redis is $how, reports that its state could not be stored, and later runs use the stored state',
+    async ({ away, back, next }) => {
       const { ask, registry, logger, close } = await openSession({ store: new MemorySessionStore() });
       expect((await ask()).text).toBe('Answer 2');
 
@@ -104,7 +104,9 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     expect(text).toBe('Answer ');
     expect(performance.now() - begun).toBeLessThan(3 * timeoutMs + 1_000);
     const errors = logger.records.filter(({ level }) => level === 'error').map(({ message }) => message);
-    expect(errors[0]).toMatch(/^Extension "count": onLlmOutput failed in session "s": The state store failed at `peek`/);
+    expect(errors[0]).toMatch(
+      /^Extension "count": onLlmOutput failed in session "s": The state store failed at `peek`/,
+    );
     await server.start();
     await close();
   });
