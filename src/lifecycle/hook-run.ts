@@ -18,8 +18,6 @@ export interface HookRun {
    * results.
    */
   suspended: Map<string, Verdict> | undefined;
-  /** The model calls of the current turn. Undefined without `wrapModelCall` hooks. */
-  readonly step: CallScope | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
   /** Calls `model` through the `wrapModelCall` hooks, outside of the turns. The usage of the run includes the call. */
@@ -28,12 +26,22 @@ export interface HookRun {
   report(news: RunReport): boolean;
 }
 
-/** The time in which the hooks around a call may call `next`. */
+/** One model or tool call with its hooks, from the start of the outermost hook until it settles. */
 export interface CallScope {
-  /** False once the outermost hook has settled. */
+  readonly run: HookRun;
+  /** False once the outermost hook of a model call has settled. Then `next` rejects in hooks that are still running. */
   readonly open: boolean;
   /** The number of hooks and `next` calls that are pending, without those whose promise the outermost hook has returned. */
   busy: number;
+  /** The last result that the call or a hook returned and that was found valid. */
+  result: unknown;
+  /** The last promise of a hook whose rejection is handled even if no other hook awaits it. */
+  silent: Promise<unknown> | undefined;
+}
+
+/** Returns the scope of a tool call. */
+export function scopeOf(run: HookRun): CallScope {
+  return { run, open: true, busy: 0, result: undefined, silent: undefined };
 }
 
 /** Key of the internal run inside a RunContext. */

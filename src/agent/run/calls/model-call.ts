@@ -1,7 +1,7 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import { budgetsOf, type HookRun } from '../../../lifecycle/hook-run.js';
+import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import { checkResponse } from '../../../model/check-response.js';
@@ -11,9 +11,13 @@ import { addUsage } from '../../../model/usage.js';
 import type { Run } from '../run.js';
 import type { ResponseHandlers, Timeouts } from '../run-config.js';
 
-/** The innermost step of `wrapModelCall`. Calls the model within its time limits and checks the response. */
-export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
-  const run = hookRun as Run;
+/** The innermost step of `wrapModelCall`. */
+export function callModelStep(request: ModelCallRequest, { run }: CallScope): Promise<ModelResponse> {
+  return callModel(request, run as Run);
+}
+
+/** Calls the model within its time limits and checks the response. */
+export function callModel(request: ModelCallRequest, run: Run): Promise<ModelResponse> {
   if (run.end.over) return Promise.reject(run.end.abortError ?? new RunEndedError('next'));
   run.attempt += 1;
   const { modelMs, firstPartMs } = run.config.timeouts;
@@ -98,6 +102,7 @@ export function acceptResponse(run: Run, response: ModelResponse): ModelResponse
   checkResponse(response);
   // After the end of the run, its result already has the sum.
   if (!run.end.over) addUsage(run.usage, response.usage);
+  if (run.step !== undefined) run.step.result = response;
   return response;
 }
 
