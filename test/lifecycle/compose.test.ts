@@ -445,4 +445,25 @@ describe('`next` of a wrap hook', () => {
     expect(text).toBe('1');
     expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
   });
+
+  it('returns a rejected promise after an abort of the run, and does not throw', async () => {
+    const stop = new AbortController();
+    const outcomes: unknown[] = [];
+    const lifecycle: AgentLifecycle[] = [
+      {
+        async wrapModelCall(_request, next) {
+          stop.abort();
+          const answer = next();
+          outcomes.push(await answer.catch((error: unknown) => error));
+          return answer;
+        },
+      },
+      { wrapModelCall: (_request, next) => next() },
+    ];
+
+    const run = new Agent({ model: scriptedModel(['done']), lifecycle }).run('Hello', { signal: stop.signal });
+
+    await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(outcomes).toMatchObject([{ code: 'ERR_RUN_ABORTED' }]);
+  });
 });

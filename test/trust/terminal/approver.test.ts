@@ -401,7 +401,7 @@ test.each(['\u0003', 'end'])(
     const screen = terminal();
     const gate = askOn(screen, place);
     const parts = ['1', '2'].map((name) => ({ ...item, name }));
-    const asked = gate.authorizeParts({ ...item, kind: 'extension', name: 'ext', command: undefined }, parts);
+    const asked = gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, parts);
     await screen.seen('p to decide');
     screen.input.write('p\n');
     await screen.seen('Allow part 1 of 2');
