@@ -64,7 +64,7 @@ test('the generator has each keyword of the vocabularies', () => {
 
 describe('a check of a random schema does not hold the thread, and ends with its abort signal:', () => {
   test.each(keywords)('%s', { timeout: 600_000 }, async (keyword) => {
-    const own = { seed: seed + keywords.indexOf(keyword), numRuns: soakCount(20) };
+    const own = { seed: seed + keywords.indexOf(keyword), numRuns: soakCount(40) };
     const cases = fc.sample(casesOf(keyword, size), own);
     expect(cases.map(({ schema }) => [...keywordsIn(schema)])).toEqual(
       cases.map(() => expect.arrayContaining([keyword])),

@@ -24,7 +24,7 @@ const PATTERNS = [
   ...['a', '^[^!]*$', '\\d+$', '^\\p{L}+$', 'a{1,50}b'],
 ];
 
-/** Random choices for one case, and its limits. Heavy choices are as likely as light ones. */
+/** Random choices for one case, and its limits. Half of the counts are as large as possible. */
 export class SchemaSource {
   /** Schemas under `$defs` of the whole schema. */
   readonly defs: Record<string, unknown> = {};
@@ -54,7 +54,7 @@ export class SchemaSource {
   /** Returns a count from 1 to the number of members that fit into the value, or into the schema. */
   count(of: keyof SchemaCaseSize, length = 8): number {
     const most = Math.max(1, Math.floor(this.size[of] / length));
-    return this.oneOf([1, this.int(1, most), most, Math.ceil(Math.sqrt(most))]);
+    return this.oneOf([1, this.int(1, most), most, most, most, Math.ceil(Math.sqrt(most))]);
   }
 
   /** Returns a string that fits into the value, or into the schema. */
