@@ -83,7 +83,7 @@ class DurableRuns implements DurableLifecycle {
     this.settings = settings;
     this.steps = new Steps(settings.step, new Codec(settings));
     this.named = new NamedLifecycles(settings, this.steps);
-    this.hooks = membersOf(this as AgentLifecycle<never>);
+    this.hooks = membersOf(this as AgentLifecycle<never>) as AgentLifecycle;
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
@@ -97,7 +97,7 @@ class DurableRuns implements DurableLifecycle {
     const { outside, inside } = this.named.arrange(lifecycle);
     return {
       ...options,
-      lifecycle: [...outside, this.hooks, ...inside] as readonly AgentLifecycle<Context>[],
+      lifecycle: [...outside, this.hooks, ...inside] as readonly unknown[] as readonly AgentLifecycle<Context>[],
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
