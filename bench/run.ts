@@ -15,6 +15,7 @@ import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 import { measureSessions } from './measure/sessions.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
+import { measureState } from './measure/state.js';
 import { measureStores } from './measure/stores.js';
 import { measureUi } from './measure/ui.js';
 import { measureWire } from './measure/wire.js';
@@ -41,6 +42,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   mcp: measureMcp,
   ui: measureUi,
   stores: measureStores,
+  state: measureState,
   durable: measureDurable,
   sessions: measureSessions,
   wire: measureWire,

@@ -7,12 +7,16 @@ export { MemoryStateStore, type MemoryStateStoreOptions } from '../state/memory-
 export { StateKeyError } from '../state/state-key.js';
 export type {
   EvictedState,
+  SessionStateEntry,
+  StateBatch,
   StateChange,
   StateEntry,
+  StatePeek,
   StatePolicy,
   StateScope,
   StateStats,
   StateStore,
+  StateView,
 } from '../state/state-store.js';
 export type { MetricLabels, MetricsSink } from '../telemetry/metrics-sink.js';
 export type { ExtensionContext, TagContext } from './context.js';
@@ -48,5 +52,5 @@ export type { ExtensionRegistryOptions, SetAsideOptions, StateLimits } from './o
 export { ExtensionRegistry, type RegisterOptions, type UnregisterOptions, type UnregisterResult } from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';
 export type { DeletingStore } from './state/deleting-store.js';
-export type { StateAlert } from './state/extension-state.js';
 export type { StateCodec } from './state/state-codec.js';
+export type { StateAlert } from './state/store-access.js';

@@ -23,7 +23,6 @@ export function createLifecycle(
     ({ extension: { toolConfig } }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools,
   );
   if (input.length === 0 && !hasOutput && !hasPrompt) return undefined;
-  const finish = (_value: unknown, run: RunContext) => runOf(run).finish();
   return {
     name: 'extensions',
     onFailure,
@@ -35,7 +34,10 @@ export function createLifecycle(
       afterModel: (response, run) => passOutput(runOf(run), response),
     }),
     // Only state needs to know that a run has ended.
-    ...(registrations.some(mayUseState) && { afterAgent: finish, onError: finish }),
+    ...(registrations.some(mayUseState) && {
+      afterAgent: (_answer, run) => runOf(run).finish(true),
+      onError: (_error, run) => runOf(run).finish(false),
+    }),
   };
 }
 

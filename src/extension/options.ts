@@ -7,7 +7,7 @@ import { resolveStatePolicy } from '../state/state-policy.js';
 import type { StateStore } from '../state/state-store.js';
 import type { MetricsSink } from '../telemetry/metrics-sink.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
-import type { StateAlert } from './state/extension-state.js';
+import type { StateAlert } from './state/store-access.js';
 
 /** The options of an ExtensionRegistry. Every option has a default. */
 export interface ExtensionRegistryOptions {

@@ -36,6 +36,8 @@ export class ExtensionRun {
   over = false;
   /** True once a callback has written state. */
   wrote = false;
+  /** True if the reads and writes of the run are batched; undefined until a callback uses state. */
+  private isBatched: boolean | undefined = undefined;
   private timeBudget: TimeBudget | undefined = undefined;
   private tags: Set<string> | undefined = undefined;
   private renewing: Promise<void> | undefined = undefined;
@@ -79,6 +81,11 @@ export class ExtensionRun {
   /** Notes that an extension uses state, so that its later runs extend the lifetime of the session's state. */
   useState(registration: Registration): void {
     registration.usesState = true;
+    this.isBatched ??= this.settings.state.enter({
+      session: this.sessionId,
+      extensions: this.plan.registrations.map(({ extension }) => extension.id),
+      isNew: this.run.session === undefined,
+    });
   }
 
   /** Throws the abort error of an aborted run, which must not be logged as a callback's failure. */
@@ -97,13 +104,19 @@ export class ExtensionRun {
     hookRunOf(this.run)?.report(news);
   }
 
-  /** Ends the run and deletes the state of a run without a session. An aborted run does not wait for the store. */
-  finish(): Promise<void> | undefined {
+  /**
+   * Ends the run: sends its writes to the store, or deletes the state of a run without a session. An aborted run does not
+   * wait for the store. Rejects only if the store failed, `isAnswered` is true and `onStateFailure` is `throw`.
+   */
+  finish(isAnswered: boolean): Promise<void> | undefined {
+    if (this.over) return undefined;
     this.over = true;
     const isOwnState = this.run.session === undefined && this.wrote;
-    if (!isOwnState && this.renewing === undefined) return undefined;
-    const done = this.leave(isOwnState);
-    return this.abortError === undefined ? done : undefined;
+    if (!isOwnState && this.isBatched !== true && this.renewing === undefined) return undefined;
+    const done = this.leave(isOwnState, isAnswered);
+    if (this.abortError === undefined) return done;
+    done.catch(() => {});
+    return undefined;
   }
 
   /** Not read from the run's signal, which is expensive to create. */
@@ -111,10 +124,16 @@ export class ExtensionRun {
     return hookRunOf(this.run)?.end.abortError;
   }
 
-  private async leave(isOwnState: boolean): Promise<void> {
+  private async leave(isOwnState: boolean, isAnswered: boolean): Promise<void> {
+    const { state, onStateFailure } = this.settings;
     await this.renewing;
-    if (!isOwnState) return;
-    await this.settings.state.clearSession(this.run.id, this.site).catch((error) => this.complain(error));
+    try {
+      if (this.isBatched) await state.leave(this.sessionId, this.site);
+      else if (isOwnState) await state.clearSession(this.run.id, this.site);
+    } catch (error) {
+      this.complain(error);
+      if (isAnswered && onStateFailure === 'throw' && this.run.session !== undefined) throw error;
+    }
   }
 
   private renew(): void {

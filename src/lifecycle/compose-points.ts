@@ -22,7 +22,6 @@ export class CallSuspendedError extends KeelsonError {
 
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
-  scopeOf: (run) => run.step,
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value) {
     if (!isAction(value)) return checkResponse(value as ModelResponse);

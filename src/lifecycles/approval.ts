@@ -7,6 +7,7 @@ import { HookAction } from '../lifecycle/hook-action.js';
 import { tellMoment } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
+import { deniedCall } from '../model/denial.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
@@ -77,7 +78,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const answer = (await asking) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);
       if (answer === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
-      return errorResult(`The call was denied${reasonOf(answer)}`);
+      return errorResult(deniedCall(reasonOf(answer)));
     },
   };
 }
@@ -118,9 +119,9 @@ function isOwnReader({ annotations, origin }: Tool): boolean {
   return annotations?.readOnly === true && origin === undefined;
 }
 
-function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
-  if (answer === 'deny') return '.';
-  if (isObject(answer) && typeof answer.deny === 'string') return `: ${answer.deny}`;
+function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string | undefined {
+  if (answer === 'deny') return undefined;
+  if (isObject(answer) && typeof answer.deny === 'string') return answer.deny;
   throw new HookResultInvalidError("`ask` must return 'approve', 'deny', { deny: reason } or undefined", answer);
 }
 

@@ -7,6 +7,8 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema of the arguments, an object schema. */
   readonly inputSchema: JsonSchema;
+  /** True if the model sees the tool only after its own search has found the tool. For a model with `findsTools`. */
+  readonly deferred?: boolean | undefined;
 }
 
 /** Settings of a model call. Each provider ignores the settings that it does not support. */
@@ -98,6 +100,8 @@ export interface Model {
   /** The model's name at its provider, such as `gpt-5-mini`. */
   readonly id: string;
   readonly provider?: string | undefined;
+  /** True if the provider searches among tools with `deferred`. The lifecycle `toolSearch()` uses this search. */
+  readonly findsTools?: boolean | undefined;
   /**
    * Makes one model call. Rejects if the call failed; never resolves with a partial response. To copy the
    * request, name its signal: `{ ...request, signal: request.signal }`. The signal may be a getter of the prototype, which a

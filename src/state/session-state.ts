@@ -1,6 +1,6 @@
 import { ScopeState, type StateValue } from './scope-state.js';
 import { entryBytes, MAX_SCOPE_KEYS } from './state-key.js';
-import type { StateChange, StateEntry, StatePolicy, StateStats } from './state-store.js';
+import type { StateChange, StateEntry, StatePeek, StatePolicy, StateStats, StateView } from './state-store.js';
 
 /** The time of a use, and the policy that applies to it. */
 export interface StateUse {
@@ -78,6 +78,24 @@ export class SessionState {
   stats(): StateStats {
     const extensions = [...this.scopes].map(([extension, scope]) => [extension, scope.bytes] as const);
     return { bytes: this.bytes, extensions: Object.fromEntries(extensions) };
+  }
+
+  /** Returns the most recently used values of each extension, within the bytes, without counting as a use. */
+  view({ extensions, extensionBytes }: StatePeek): StateView {
+    const values: StateView['values'][number][] = [];
+    const complete: string[] = [];
+    for (const extension of extensions) {
+      let room = extensionBytes;
+      const latest = [...(this.scopes.get(extension)?.list() ?? [])].reverse();
+      const tooMuch = latest.findIndex(({ bytes }) => {
+        room -= bytes;
+        return room < 0;
+      });
+      if (tooMuch === -1) complete.push(extension);
+      const shown = tooMuch === -1 ? latest : latest.slice(0, tooMuch);
+      values.push(...shown.map(({ key, text }) => ({ extension, key, value: text })));
+    }
+    return { ...this.stats(), values, complete };
   }
 
   /** Adds a value as the most recently used one of its extension, without checking limits. */

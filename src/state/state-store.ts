@@ -49,6 +49,36 @@ export interface StateChange {
   readonly bytesAfter: number;
 }
 
+/** A value of a session. */
+export interface SessionStateEntry extends StateEntry {
+  readonly extension: string;
+}
+
+/** Selects the values that `peek` returns. */
+export interface StatePeek {
+  readonly session: string;
+  readonly extensions: readonly string[];
+  /** Maximum size of the returned keys and values of each extension. */
+  readonly extensionBytes: number;
+}
+
+/** Values and sizes of a session at one moment. */
+export interface StateView extends StateStats {
+  /** Values of the requested extensions. If not all fit, the most recently used values of an extension. */
+  readonly values: readonly Omit<SessionStateEntry, 'ifValue'>[];
+  /** The requested extensions of which `values` has every value. */
+  readonly complete: readonly string[];
+}
+
+/** Writes and reads of one session that a store applies in one step. */
+export interface StateBatch {
+  readonly session: string;
+  /** The values to store, in this order, each under the rules of `set`. Keys are unique in an extension. */
+  readonly entries: readonly SessionStateEntry[];
+  /** Values that were read. Each read counts like a `get`, before the writes. */
+  readonly used: readonly { readonly extension: string; readonly key: string }[];
+}
+
 /** The size of the state of a session. */
 export interface StateStats {
   readonly bytes: number;
@@ -81,4 +111,11 @@ export interface StateStore {
   touch(session: string, policy: StatePolicy): Awaitable<void>;
   /** Returns the current size of the session. */
   stats(session: string): Awaitable<StateStats>;
+  /**
+   * Returns values of several extensions. Does not restart any lifetime. Optional: a registry whose store has `peek` and
+   * `apply` reads and writes the state of a run in few calls.
+   */
+  peek?(query: StatePeek): Awaitable<StateView>;
+  /** Makes the writes of several extensions in one step. Returns one result per entry. A refused entry stops no other. */
+  apply?(batch: StateBatch, policy: StatePolicy): Awaitable<readonly StateChange[]>;
 }

@@ -57,7 +57,7 @@ describe('the log of extension packages', () => {
       'agents/a.md': 'x',
       'skills/bad/SKILL.md': 'no front matter, but a paragraph',
       'skills/worse/SKILL.md': '---\n\tx: [\n---\n',
-      '.mcp.json': { bad: { command: 5 }, worse: 5 },
+      '.mcp.json': { bad: { command: 5 }, worse: 5, away: { command: '/does/not/exist' } },
       'hooks/hooks.json': {
         hooks: {
           PreToolUse: [

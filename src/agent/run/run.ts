@@ -125,7 +125,7 @@ export class Run implements HookRun {
     Object.assign(step.request, { [ASIDE]: true });
     this.step = step;
     try {
-      return await this.config.chain.modelCall(step.request, this);
+      return await this.config.chain.modelCall(step.request, step);
     } finally {
       step.close();
       if (this.step === step) this.step = undefined;

@@ -76,7 +76,7 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   run.step = undefined;
   if (wrapModelCall === undefined) return callModel(modelRequestOf(run), run);
   run.step = new ModelStep(run, fieldsOf(run, undefined));
-  return wrapModelCall(run.step.request, run);
+  return wrapModelCall(run.step.request, run.step);
 }
 
 /** Returns a new request object for the model call of the current turn. */

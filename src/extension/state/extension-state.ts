@@ -1,40 +1,11 @@
 import { TimeoutExceededError } from '../../errors.js';
-import type { Logger } from '../../internal/logger.js';
-import { type Awaitable, isPromise } from '../../internal/promise.js';
-import { utf8Bytes } from '../../state/state-key.js';
-import type {
-  StateChange,
-  StateEntry,
-  StatePolicy,
-  StateScope,
-  StateStats,
-  StateStore,
-} from '../../state/state-store.js';
-import {
-  EXTENSION_STATE_EVICTIONS,
-  EXTENSION_STATE_OPERATIONS,
-  EXTENSION_STATE_SIZE_BYTES,
-} from '../../telemetry/metric-names.js';
+import type { StateEntry, StateScope, StateStats } from '../../state/state-store.js';
 import { isStandardSchema, type StandardSchema } from '../../tools/standard-schema.js';
-import { StateLimitError, StateStoreError } from '../error.js';
-import type { ExtensionMetrics } from '../metrics.js';
+import { StateStoreError } from '../error.js';
+import { SessionBuffer } from './session-buffer.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
-import { type StateSite, type StoreCall, StoreCalls, type StoreTimes } from './store-calls.js';
-
-/** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */
-export interface StateAlert {
-  readonly session: string;
-  readonly bytes: number;
-  readonly limitBytes: number;
-}
-
-/** The store for extension state, with its limits. */
-export interface StateSettings extends StoreTimes {
-  readonly store: StateStore;
-  readonly policy: StatePolicy;
-  readonly metrics: ExtensionMetrics;
-  readonly onAlert: ((alert: StateAlert) => Awaitable<void>) | undefined;
-}
+import { type StateSettings, StoreAccess } from './store-access.js';
+import type { StateSite } from './store-calls.js';
 
 type Decoder<T> = StandardSchema<unknown, T> | StateCodec<T>;
 
@@ -47,7 +18,15 @@ export interface StateUpdate<T> {
   readonly check: () => void;
 }
 
-const ALERT_AT = 0.8;
+/** A run that uses state. */
+export interface StateRun {
+  readonly session: string;
+  /** The extensions that act in the run. */
+  readonly extensions: readonly string[];
+  /** True if the session ends with the run, and has no state before. */
+  readonly isNew: boolean;
+}
+
 /** Other processes may change the value between the read and the write of an update. */
 const UPDATE_ATTEMPTS = 100;
 
@@ -56,20 +35,42 @@ const UPDATE_ATTEMPTS = 100;
  * error.
  */
 export class ExtensionState {
-  private readonly calls: StoreCalls;
-  /** Unfinished removals, by extension id. A new extension with the same id waits for the removal. */
-  private readonly clearing = new Map<string, Promise<unknown>>();
+  private readonly access: StoreAccess;
+  /** The state of the sessions in which a run uses state, if the store has batches. */
+  private readonly buffers = new Map<string, SessionBuffer>();
   /** The last update of each value that is being updated. Updates of one process wait for one another. */
   private readonly updating = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly settings: StateSettings) {
-    this.calls = new StoreCalls(settings);
+  constructor(settings: StateSettings) {
+    this.access = new StoreAccess(settings);
   }
 
   /** True if values live as long as their session, so that a run must extend the lifetime of values that it does not use. */
   get outlivesUse(): boolean {
-    const { ttlMs, sessionTtlMs } = this.settings.policy;
+    const { ttlMs, sessionTtlMs } = this.access.policy;
     return ttlMs >= sessionTtlMs;
+  }
+
+  /** Starts to batch the reads and writes of a run. Returns false if the store has no batches. */
+  enter({ session, extensions, isNew }: StateRun): boolean {
+    if (!this.access.isBatched) return false;
+    const buffer = this.buffers.get(session) ?? new SessionBuffer(session, this.access, isNew);
+    this.buffers.set(session, buffer);
+    buffer.include(extensions);
+    buffer.runs += 1;
+    return true;
+  }
+
+  /** Ends a run that has entered: sends its writes to the store. */
+  async leave(session: string, site: StateSite): Promise<void> {
+    const buffer = this.buffers.get(session);
+    if (buffer === undefined) return;
+    try {
+      await buffer.finish(site);
+    } finally {
+      buffer.runs -= 1;
+      if (buffer.runs === 0) this.buffers.delete(session);
+    }
   }
 
   async get<T>(
@@ -78,7 +79,7 @@ export class ExtensionState {
     site: StateSite,
   ): Promise<T | undefined> {
     const text = await this.read(scope, key, site);
-    this.count('get', scope);
+    this.access.count('get', scope.extension);
     return text === undefined ? undefined : decodeState(key, text, as);
   }
 
@@ -87,9 +88,11 @@ export class ExtensionState {
     { key, value, codec }: { key: string; value: T; codec: StateCodec<T> | undefined },
     site: StateSite,
   ): Promise<void> {
-    const text = encodeState(key, value, codec);
-    await this.write(scope, { key, value: text }, site);
-    this.count('set', scope);
+    const entry = { key, value: encodeState(key, value, codec) };
+    const buffer = this.buffers.get(scope.session);
+    const result =
+      buffer === undefined ? await this.access.set(scope, entry, site) : await buffer.set(scope, entry, site);
+    if (result !== 'pending') this.access.count('set', scope.extension);
   }
 
   /** Replaces a value by a function of it. Repeats the function if the value was changed in the meantime. */
@@ -107,46 +110,35 @@ export class ExtensionState {
   }
 
   async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
-    const { store } = this.settings;
-    const count = await this.call({ scope, operation: 'clear', act: () => store.clear(scope, key) }, site);
-    this.count('clear', scope);
+    const { extension, session } = scope;
+    const count = await (this.buffers.get(session) ?? this.access).clear(scope, key, site);
+    this.access.count('clear', extension);
     const what = key === undefined ? 'its state' : `state "${key}"`;
-    const details = { extensionId: scope.extension, session: scope.session, key, count };
-    site.logger.info(`Extension "${scope.extension}" cleared ${what} in session "${scope.session}".`, details);
+    const details = { extensionId: extension, session, key, count };
+    site.logger.info(`Extension "${extension}" cleared ${what} in session "${session}".`, details);
   }
 
   /** Removes all state of an extension after its unfinished writes. Resolves to the number of removed values. */
   async clearExtension(extension: string, site: StateSite): Promise<number> {
-    const { store } = this.settings;
-    const act = () => store.clearExtension(extension);
-    const clearing = this.calls
-      .settled((scope) => scope.extension === extension)
-      .then(() => this.calls.run({ scope: ALL, operation: 'clearExtension', act }, site));
-    this.clearing.set(extension, clearing);
-    try {
-      return await clearing;
-    } finally {
-      if (this.clearing.get(extension) === clearing) this.clearing.delete(extension);
-    }
+    const dropped = [...this.buffers.values()].map((buffer) => buffer.drop(extension));
+    const cleared = await this.access.clearExtension(extension, site);
+    return dropped.reduce((sum, count) => sum + count, cleared);
   }
 
   /** Removes the state of a session after its unfinished writes. Resolves to the number of removed values. */
   async clearSession(session: string, site: StateSite): Promise<number> {
-    await this.calls.settled((scope) => scope.session === session);
-    const act = () => this.settings.store.clearSession(session);
-    return this.call({ scope: { ...ALL, session }, operation: 'clearSession', act }, site);
+    const dropped = this.buffers.get(session)?.drop() ?? 0;
+    return dropped + (await this.access.clearSession(session, site));
   }
 
   /** Restarts the session's time to live. */
-  async touch(session: string, site: StateSite): Promise<void> {
-    const { store, policy } = this.settings;
-    const act = () => store.touch(session, policy);
-    await this.call({ scope: { ...ALL, session }, operation: 'touch', act }, site);
+  touch(session: string, site: StateSite): Promise<void> {
+    return this.access.touch(session, site);
   }
 
   async stats(session: string, site: StateSite): Promise<StateStats> {
-    const act = () => this.settings.store.stats(session);
-    return this.call({ scope: { ...ALL, session }, operation: 'stats', act }, site);
+    await this.buffers.get(session)?.flush(site);
+    return this.access.stats(session, site);
   }
 
   private async attemptUpdate<T>(
@@ -160,8 +152,9 @@ export class ExtensionState {
       check();
       const value = update(text === undefined ? undefined : await decodeState(key, text, as));
       const entry = { key, value: encodeState(key, value, codec), ifValue: text ?? null };
-      if (!(await this.write(scope, entry, site))) continue;
-      this.count('update', scope);
+      const isStored = await this.replace(scope, entry, site);
+      if (!isStored) continue;
+      this.access.count('update', scope.extension);
       return value;
     }
     const problem = new TimeoutExceededError(`update of state "${key}" in ${UPDATE_ATTEMPTS} attempts`, 0);
@@ -169,64 +162,15 @@ export class ExtensionState {
   }
 
   private read(scope: StateScope, key: string, site: StateSite): Promise<string | undefined> {
-    const { store, policy } = this.settings;
-    return this.call({ scope, operation: 'get', act: () => store.get(scope, key, policy) }, site);
+    return (this.buffers.get(scope.session) ?? this.access).get(scope, key, site);
   }
 
   /** Returns false if the value is not `ifValue`. */
-  private async write(scope: StateScope, entry: StateEntry, site: StateSite): Promise<boolean> {
-    const { store, policy, metrics } = this.settings;
-    const change = await this.call({ scope, operation: 'set', act: () => store.set(scope, entry, policy) }, site);
-    if (change.conflict) return false;
-    const bytes = utf8Bytes(entry.value);
-    if (!change.stored) throw new StateLimitError(entry.key, bytes + utf8Bytes(entry.key), limitsIn(policy));
-    metrics.measure(EXTENSION_STATE_SIZE_BYTES, bytes, { extension_id: scope.extension });
-    this.reportEvictions(scope, change, site.logger);
-    this.alertIfFull(scope.session, change, site.logger);
-    return true;
-  }
-
-  /** Calls the store after an unfinished removal for the same extension id. */
-  private call<T>(call: StoreCall<T>, site: StateSite): Promise<T> {
-    const clearing = this.clearing.get(call.scope.extension);
-    if (clearing === undefined) return this.calls.run(call, site);
-    const later = clearing.then(ignore, ignore).then(() => this.calls.run(call, site));
-    return this.calls.tracked(call.scope, later);
-  }
-
-  private count(operation: 'get' | 'set' | 'update' | 'clear', { extension }: StateScope): void {
-    this.settings.metrics.count(EXTENSION_STATE_OPERATIONS, { operation, extension_id: extension });
-  }
-
-  private reportEvictions({ extension, session }: StateScope, { evicted }: StateChange, logger: Logger): void {
-    for (const { key, bytes } of evicted) {
-      this.settings.metrics.count(EXTENSION_STATE_EVICTIONS, { extension_id: extension });
-      const details = { extensionId: extension, session, key, bytes };
-      logger.warn(`State "${key}" of extension "${extension}" was evicted to make room for a newer value.`, details);
-    }
-  }
-
-  /** Sends an alert if this write has raised the size to 80 % of the limit. Does not wait for the callback. */
-  private alertIfFull(session: string, { bytesBefore, bytesAfter }: StateChange, logger: Logger): void {
-    const { policy, onAlert } = this.settings;
-    const limitBytes = policy.sessionBytes;
-    if (bytesBefore >= limitBytes * ALERT_AT || bytesAfter < limitBytes * ALERT_AT) return;
-    const alert: StateAlert = { session, bytes: bytesAfter, limitBytes };
-    logger.warn(`The state of session "${session}" takes ${bytesAfter} of ${limitBytes} bytes.`, alert);
-    const complain = (error: unknown) => logger.error('`onStateAlert` failed.', error);
-    try {
-      const returned = onAlert?.(alert);
-      if (isPromise(returned)) returned.then(undefined, complain);
-    } catch (error) {
-      complain(error);
-    }
+  private async replace(scope: StateScope, entry: StateEntry, site: StateSite): Promise<boolean> {
+    const buffer = this.buffers.get(scope.session);
+    if (buffer !== undefined) return (await buffer.set(scope, entry, site)) !== 'conflict';
+    return !(await this.access.set(scope, entry, site)).conflict;
   }
 }
-
-function limitsIn({ extensionBytes, sessionBytes }: StatePolicy): string {
-  return `${extensionBytes} bytes for an extension in a session, ${sessionBytes} bytes for all extensions together`;
-}
-
-const ALL: StateScope = { extension: '', session: '' };
 
 function ignore(): void {}

@@ -1,4 +1,4 @@
-import { oneOf, texts, whole } from '../../internal/options/rules.js';
+import { boolean, oneOf, texts, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ToolSpec } from '../../model/model.js';
@@ -22,6 +22,11 @@ export interface ToolSearchOptions {
   readonly keep?: 'run' | 'session' | undefined;
   /** The name of the search tool. Default: `search_tools`. */
   readonly name?: string | undefined;
+  /**
+   * If true, a model whose provider searches among tools uses the search of its provider. The options `results`, `keep` and
+   * `name` have no effect then. Default: true.
+   */
+  readonly provider?: boolean | undefined;
 }
 
 const rules = {
@@ -30,6 +35,7 @@ const rules = {
   pinnedServers: texts,
   results: whole(1),
   keep: oneOf('run', 'session'),
+  provider: boolean,
   name: {
     expected: 'a string of 1 to 64 letters, digits, "_" and "-"',
     accepts: (value) => typeof value === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(value),
@@ -46,6 +52,8 @@ const DESCRIPTION_SHOWN = 200;
  *
  * The application's own tools, which have no `origin`, stay offered if they are at most `over`. Tools that
  * `beforeToolSelection` removes cannot be found. Found tools pass through all hooks, such as approval.
+ *
+ * A model with `findsTools`, such as Claude, gets no search tool: its provider searches among the other tools.
  *
  * Priority 4: innermost, so that the search covers the tools that other lifecycles leave in the request.
  *
@@ -95,25 +103,37 @@ class ToolSearch {
     const found = this.foundIn(request);
     found.hidden = [];
     if (request.tools.length <= this.over) return request;
+    if (request.model.findsTools && this.options.provider !== false) return this.deferred(request);
     const all = wholeTools(request);
     validateOption('name', this.name, {
       expected: 'a name that no tool of the agent has',
       accepts: (name) => all.every((tool) => tool.name !== name),
     });
-    const own = all.filter(({ origin }) => origin === undefined);
-    const keepsOwn = own.length <= this.over;
-    const { toolChoice } = request;
-    const forced = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
-    const isOffered = (tool: Tool) =>
-      (keepsOwn && tool.origin === undefined) ||
-      tool.name === forced ||
-      found.names.has(tool.name) ||
-      this.isPinned(tool);
-    found.hidden = all.filter((tool) => !isOffered(tool));
+    const isKept = this.keptIn(request, all);
+    found.hidden = all.filter((tool) => !isKept(tool) && !found.names.has(tool.name));
     if (found.hidden.length === 0) return request;
     const hidden = new Set(found.hidden.map(({ name }) => name));
     const offered: ToolSpec[] = request.tools.filter(({ name }) => !hidden.has(name));
     return { ...request, tools: [...offered, this.toolFor(found.hidden)] };
+  }
+
+  /**
+   * Returns the request with marks on the tools that the provider searches. Found tools keep their marks, because a changed
+   * tool would remove the request from the provider's cache.
+   */
+  private deferred(request: ModelCallRequest): ModelCallRequest {
+    const all = wholeTools(request);
+    const isKept = this.keptIn(request, all);
+    const tools = request.tools.map((spec, at) => (isKept(all[at] as Tool) ? spec : { ...spec, deferred: true }));
+    return { ...request, tools };
+  }
+
+  /** Returns a function that is true for the tools that are always offered. */
+  private keptIn({ toolChoice }: ModelCallRequest, all: readonly Tool[]): (tool: Tool) => boolean {
+    const own = all.filter(({ origin }) => origin === undefined);
+    const keepsOwn = own.length <= this.over;
+    const forced = typeof toolChoice === 'object' ? toolChoice.tool : undefined;
+    return (tool) => (keepsOwn && tool.origin === undefined) || tool.name === forced || this.isPinned(tool);
   }
 
   isSearch({ name, tool, run }: ToolCallRequest): boolean {

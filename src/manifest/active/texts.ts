@@ -107,6 +107,7 @@ function contentText({ root: _root, source: _source, scope: _scope, ...content }
 
 async function loadFolders({ extension }: JudgedExtension, { gated, data }: TextSource, root: string) {
   const skills: SkillEntry[] = [];
+  const commands = new Set<SkillEntry>();
   const diagnostics: ManifestDiagnostic[] = [];
   const { name, scope, format } = extension;
   const findSettings = createReferenceFinder(extension.settings);
@@ -118,17 +119,29 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;
     // In Claude Code too, a skill replaces a command of its name. Skills are listed before commands.
-    const isReplaced = command !== undefined && skills.some((other) => other.skill.name === skill);
-    if (isReplaced) diagnostics.push(replacedCommand(name, source));
-    else skills.push(loaded.entry);
+    const other = command === undefined ? undefined : skills.find((entry) => entry.skill.name === skill);
+    if (other !== undefined) {
+      const winner = { file: other.skill.source, isCommand: commands.has(other) };
+      diagnostics.push(replacedCommand(name, { source, skill }, winner));
+      continue;
+    }
+    skills.push(loaded.entry);
+    if (command !== undefined) commands.add(loaded.entry);
   }
   return { skills, diagnostics };
 }
 
-function replacedCommand(extension: string, source: string): ManifestDiagnostic {
-  const problem = 'a skill of the same name is used instead of the command';
+function replacedCommand(
+  extension: string,
+  { source, skill }: { readonly source: string; readonly skill: string },
+  { file, isCommand }: { readonly file: string; readonly isCommand: boolean },
+): ManifestDiagnostic {
+  const problem = isCommand
+    ? `the command is left out, because ${file} has the same name "${skill}"; rename one of the two files`
+    : `the skill ${file} of the same name "${skill}" is used instead of the command`;
   const message = `Extension "${extension}" (${source}): ${problem}`;
-  return { level: 'info', message, extension, source, problems: [{ path: 'name', message: problem }] };
+  const level = isCommand ? 'warning' : 'info';
+  return { level, message, extension, source, problems: [{ path: 'name', message: problem }] };
 }
 
 /** Lists each skill directory and command file once, directories first. */

@@ -149,7 +149,7 @@ const NEEDED = [
   ...['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar'],
   ...['httpUrl', 'serverUrl', 'tools'],
 ].map(fold);
-const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|read_?only|restrict|permission/i;
+const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|restrict|permission/i;
 
 /** True for an unknown field that restricts the server, that the server needs, or that looks like a misspelt name. */
 function isMissed(field: string): boolean {

@@ -218,7 +218,7 @@ export class Link {
     const message = failureText(error);
     // A repeated failure is logged once. Logs only the message and the code, since the cause contains unfiltered text
     // from the server.
-    const level = message === before ? 'debug' : 'error';
+    const level = message === before ? 'debug' : 'warn';
     log.write(level, message, error instanceof KeelsonError ? { code: error.code } : undefined);
     if (isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
@@ -231,7 +231,7 @@ export class Link {
     if (this.backoff.schedule(() => this.connect())) return;
     this.state = 'unavailable';
     if (this.connections === 0 && this.context.settings.reconnect.attempts === 0) return;
-    this.context.log.write('error', `no further attempt is made to connect: ${this.lastError}`);
+    this.context.log.write('warn', `no further attempt is made to connect: ${this.lastError}`);
   }
 }
 

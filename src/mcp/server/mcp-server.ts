@@ -21,6 +21,8 @@ const INVALID_PARAMS = -32_602;
 
 /** The pool that a server belongs to. */
 export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
+  /** Names of unknown fields in the configuration of the server. */
+  readonly ignored: readonly string[];
   /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
   readonly checkArguments: () => CheckArguments;
@@ -29,6 +31,8 @@ export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 
 /** One server and its successive connections. */
 export class McpServer {
   readonly link: Link;
+  /** Names of unknown fields in the configuration. */
+  ignored: readonly string[];
   private readonly offered: ServerTools;
   private readonly context: ServerContext;
   private underWay = 0;
@@ -40,6 +44,7 @@ export class McpServer {
   ) {
     const hold = new PausableClock(host.settings.system.clock);
     const endings = new Endings((error) => host.log.write('warn', failureText(error)));
+    this.ignored = host.ignored;
     this.context = { ...host, definition, hold, endings };
     this.offered = new ServerTools({
       ...{ ...host, definition },
@@ -60,7 +65,7 @@ export class McpServer {
     return this.offered.tools;
   }
 
-  status(): Omit<McpServerStatus, 'ignoredFields'> {
+  status(): McpServerStatus {
     const { name, transport, origin } = this.definition;
     const { state, step, lastError, connections, established } = this.link;
     const { instructions } = established?.connection ?? {};
@@ -74,6 +79,7 @@ export class McpServer {
       tools: this.tools.map((tool) => tool.name),
       toolCount: this.tools.length,
       reads: variablesOf(this.definition),
+      ignoredFields: this.ignored,
     };
   }
 

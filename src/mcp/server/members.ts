@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../internal/logger.js';
-import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from '../config/definition.js';
+import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { Endings } from '../connection/endings.js';
 import { McpUnavailableError } from '../error.js';
@@ -15,6 +15,7 @@ import { McpServer } from './mcp-server.js';
 import type { McpServerStatus } from './status.js';
 
 type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
+type ValidEntry = Exclude<McpServerEntry, InvalidEntry>;
 type Member = McpServer | InvalidEntry;
 
 /** The outcome of `put`. `left-out`: a server with precedence has the name. */
@@ -43,7 +44,7 @@ export class ServerMembers {
     private readonly logger: () => Logger,
   ) {
     this.tools = new McpToolSet(({ name, metadata }) => {
-      this.logger().error(
+      this.logger().warn(
         `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
       );
     });
@@ -75,15 +76,11 @@ export class ServerMembers {
   }
 
   statusOf(name: string): McpServerStatus {
-    return this.described(statusOf(this.member(name)));
+    return statusOf(this.member(name));
   }
 
   statuses(): readonly McpServerStatus[] {
-    return [...this.byName.values()].map((member) => this.described(statusOf(member)));
-  }
-
-  private described(status: Omit<McpServerStatus, 'ignoredFields'>): McpServerStatus {
-    return { ...status, ignoredFields: this.claims.holder(status.name)?.ignored ?? [] };
+    return [...this.byName.values()].map(statusOf);
   }
 
   /** Adds a server without connecting to it. */
@@ -144,7 +141,11 @@ export class ServerMembers {
       const isSame = before !== undefined && (await isUnchanged(before, entry));
       if (this.isClosed || this.claims.holder(name) !== entry) return 'unchanged';
       if (this.byName.get(name) !== before) continue;
-      if (!isSame) {
+      if (isSame) {
+        // A changed list of ignored fields needs no new connection.
+        if (before instanceof McpServer) before.ignored = entry.ignored ?? [];
+        else if ('problem' in entry) this.byName.set(name, entry);
+      } else {
         this.install(entry);
         this.collect();
         if (before !== undefined) await this.end(before, true);
@@ -159,11 +160,8 @@ export class ServerMembers {
     const { name, notes } = entry;
     const log = new ServerLog(name, () => this.logger());
     for (const note of notes) log.write('warn', note);
-    if ('problem' in entry) {
-      const level = entry.origin.extension === undefined ? 'error' : 'warn';
-      log.write(level, `its configuration cannot be used: ${entry.problem}`);
-    }
-    this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
+    if ('problem' in entry) log.write('warn', `its configuration cannot be used: ${entry.problem}`);
+    this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry, log));
   }
 
   /** Connects to a server of the list, and waits for it as `waitForServers` says. */
@@ -187,7 +185,7 @@ export class ServerMembers {
   private reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
     const log = new ServerLog(loser.name, () => this.logger());
     const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
-    log.write('error', `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`);
+    log.write('warn', `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`);
   }
 
   private async end(member: Member, graceful: boolean): Promise<void> {
@@ -212,7 +210,7 @@ export class ServerMembers {
     this.tools.replace(this.servers().flatMap(({ tools }) => tools));
   }
 
-  private serverOf(definition: McpServerDefinition, log: ServerLog): McpServer {
+  private serverOf({ definition, ignored = [] }: ValidEntry, log: ServerLog): McpServer {
     const { settings } = this;
     const emit = (event: McpEvent) => {
       try {
@@ -222,9 +220,7 @@ export class ServerMembers {
       }
     };
     return new McpServer(definition, {
-      settings,
-      log,
-      emit,
+      ...{ settings, log, emit, ignored },
       onTools: () => this.collect(),
       checkArguments: () => this.checkArguments,
     });
@@ -237,11 +233,11 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   return before.link.isApproved();
 }
 
-function statusOf(member: Member): Omit<McpServerStatus, 'ignoredFields'> {
+function statusOf(member: Member): McpServerStatus {
   if (member instanceof McpServer) return member.status();
-  const { name, problem, origin } = member;
+  const { name, problem, origin, ignored: ignoredFields = [] } = member;
   const never = { step: undefined, transport: undefined, protocolVersion: undefined, instructions: undefined };
   const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
   const { scope, source, extension } = origin;
-  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope, source, extension };
+  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope, source, extension, ignoredFields };
 }

@@ -1,3 +1,4 @@
+import { reasonOfDeniedCall } from '../../model/denial.js';
 import type { ContentPart, ToolCallPart, ToolMessage, ToolResultPart } from '../../model/message.js';
 import { base64Of, type FileData, fileOf } from '../shared/file-data.js';
 import { attachmentsOf, contentText, resultText } from '../shared/tools/tool-result.js';
@@ -74,7 +75,7 @@ function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: Readon
 function approvalResponse(part: ToolResultPart, call: ToolCallPart, { model }: PromptTarget): readonly WireObject[] {
   const { provider, approvalId } = originOf(call);
   if (provider !== model.provider || approvalId === undefined) return [];
-  const reason = /^The call was denied: (.+)$/s.exec(contentText(part.content))?.[1];
+  const reason = reasonOfDeniedCall(contentText(part.content));
   return [defined({ type: 'tool-approval-response', approvalId, approved: !part.isError, reason })];
 }
 

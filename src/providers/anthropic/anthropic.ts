@@ -1,11 +1,12 @@
 import type { Logger } from '../../internal/logger.js';
-import { logger } from '../../internal/options/rules.js';
+import { boolean, logger } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { begun, clientModel, connectionRules, validateConnection } from '../shared/client.js';
 import { receiveEvents } from '../shared/event-stream.js';
 import { throughPauses } from '../shared/pauses.js';
-import { type AnthropicClient, makeClient } from './client.js';
+import { type AnthropicClient, isAnthropicApi, makeClient } from './client.js';
+import { abilitiesOf } from './models.js';
 import { withOwnArguments } from './property-names.js';
 import { toWireRequest } from './request.js';
 import { readMessage } from './response.js';
@@ -45,9 +46,14 @@ export interface AnthropicOptions {
    * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
+  /**
+   * If true, the lifecycle `toolSearch()` uses Anthropic's own search. Default: true at Anthropic's own API for Claude 4.5
+   * and newer, except Haiku. Set it for another server that supports `tool_search_tool_bm25_20251119`.
+   */
+  readonly findsTools?: boolean | undefined;
 }
 
-const rules = { ...connectionRules, logger } satisfies OptionTable<AnthropicOptions>;
+const rules = { ...connectionRules, logger, findsTools: boolean } satisfies OptionTable<AnthropicOptions>;
 
 /**
  * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
@@ -76,5 +82,6 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
       };
     },
   });
-  return { ...model, generate: (request) => throughPauses(request, model.generate) };
+  const { findsTools = abilitiesOf(modelId).findsTools && isAnthropicApi(options) } = options;
+  return { ...model, ...(findsTools && { findsTools }), generate: (request) => throughPauses(request, model.generate) };
 }

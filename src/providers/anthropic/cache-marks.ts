@@ -13,7 +13,8 @@ export function withCacheMarks(body: WireObject, ttl: '5m' | '1h'): WireObject {
   let left = MOST_MARKS - marksIn([body, system, tools, messages]);
   const marked = (blocks: unknown) => {
     const list = objectsIn(blocks);
-    const at = list.findLastIndex(({ type }) => !/thinking$/.test(textOr(type)));
+    // The API refuses a mark on thinking and on a deferred tool.
+    const at = list.findLastIndex((block) => !/thinking$/.test(textOr(block.type)) && block.defer_loading !== true);
     const last = list[at];
     if (last === undefined || last.cache_control !== undefined || left < 1) return blocks;
     left -= 1;

@@ -29,6 +29,14 @@ export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Pr
   );
 }
 
+/** True if requests with these options go to Anthropic's own API. */
+export function isAnthropicApi({ client, baseURL }: Connection<AnthropicClient>): boolean {
+  if (client !== undefined) return client.baseURL !== undefined && isAnthropic(client.baseURL);
+  const { process } = globalThis as { process?: { env?: { readonly [name: string]: string | undefined } } };
+  const url = baseURL ?? process?.env?.ANTHROPIC_BASE_URL;
+  return !url || (URL.canParse(url) && isAnthropic(url));
+}
+
 /** True if the credentials in the environment may be sent to this base URL. */
 function isAnthropic(baseURL: string | undefined): boolean {
   return baseURL === undefined || /(^|\.)anthropic\.com$/.test(new URL(baseURL).hostname);

@@ -12,6 +12,8 @@ export interface Abilities {
   readonly sampling: 'both' | 'one' | 'none';
   /** True if the model supports `output_config.format`. */
   readonly hasOutputFormat: boolean;
+  /** True if the model supports Anthropic's search among deferred tools. */
+  readonly findsTools: boolean;
 }
 
 const NAME = /claude[-.](?:v|([a-z]+)-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/i;
@@ -26,8 +28,13 @@ export function abilitiesOf(model: string): Abilities {
   // A number of four or more digits is a date.
   const version =
     major === undefined || major.length > 3 ? Number.POSITIVE_INFINITY : Number(major) * 100 + Number(minor);
+  const isHaiku = /^haiku$/i.test(family);
   const isNamedNew = version >= 500 && !/^(opus|sonnet|haiku)$/i.test(family);
-  return { ...abilitiesAt(version), ...(isNamedNew && { thinkingOff: 'never' }) };
+  return {
+    ...abilitiesAt(version),
+    ...(isNamedNew && { thinkingOff: 'never' }),
+    ...(isHaiku && { findsTools: false }),
+  };
 }
 
 function abilitiesAt(version: number): Abilities {
@@ -42,6 +49,7 @@ const OLDEST: Abilities = {
   thinkingOff: 'omit',
   sampling: 'both',
   hasOutputFormat: false,
+  findsTools: false,
 };
 
 /** Abilities added by each version; 406 is version 4.6. */
@@ -49,7 +57,7 @@ const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [305, { maxTokens: 8192 }],
   [307, { maxTokens: 32_000, thinking: 'budget' }],
   [401, { sampling: 'one' }],
-  [405, { hasOutputFormat: true }],
+  [405, { hasOutputFormat: true, findsTools: true }],
   [406, { thinking: 'adaptive' }],
   [407, { sampling: 'none' }],
   [500, { thinkingOff: 'disabled' }],

@@ -9,6 +9,7 @@ import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
 import { renamesOf, withAcceptedProperties, withWireArguments } from './property-names.js';
 import { outputSchema } from './schema.js';
+import { withKnownReferences, withSearchTool } from './tool-search.js';
 
 /**
  * Returns the body of a request. `settings.providerOptions.anthropic` overrides most fields; `undefined` removes a
@@ -32,12 +33,13 @@ function unmarkedRequest(request: ModelRequest, model: string, logger: Logger | 
   const given = settings.providerOptions?.anthropic ?? {};
   const { thinking, effort } = reasoning(request, abilities, messages);
   const { tools, tool_choice } = wireTools(request, messages, logger);
+  const allTools = withTools(tools, given);
   const config = defined({ effort, format: format && { type: 'json_schema', schema: format } });
   return defined({
     model,
     max_tokens: maxTokens(settings, abilities),
     system: [system, words].filter(Boolean).join('\n\n') || undefined,
-    messages: withWireArguments(messages, request.tools),
+    messages: withWireArguments(withKnownReferences(messages, allTools), request.tools),
     tool_choice,
     ...sampling(settings, abilities, isOn(given.thinking ?? thinking)),
     thinking,
@@ -45,7 +47,7 @@ function unmarkedRequest(request: ModelRequest, model: string, logger: Logger | 
     ...given,
     // These fields are merged with the user's options, not replaced by them.
     container: withContainer(container, given),
-    tools: withTools(tools, given),
+    tools: allTools,
     output_config: withConfig(config, given),
     stream: true,
   });
@@ -103,14 +105,14 @@ function wireTools(
 function withTools(tools: readonly WireObject[], given: WireObject): readonly WireObject[] | undefined {
   const defined = objectsIn(given.tools);
   const own = tools.filter(({ name }) => defined.every((tool) => tool.name !== name));
-  const all = [...own, ...defined];
+  const all = withSearchTool([...own, ...defined]);
   return all.length > 0 ? all : undefined;
 }
 
-function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
+function wireTool({ name, description, inputSchema, deferred }: ToolSpec): WireObject {
   const parameters = toolParameters(inputSchema);
   const input_schema = withAcceptedProperties(parameters, renamesOf(inputSchema, parameters));
-  return wellFormed({ name, description, input_schema });
+  return wellFormed({ name, description, input_schema, ...(deferred && { defer_loading: true }) });
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined {

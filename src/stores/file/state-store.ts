@@ -6,12 +6,16 @@ import { SessionState } from '../../state/session-state.js';
 import { checkStateKey, entryBytes } from '../../state/state-key.js';
 import { checkStatePolicy } from '../../state/state-policy.js';
 import type {
+  SessionStateEntry,
+  StateBatch,
   StateChange,
   StateEntry,
+  StatePeek,
   StatePolicy,
   StateScope,
   StateStats,
   StateStore,
+  StateView,
 } from '../../state/state-store.js';
 import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
 import { FileVault, type VaultForm, type VaultStep } from './vault.js';
@@ -49,14 +53,7 @@ export class FileStateStore implements StateStore {
   async get({ session, extension }: StateScope, key: string, policy: StatePolicy): Promise<string | undefined> {
     checkStateKey(key);
     checkStatePolicy(policy);
-    return this.vault.run(session, {
-      run: ({ state, now, write }) => {
-        const text = state.get(extension, key, { now, policy });
-        const value = state.peek(extension, key);
-        if (value !== undefined) write(useLine({ extension, value, end: state.end }), false);
-        return text;
-      },
-    });
+    return this.vault.run(session, { run: (draft) => readValue(draft, { extension, key }, policy) });
   }
 
   async set({ session, extension }: StateScope, entry: StateEntry, policy: StatePolicy): Promise<StateChange> {
@@ -64,13 +61,27 @@ export class FileStateStore implements StateStore {
     checkStatePolicy(policy);
     return this.vault.run(session, {
       creates: true,
-      run: ({ state, now, write }) => {
-        const change = state.set(extension, entry, { now, policy });
-        const value = state.peek(extension, entry.key);
-        if (!change.stored || value === undefined) return change;
-        const evicted = change.evicted.map(({ key }) => key);
-        write([...setLine({ extension, value, end: state.end }), JSON.stringify(evicted)], true);
-        return change;
+      run: (draft) => writeValue(draft, { extension, ...entry }, policy),
+    });
+  }
+
+  async peek(query: StatePeek): Promise<StateView> {
+    return this.vault.run(query.session, {
+      run: ({ state, now }) => {
+        state.purge(now);
+        return state.view(query);
+      },
+    });
+  }
+
+  async apply({ session, entries, used }: StateBatch, policy: StatePolicy): Promise<readonly StateChange[]> {
+    for (const { key } of [...entries, ...used]) checkStateKey(key);
+    checkStatePolicy(policy);
+    return this.vault.run(session, {
+      creates: entries.length > 0,
+      run: (draft) => {
+        for (const read of used) readValue(draft, read, policy);
+        return entries.map((entry) => writeValue(draft, entry, policy));
       },
     });
   }
@@ -108,6 +119,32 @@ export class FileStateStore implements StateStore {
       },
     });
   }
+}
+
+type Draft = Parameters<VaultStep<SessionState, unknown>['run']>[0];
+
+function readValue(
+  { state, now, write }: Draft,
+  { extension, key }: { readonly extension: string; readonly key: string },
+  policy: StatePolicy,
+): string | undefined {
+  const text = state.get(extension, key, { now, policy });
+  const value = state.peek(extension, key);
+  if (value !== undefined) write(useLine({ extension, value, end: state.end }), false);
+  return text;
+}
+
+function writeValue(
+  { state, now, write }: Draft,
+  { extension, ...entry }: SessionStateEntry,
+  policy: StatePolicy,
+): StateChange {
+  const change = state.set(extension, entry, { now, policy });
+  const value = state.peek(extension, entry.key);
+  if (!change.stored || value === undefined) return change;
+  const evicted = change.evicted.map(({ key }) => key);
+  write([...setLine({ extension, value, end: state.end }), JSON.stringify(evicted)], true);
+  return change;
 }
 
 /** A value, with the time at which its session expires. */

@@ -3,19 +3,31 @@ import { checkStateKey, MAX_SCOPE_KEYS, utf8Bytes } from '../../state/state-key.
 import { checkStatePolicy } from '../../state/state-policy.js';
 import type {
   EvictedState,
+  StateBatch,
   StateChange,
   StateEntry,
+  StatePeek,
   StatePolicy,
   StateScope,
   StateStats,
   StateStore,
+  StateView,
 } from '../../state/state-store.js';
 import { keyPrefixOf } from './client.js';
 import { RedisConnection, type RedisScript, textsOf } from './connection.js';
 import { RedisExtensionIndex } from './extension-index.js';
 import { fromKeyPiece, RedisKeys, toKeyPiece } from './keys.js';
 import { type RedisStoreOptions, resolveStateStoreOptions } from './options.js';
-import { clearScript, clearSessionScript, getScript, setScript, statsScript, touchScript } from './state-script.js';
+import {
+  applyScript,
+  clearScript,
+  clearSessionScript,
+  getScript,
+  peekScript,
+  setScript,
+  statsScript,
+  touchScript,
+} from './state-script.js';
 
 /**
  * Stores the state of extensions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the
@@ -45,16 +57,8 @@ export class RedisStateStore implements StateStore {
   async set(scope: StateScope, { key, value, ifValue }: StateEntry, policy: StatePolicy): Promise<StateChange> {
     checkStateKey(key);
     const { session, keys, member } = this.locate(scope, key);
-    const limits = [policy.extensionBytes, policy.sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
-    const args = [member, value, ...limits, `${utf8Bytes(key)}`, ...conditionOf(ifValue)];
-    const [stored, before, after, ...evicted] = await this.slide({ script: setScript, session, keys, args, policy });
-    return {
-      stored: stored === '1',
-      ...(stored === 'conflict' && { conflict: true }),
-      evicted: pairsOf(evicted).map(([name, bytes]): EvictedState => ({ key: name, bytes })),
-      bytesBefore: Number(before),
-      bytesAfter: Number(after),
-    };
+    const args = [...limitsOf(policy), member, value, `${utf8Bytes(key)}`, ...conditionOf(ifValue)];
+    return changeOf(await this.slide({ script: setScript, session, keys, args, policy }));
   }
 
   async clear(scope: StateScope, key?: string): Promise<number> {
@@ -88,6 +92,32 @@ export class RedisStateStore implements StateStore {
     const reply = await this.connection.begin()(statsScript, this.keys.state(toKeyPiece(session)), []);
     const [bytes, ...extensions] = textsOf(reply);
     return { bytes: Number(bytes), extensions: Object.fromEntries(pairsOf(extensions)) };
+  }
+
+  async peek({ session, extensions, extensionBytes }: StatePeek): Promise<StateView> {
+    const args = [toWhole(extensionBytes), ...extensions.map(toKeyPiece)];
+    const reply = await this.connection.begin()(peekScript, this.keys.state(toKeyPiece(session)), args);
+    return viewOf(textsOf(reply), extensions);
+  }
+
+  async apply({ session, entries, used }: StateBatch, policy: StatePolicy): Promise<readonly StateChange[]> {
+    for (const { key } of [...entries, ...used]) checkStateKey(key);
+    const piece = toKeyPiece(session);
+    const memberOf = (it: { extension: string; key: string }) => `${toKeyPiece(it.extension)}:${toKeyPiece(it.key)}`;
+    const writes = entries.flatMap((entry) => {
+      const [condition = '', expected = ''] = conditionOf(entry.ifValue);
+      return [memberOf(entry), entry.value, `${utf8Bytes(entry.key)}`, condition, expected];
+    });
+    const keys = [...this.keys.state(piece), ...entries.map((entry) => this.keys.value(piece, memberOf(entry)))];
+    const args = [...limitsOf(policy), `${entries.length}`, ...writes, ...used.map(memberOf)];
+    const reply = await this.slide({ script: applyScript, session: piece, keys, args, policy });
+    const changes: StateChange[] = [];
+    for (let at = 0; at < reply.length; ) {
+      const end = at + 4 + 2 * Number(reply[at]);
+      changes.push(changeOf(reply.slice(at + 1, end)));
+      at = end;
+    }
+    return changes;
   }
 
   private async clearScope(extension: string, session: string): Promise<number> {
@@ -133,6 +163,36 @@ interface Slide {
   readonly keys: readonly string[];
   readonly args: readonly string[];
   readonly policy: StatePolicy;
+}
+
+function limitsOf({ extensionBytes, sessionBytes }: StatePolicy): string[] {
+  return [extensionBytes, sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
+}
+
+function changeOf([stored, before, after, ...evicted]: readonly string[]): StateChange {
+  return {
+    stored: stored === '1',
+    ...(stored === 'conflict' && { conflict: true }),
+    evicted: pairsOf(evicted).map(([key, bytes]): EvictedState => ({ key, bytes })),
+    bytesBefore: Number(before),
+    bytesAfter: Number(after),
+  };
+}
+
+/** Reads the reply of `peekScript`. */
+function viewOf([count, bytes, ...reply]: readonly string[], requested: readonly string[]): StateView {
+  let at = 2 * Number(count);
+  const extensions = Object.fromEntries(pairsOf(reply.slice(0, at)));
+  const complete: string[] = [];
+  const values: StateView['values'][number][] = [];
+  for (const extension of requested) {
+    if (reply[at] === '1') complete.push(extension);
+    const end = at + 2 + 2 * Number(reply[at + 1]);
+    for (at += 2; at < end; at += 2) {
+      values.push({ extension, key: fromKeyPiece(reply[at] ?? ''), value: reply[at + 1] ?? '' });
+    }
+  }
+  return { bytes: Number(bytes), extensions, values, complete };
 }
 
 /** Returns the condition of a write as arguments of the script. */

@@ -1,5 +1,6 @@
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import { deniedCall } from '../../model/denial.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
@@ -84,7 +85,7 @@ export class AgUIWriter implements RunWriter {
   }
 
   denyCall(callId: string): void {
-    this.pushResult(callId, 'The call was denied.');
+    this.pushResult(callId, deniedCall());
   }
 
   /** The interrupt of the answer ended with the request that resumed the run. */

@@ -1,3 +1,4 @@
+import { isDeniedAnswer } from '../../model/denial.js';
 import { type Message, textOf } from '../../model/message.js';
 
 /**
@@ -27,5 +28,5 @@ export function shownMessages(history: readonly Message[]): readonly Message[] {
 
 /** The run that resumed the answer wrote this message. */
 function isDenial(message: Message): boolean {
-  return message.role === 'user' && /^The answer was denied(: .*)?\. Answer again\.$/s.test(textOf(message));
+  return message.role === 'user' && isDeniedAnswer(textOf(message));
 }

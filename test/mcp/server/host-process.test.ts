@@ -38,7 +38,7 @@ test('without the SDK, a server is unavailable and its error names the package t
     register(${JSON.stringify(`file://${hook}`)});
     const { mcpServers } = await import(${JSON.stringify(`${root}src/mcp/mcp.ts`)});
     const events = [];
-    const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { debug() {}, info() {}, warn() {}, error: (text, { code }) => console.log(code, text) } } });
+    const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { debug() {}, info() {}, error() {}, warn: (text, { code }) => console.log(code, text) } } });
     await mcp.connect();
     console.log(mcp.status()[0].state);`,
   );

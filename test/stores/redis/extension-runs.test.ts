@@ -24,8 +24,10 @@ describeWithRedis('extensions while Redis is away or slow', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   let delayMs = 0;
+  const commands: (string | undefined)[] = [];
   const delayed = {
     async sendCommand(args: string[]) {
+      commands.push(args[0]);
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
       return client.sendCommand(args);
     },
@@ -99,4 +101,28 @@ describeWithRedis('extensions while Redis is away or slow', () => {
     expect((await going.session.run('go')).text).toBe('Aye.222');
     expect((await failing.session.run('go')).text).toMatch(/^Aye\.\d22$/);
   });
+
+  test.each([
+    ['a shorter lifetime than their session', 24 * 3_600_000, ['EVALSHA', 'EVALSHA']],
+    ['the lifetime of their session', 3_600_000, ['EVALSHA', 'EVALSHA', 'EVALSHA']],
+  ])(
+    'a run of 5 extensions that read and write values with %s sends few commands',
+    async (_title, sessionTtlMs, sent) => {
+      const writer = (id: string): ExtensionInput => ({
+        id,
+        onLlmOutput: async (output, { getState, setState }) => {
+          const count = ((await getState<number>('n')) ?? 0) + 1;
+          await setState('n', count);
+          return `${output}${count}`;
+        },
+      });
+      const options = { ttlMs: 3_600_000, sessionTtlMs, stateTimeoutMs: 5_000 };
+      const { session } = await sessionOf(['a', 'b', 'c', 'd', 'e'].map(writer), options);
+      await session.run('go');
+      commands.length = 0;
+
+      expect((await session.run('go')).text).toBe('Aye.22222');
+      expect(commands).toEqual(sent);
+    },
+  );
 });

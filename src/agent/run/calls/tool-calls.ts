@@ -1,5 +1,6 @@
 import { isPromise } from '../../../internal/promise.js';
 import type { Step } from '../../../lifecycle/compose.js';
+import { scopeOf } from '../../../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
@@ -106,7 +107,7 @@ function startWrapped(
   const part = calls.parts[index] as ToolCallPart;
   calls.latest = undefined;
   try {
-    const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), run);
+    const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), scopeOf(run));
     if (isPromise(output)) return output;
     settleCall(calls, index, output);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { describeError } from '../../../errors.js';
 import { Stop } from '../../../internal/stop.js';
 import type { ApprovableCall, CallsInFlight } from '../../../lifecycle/hook-run.js';
+import { deniedCall } from '../../../model/denial.js';
 import type { Message, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult } from '../../../tools/tool-result.js';
@@ -109,7 +110,7 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
     }
     const reason = decision === 'deny' ? undefined : decision.deny;
     run.record({ ...record, type: 'block', reason });
-    known.set(id, errorResult(reason === undefined ? 'The call was denied.' : `The call was denied: ${reason}`));
+    known.set(id, errorResult(deniedCall(reason)));
   }
   return new TurnCalls(run, calls, { results: known, approved });
 }

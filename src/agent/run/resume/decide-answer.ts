@@ -1,3 +1,4 @@
+import { deniedAnswer } from '../../../model/denial.js';
 import { type AssistantMessage, textOf, type UserMessage } from '../../../model/message.js';
 import { weighAnswer } from '../output.js';
 import type { Run } from '../run.js';
@@ -31,8 +32,7 @@ export async function decideAnswer(run: Run, message: UserMessage | undefined): 
   } else {
     const reason = decision === 'deny' ? undefined : decision.deny;
     run.record({ ...record, type: 'block', reason });
-    const content = `The answer was denied${reason === undefined ? '' : `: ${reason}`}. Answer again.`;
-    conversation.push({ role: 'user', content });
+    conversation.push({ role: 'user', content: deniedAnswer(reason) });
     conversation.flush();
   }
   await saveRun(run);

@@ -1,5 +1,6 @@
 import type { StateStore } from '../../../state/state-store.js';
 import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { batchCases } from './batches.js';
 import { conditionCases } from './conditions.js';
 import { lifetimeCases } from './lifetimes.js';
 import { limitCases } from './limits.js';
@@ -22,5 +23,5 @@ export interface StateStoreContractOptions extends ContractSubject<StateStore> {
 export function stateStoreContract(options: StateStoreContractOptions): ContractCase[] {
   const { unitMs = 150 } = options;
   const subject = { ...withPass<StateStore, StateStoreContractOptions>(options), unitMs };
-  return casesOf(subject, [scopeCases, limitCases, lifetimeCases, conditionCases, policyCases]);
+  return casesOf(subject, [scopeCases, limitCases, lifetimeCases, conditionCases, policyCases, batchCases]);
 }

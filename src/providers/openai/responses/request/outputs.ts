@@ -1,3 +1,4 @@
+import { reasonOfDeniedCall } from '../../../../model/denial.js';
 import type { ContentPart, ToolResultPart } from '../../../../model/message.js';
 import { toolParameters } from '../../../shared/tools/tool-parameters.js';
 import { contentText, resultText } from '../../../shared/tools/tool-result.js';
@@ -68,5 +69,5 @@ export function toolsFound(result: ToolResultPart): readonly WireObject[] {
 
 /** Returns the reason of a denial. */
 export function approvalReason({ content }: ToolResultPart): string | undefined {
-  return /^The call was denied: (.+)$/s.exec(contentText(content))?.[1];
+  return reasonOfDeniedCall(contentText(content));
 }

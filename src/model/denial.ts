@@ -1,0 +1,19 @@
+/** Returns the tool result of a call that a person or a lifecycle denied. */
+export function deniedCall(reason?: string): string {
+  return `The call was denied${reason === undefined ? '.' : `: ${reason}`}`;
+}
+
+/** Returns the reason in a text of `deniedCall`. */
+export function reasonOfDeniedCall(text: string): string | undefined {
+  return /^The call was denied: (.+)$/s.exec(text)?.[1];
+}
+
+/** Returns the message to the model after a person denied its answer. */
+export function deniedAnswer(reason?: string): string {
+  return `The answer was denied${reason === undefined ? '' : `: ${reason}`}. Answer again.`;
+}
+
+/** Returns true for a text of `deniedAnswer`. */
+export function isDeniedAnswer(text: string): boolean {
+  return /^The answer was denied(: .*)?\. Answer again\.$/s.test(text);
+}

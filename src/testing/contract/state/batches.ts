@@ -1,0 +1,148 @@
+import type { StateStore } from '../../../state/state-store.js';
+import type { CaseTable } from '../contract-case.js';
+import { expectFailure, expectThat } from '../expect-that.js';
+import { a, b, elsewhere, type StateSubject, start } from './subject.js';
+
+/** Returns the optional methods of a store, or undefined if the store does not have them. */
+function batchesOf(store: StateStore) {
+  const { peek, apply } = store;
+  if (peek === undefined || apply === undefined) return undefined;
+  return { peek: peek.bind(store), apply: apply.bind(store) };
+}
+
+const session = 's';
+
+/** A store without `peek` and `apply` fulfils these cases. */
+export const batchCases: CaseTable<StateSubject> = {
+  '`peek` returns the values and sizes of the requested extensions in one session': async (subject) => {
+    const { store, roomy } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    const none = { bytes: 0, extensions: {}, values: [], complete: ['a', 'b'] };
+    expectThat(await batches.peek({ session, extensions: ['a', 'b'], extensionBytes: 100 })).equals(none);
+    for (const scope of [a, b, elsewhere]) await store.set(scope, { key: 'k: %', value: scope.session }, roomy);
+
+    expectThat(await batches.peek({ session, extensions: ['b', '*'], extensionBytes: 100 })).equals({
+      bytes: 10,
+      extensions: { a: 5, b: 5 },
+      values: [{ extension: 'b', key: 'k: %', value: 's' }],
+      complete: ['b', '*'],
+    });
+  },
+  '`peek` returns the most recently used values if not all fit': async (subject) => {
+    const { store, roomy } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    for (const key of ['1', '2', '3']) await store.set(a, { key, value: 'x' }, roomy);
+    await store.get(a, '1', roomy);
+    await store.set(b, { key: '1', value: 'x' }, roomy);
+
+    const { values, complete } = await batches.peek({ session, extensions: ['a', 'b'], extensionBytes: 5 });
+
+    expectThat(values.map(({ extension, key }) => extension + key)).equals(['a1', 'a3', 'b1']);
+    expectThat(complete).equals(['b']);
+  },
+  '`peek` restarts no lifetime, and does not return expired values': async (subject) => {
+    const { store, pass, short } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    const query = { session, extensions: ['a'], extensionBytes: 100 };
+    await store.set(a, { key: 'k', value: 'x' }, short);
+
+    await pass(2);
+    expectThat(await batches.peek(query)).matches({ bytes: 2 });
+    await pass(3);
+
+    expectThat(await batches.peek(query)).equals({ bytes: 0, extensions: {}, values: [], complete: ['a'] });
+  },
+  '`apply` stores values of several extensions, and restarts the lifetime of values that were read': async (
+    subject,
+  ) => {
+    const { store, pass, short } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    for (const key of ['read', 'left']) await store.set(a, { key, value: 'x' }, short);
+    await pass(2);
+
+    const entries = [
+      { extension: 'a', key: 'new', value: '1' },
+      { extension: 'b', key: 'new', value: '22', ifValue: null },
+    ];
+    const used = [
+      { extension: 'a', key: 'read' },
+      { extension: 'a', key: 'missing' },
+    ];
+    expectThat(await batches.apply({ session, entries, used }, short)).equals([
+      { stored: true, evicted: [], bytesBefore: 10, bytesAfter: 14 },
+      { stored: true, evicted: [], bytesBefore: 14, bytesAfter: 19 },
+    ]);
+    await pass(3);
+
+    const values = await Promise.all(['read', 'left', 'new'].map((key) => store.get(a, key, short)));
+    expectThat(values).equals(['x', undefined, '1']);
+    expectThat(await store.get(b, 'new', short)).equals('22');
+  },
+  '`apply` refuses single values by their condition or their size, and evicts like `set`': async (subject) => {
+    const { store, tight } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    for (const key of ['1', '2', '3']) await store.set(a, { key, value: 'xxx' }, tight);
+    const entries = [
+      { extension: 'a', key: '1', value: 'yyy', ifValue: 'other' },
+      { extension: 'a', key: '2', value: 'yyy', ifValue: 'xxx' },
+      { extension: 'a', key: '4', value: 'x'.repeat(20) },
+      { extension: 'a', key: '5', value: 'xx' },
+    ];
+
+    const changes = await batches.apply({ session, entries, used: [{ extension: 'a', key: '1' }] }, tight);
+
+    expectThat(changes).equals([
+      { stored: false, conflict: true, evicted: [], bytesBefore: 12, bytesAfter: 12 },
+      { stored: true, evicted: [], bytesBefore: 12, bytesAfter: 12 },
+      { stored: false, evicted: [], bytesBefore: 12, bytesAfter: 12 },
+      { stored: true, evicted: [{ key: '3', bytes: 4 }], bytesBefore: 12, bytesAfter: 11 },
+    ]);
+    expectThat(await store.get(a, '1', tight)).equals('xxx');
+    expectThat(await store.get(a, '2', tight)).equals('yyy');
+  },
+  '`apply` without an effect creates no session': async (subject) => {
+    const { store, roomy } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    const used = [{ extension: 'a', key: 'k' }];
+    const entries = [{ extension: 'a', key: 'k', value: 'x', ifValue: 'never' }];
+
+    expectThat(await batches.apply({ session, entries: [], used }, roomy)).equals([]);
+    expectThat(await batches.apply({ session, entries, used }, roomy)).matches([{ stored: false, conflict: true }]);
+
+    expectThat(await store.stats(session)).equals({ bytes: 0, extensions: {} });
+    expectThat(await store.clearSession(session)).equals(0);
+  },
+  '`apply` refuses an invalid key or policy, and changes nothing': async (subject) => {
+    const { store, roomy } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    const entries = [
+      { extension: 'a', key: 'k', value: 'x' },
+      { extension: 'a', key: '', value: 'x' },
+    ];
+
+    await expectFailure(() => batches.apply({ session, entries, used: [] }, roomy), { code: 'ERR_STATE_KEY' });
+    const invalid = { ...roomy, ttlMs: 0 };
+    const [entry] = entries;
+    const batch = { session, entries: entry === undefined ? [] : [entry], used: [] };
+    await expectFailure(() => batches.apply(batch, invalid), { code: 'ERR_OPTION_INVALID' });
+
+    expectThat(await store.stats(session)).equals({ bytes: 0, extensions: {} });
+  },
+  'a value that `apply` stores is found by `clearExtension`': async (subject) => {
+    const { store, roomy } = await start(subject);
+    const batches = batchesOf(store);
+    if (batches === undefined) return;
+    const entries = ['a', 'b'].map((extension) => ({ extension, key: 'k', value: 'x' }));
+    await batches.apply({ session, entries, used: [] }, roomy);
+
+    expectThat(await store.clearExtension('a')).equals(1);
+    expectThat(await store.clearExtension('b')).equals(1);
+  },
+};
