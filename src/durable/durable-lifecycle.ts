@@ -3,6 +3,7 @@ import type { Run } from '../agent/run/run.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
+import type { Awaitable } from '../internal/promise.js';
 import { hookRunOf } from '../lifecycle/hook-run.js';
 import type {
   AgentLifecycle,
@@ -16,7 +17,7 @@ import type { ModelResponse } from '../model/model.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { Tool, ToolResult, ToolSource } from '../tools/tool.js';
 import { DurableSetupError } from './error.js';
-import { NamedLifecycles } from './named-lifecycles.js';
+import { membersOf, NamedLifecycles } from './named-lifecycles.js';
 import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from './options.js';
 import { Codec } from './record/codec.js';
 import { recordEffects, stepScope } from './record/scope.js';
@@ -72,6 +73,8 @@ class DurableRuns implements DurableLifecycle {
   private readonly steps: Steps;
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
+  /** The hooks alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
+  private readonly hooks: AgentLifecycle;
   private readonly runs = new WeakMap<RunContext, KnownRun>();
   /** The clocks of the agents whose tools may differ between two attempts. */
   private readonly withLiveTools = new WeakSet<Clock>();
@@ -80,6 +83,7 @@ class DurableRuns implements DurableLifecycle {
     this.settings = settings;
     this.steps = new Steps(settings.step, new Codec(settings));
     this.named = new NamedLifecycles(settings, this.steps);
+    this.hooks = membersOf(this as AgentLifecycle<never>) as AgentLifecycle;
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
@@ -93,7 +97,7 @@ class DurableRuns implements DurableLifecycle {
     const { outside, inside } = this.named.arrange(lifecycle);
     return {
       ...options,
-      lifecycle: [...outside, this, ...inside] as readonly AgentLifecycle<Context>[],
+      lifecycle: [...outside, this.hooks, ...inside] as readonly unknown[] as readonly AgentLifecycle<Context>[],
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
@@ -112,7 +116,7 @@ class DurableRuns implements DurableLifecycle {
     await this.steps.start(this.known(run).run);
   }
 
-  async beforeToolSelection(tools: readonly Tool[], run: RunContext): Promise<readonly Tool[]> {
+  beforeToolSelection(tools: readonly Tool[], run: RunContext): Awaitable<readonly Tool[]> {
     if (!this.withLiveTools.has(run.clock) || stepScope.getStore() !== undefined) return tools;
     const known = this.known(run);
     known.lists += 1;

@@ -106,7 +106,7 @@ function nameOf(lifecycle: AnyLifecycle): string | undefined {
 }
 
 /** Returns the members of a lifecycle as a plain object, with methods that are bound to the lifecycle. */
-function membersOf(lifecycle: AnyLifecycle): AnyLifecycle {
+export function membersOf(lifecycle: AnyLifecycle): AnyLifecycle {
   const members: Record<string, unknown> = {};
   for (const member of MEMBERS) {
     const value: unknown = lifecycle[member];

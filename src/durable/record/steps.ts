@@ -32,6 +32,8 @@ interface StepRecord {
 /** A call of the function of a step in this process. */
 interface Execution {
   error?: unknown;
+  /** Rejects the step, and ends this attempt. */
+  readonly lose: (error: unknown) => void;
 }
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
@@ -100,16 +102,15 @@ export class Steps {
     const { name, key, kind, run } = request;
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
-    const stored = new Promise<JsonValue>((resolve, reject) => {
-      const execute = async () => {
-        executed = {};
-        const record = await this.execute(request, work, executed).catch(reject);
-        // Nothing is stored, so that the next attempt runs the step again.
-        return (record ?? (await new Promise<never>(() => {}))) as unknown as JsonValue;
+    const stored = await new Promise<JsonValue>((resolve, reject) => {
+      const lose = (error: unknown) => reject(this.lose(run, error));
+      const execute = () => {
+        executed = { lose };
+        return this.execute(request, work, executed) as Promise<JsonValue>;
       };
-      this.step(name, execute, { key, kind }).then(resolve, reject);
+      this.step(name, execute, { key, kind }).then(resolve, lose);
     });
-    const record = recordOf(name, await this.untilLost(run, stored));
+    const record = recordOf(name, stored);
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
       run.end.abort(abortFromJson(record.aborted));
@@ -117,20 +118,30 @@ export class Steps {
     }
     if (run !== undefined && record.effects !== undefined) {
       const effects = this.codec.decode(record.effects, request);
-      const restored = isPromise(effects) ? await this.untilLost(run, effects) : effects;
+      const restored = isPromise(effects) ? await this.restored(run, effects) : effects;
       applyEffects(run, restored as Effects, executed === undefined);
     }
     if (record.error === undefined) {
       const value = this.codec.decode(record.value ?? null, request);
-      return (isPromise(value) ? await this.untilLost(run, value) : value) as T;
+      return (isPromise(value) ? await this.restored(run, value) : value) as T;
     }
     if (executed !== undefined && 'error' in executed) throw executed.error;
     const error = failureFromJson(record.error);
     throw endsRun(error) && run !== undefined ? run.end.own(error) : error;
   }
 
+  /** Never rejects. Stays pending if the next attempt must run the step again, so that nothing is stored. */
+  private async execute(request: StepRequest, work: () => Promise<unknown>, executed: Execution): Promise<unknown> {
+    try {
+      return (await this.recorded(request, work, executed)) ?? (await new Promise<never>(() => {}));
+    } catch (error) {
+      executed.lose(error);
+      return await new Promise<never>(() => {});
+    }
+  }
+
   /** Rejects with BlobStoreError if the blob store fails. Every other error becomes part of the record. */
-  private async execute(
+  private async recorded(
     request: StepRequest,
     work: () => Promise<unknown>,
     executed: Execution,
@@ -168,10 +179,10 @@ export class Steps {
     return record;
   }
 
-  /** Ends this attempt if `stored` rejects. Missing bytes are an error of the step instead. */
-  private async untilLost<T>(run: Run | undefined, stored: PromiseLike<T>): Promise<T> {
+  /** Ends this attempt if the blob store fails. Missing bytes are an error of the step instead. */
+  private async restored(run: Run | undefined, value: PromiseLike<unknown>): Promise<unknown> {
     try {
-      return await stored;
+      return await value;
     } catch (error) {
       throw error instanceof StepDataError ? error : this.lose(run, error);
     }

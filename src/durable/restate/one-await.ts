@@ -11,9 +11,6 @@ interface Operation {
   readonly isWait: boolean;
 }
 
-/** Turns of the microtask queue in which the calls of one turn of an agent begin their steps. */
-const SAME_TASK = 3;
-
 type Settled = { readonly operation: Operation; readonly value: unknown; readonly failure: Error | undefined };
 
 /**
@@ -50,18 +47,21 @@ export class OneAwait {
     return new Promise<T>((resolve, reject) => {
       this.queue.push({ begin, resolve: resolve as (value: unknown) => void, reject, isWait });
       if (this.lost !== undefined) this.failAll(this.lost);
-      else if (!this.isRunning) void this.run();
+      if (this.isRunning || this.lost !== undefined) return;
+      this.isRunning = true;
+      // After all microtasks, so that other steps of the same task join the first `await`.
+      process.nextTick(() => void this.run());
     });
   }
 
   private async run(): Promise<void> {
-    this.isRunning = true;
-    // Other steps of the same task join the first `await`.
-    for (let turn = 0; turn < SAME_TASK; turn += 1) await undefined;
     while (this.queue.length + this.open.size > 0) {
       for (const operation of this.queue.splice(0)) this.open.set(operation, operation.begin());
       try {
-        await (this.open.size === 1 ? this.settleOnly() : this.settleFirst());
+        const [first] = this.open;
+        // A race would take longer than the promise itself.
+        if (this.open.size === 1 && first !== undefined) this.settled(first[0], await first[1]);
+        else await this.settleFirst();
       } catch (error) {
         // Restate has cancelled the invocation.
         this.failAll(error);
@@ -72,10 +72,7 @@ export class OneAwait {
     this.isRunning = false;
   }
 
-  /** Awaits the only open operation itself. A race would take longer. */
-  private async settleOnly(): Promise<void> {
-    const [[operation, promise]] = [...this.open] as [[Operation, RestatePromiseLike<unknown>]];
-    const value = await promise;
+  private settled(operation: Operation, value: unknown): void {
     this.open.delete(operation);
     operation.resolve(value);
   }
