@@ -7,6 +7,9 @@ const alias = readEntries().map(({ specifier, source }) => ({
   replacement: fileURLToPath(new URL(source, import.meta.url)),
 }));
 
+const TEMPORARY_HOME = 'test/support/home/temporary-home.ts';
+const GUARD_HOME = 'test/support/home/guard-home.ts';
+
 export default defineConfig(({ mode }) => ({
   resolve: { alias },
   test: {
@@ -28,7 +31,8 @@ export default defineConfig(({ mode }) => ({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/package/**'],
-          setupFiles: 'test/support/docs/collect-option-errors.ts',
+          globalSetup: TEMPORARY_HOME,
+          setupFiles: [GUARD_HOME, 'test/support/docs/collect-option-errors.ts'],
         },
       },
       {
@@ -36,7 +40,8 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'package',
           include: ['test/package/**/*.test.ts'],
-          globalSetup: 'test/support/ensure-built.ts',
+          globalSetup: [TEMPORARY_HOME, 'test/support/ensure-built.ts'],
+          setupFiles: GUARD_HOME,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

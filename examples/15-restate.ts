@@ -7,7 +7,8 @@ import { type DecisionRequest, durable, isFinalError, restateStep } from 'keelso
 import { approval } from 'keelson/lifecycles';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { z } from 'zod';
-import { freePort, post, startRestateServer } from './durable/restate-server.js';
+import { post, startRestateServer } from './durable/restate-server.js';
+import { freePort } from './host/free-port.js';
 
 const server = await startRestateServer();
 const model = scriptedModel([calls('pay', { amount: 40 }), says('The fee is paid.')], { perRun: true });

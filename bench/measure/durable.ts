@@ -1,6 +1,7 @@
 import { createServer, type Http2Server } from 'node:http2';
 import { type Context, createEndpointHandler, service } from '@restatedev/restate-sdk';
-import { freePort, post, startRestateServer } from '../../examples/durable/restate-server.js';
+import { post, startRestateServer } from '../../examples/durable/restate-server.js';
+import { freePort } from '../../examples/host/free-port.js';
 import type * as Durable from '../../src/durable/durable.js';
 import type * as Keelson from '../../src/index.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';

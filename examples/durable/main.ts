@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort, post, type RestateServer, startRestateServer } from './restate-server.js';
+import { freePort } from '../host/free-port.js';
+import { post, type RestateServer, startRestateServer } from './restate-server.js';
 
 const PROGRAM = fileURLToPath(new URL('service.ts', import.meta.url));
 

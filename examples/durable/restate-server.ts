@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from '../host/free-port.js';
 
 /** A Restate server of this program. Its data is removed when it stops. */
 export interface RestateServer {
@@ -49,15 +49,6 @@ export async function post<T = void>(url: string, body: unknown): Promise<T> {
     if (response?.ok) return (text ? JSON.parse(text) : undefined) as T;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 function findProgram(): string | undefined {

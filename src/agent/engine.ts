@@ -15,7 +15,7 @@ import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner } from './loader-runner.js';
-import { type Attached, Run } from './run/run.js';
+import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
 import type { RunConfig } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
 import { startLimit } from './run/time-limit.js';
@@ -24,8 +24,6 @@ import { AgentSessions } from './sessions.js';
 
 /** Time limit in milliseconds for the aborted runs when the agent is closed. */
 const CLOSE_MS = 5_000;
-const UNATTACHED: Attached = {};
-const NO_OPTIONS: AnyRunOptions = {};
 
 /** The implementation of an agent: its lifecycles, loaders, runs and sessions. */
 export class Engine {

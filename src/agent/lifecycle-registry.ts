@@ -5,7 +5,7 @@ import { type RegisteredLifecycle, registerLifecycle } from '../lifecycle/regist
 import type { ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
-import { callModel } from './run/calls/model-call.js';
+import { callModelStep } from './run/calls/model-call.js';
 import { callTool } from './run/calls/tool-call.js';
 
 /** The lifecycles of an agent, and the hook chain and tool catalog that are compiled when the list changes. */
@@ -88,7 +88,7 @@ export class LifecycleRegistry {
   }
 
   private compile(): Chain {
-    return compileChain(this.registered, { callModel, callTool });
+    return compileChain(this.registered, { callModel: callModelStep, callTool });
   }
 
   private collect(): ToolCatalog {

@@ -1,4 +1,4 @@
-import type { ResumeDecisions } from '../agent/run/resume/continuation.js';
+import { isDecision, type ResumeDecisions } from '../agent/run/resume/continuation.js';
 import type { RunResult } from '../agent/run-result.js';
 import { isObject } from '../internal/json.js';
 
@@ -15,9 +15,4 @@ export function decisionProblem(decisions: unknown, { pending }: Pick<RunResult,
 /** Narrows checked decisions to the type of `resume`. */
 export function asDecisions(decisions: unknown): ResumeDecisions {
   return decisions as ResumeDecisions;
-}
-
-function isDecision(decision: unknown): boolean {
-  if (decision === 'approve' || decision === 'deny') return true;
-  return isObject(decision) && typeof decision.deny === 'string';
 }

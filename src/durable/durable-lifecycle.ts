@@ -1,5 +1,8 @@
 import type { AgentOptions } from '../agent/agent-options.js';
 import type { Run } from '../agent/run/run.js';
+import { type Clock, systemClock } from '../internal/clock.js';
+import { clock as clockRule } from '../internal/options/rules.js';
+import { validateOption } from '../internal/options/validate.js';
 import { hookRunOf } from '../lifecycle/hook-run.js';
 import type {
   AgentLifecycle,
@@ -70,8 +73,8 @@ class DurableRuns implements DurableLifecycle {
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
   private readonly runs = new WeakMap<RunContext, KnownRun>();
-  /** True if the tools of the agent may differ between two attempts. */
-  private hasLiveTools = false;
+  /** The clocks of the agents whose tools may differ between two attempts. */
+  private readonly withLiveTools = new WeakSet<Clock>();
 
   constructor(settings: ResolvedOptions) {
     this.settings = settings;
@@ -80,18 +83,20 @@ class DurableRuns implements DurableLifecycle {
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
-    const { lifecycle = [], loaders = [], tools, store, clock } = options;
+    const { lifecycle = [], loaders = [], tools, store } = options;
     // The agent describes the invalid option.
     if (!Array.isArray(lifecycle) || !Array.isArray(loaders)) return options;
-    if (clock !== undefined) this.steps.base = clock;
-    this.hasLiveTools = loaders.length > 0 || [tools, ...lifecycle.map((one) => one.tools)].some(isLive);
-    const { outside, inside } = this.named.arrange(lifecycle, loaders.length > 0);
+    validateOption('clock', options.clock, clockRule);
+    const clock = this.steps.clockOver(options.clock ?? systemClock);
+    if (loaders.length > 0 || [tools, ...lifecycle.map((one) => one?.tools)].some(isLive))
+      this.withLiveTools.add(clock);
+    const { outside, inside } = this.named.arrange(lifecycle);
     return {
       ...options,
       lifecycle: [...outside, this, ...inside] as readonly AgentLifecycle<Context>[],
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
-      clock: this.steps.clock,
+      clock,
       ...(store && { store: this.sessions(store) }),
     };
   }
@@ -102,13 +107,13 @@ class DurableRuns implements DurableLifecycle {
 
   async beforeAgent(_input: string, run: RunContext): Promise<void> {
     if (stepScope.getStore() !== undefined) return;
-    if (run.ids !== this.steps.ids || run.clock !== this.steps.clock) throw new DurableSetupError(SETUP);
-    this.named.assertFound();
+    if (!this.steps.owns(run)) throw new DurableSetupError(SETUP);
+    this.named.assertPlaced();
     await this.steps.start(this.known(run).run);
   }
 
   async beforeToolSelection(tools: readonly Tool[], run: RunContext): Promise<readonly Tool[]> {
-    if (!this.hasLiveTools || stepScope.getStore() !== undefined) return tools;
+    if (!this.withLiveTools.has(run.clock) || stepScope.getStore() !== undefined) return tools;
     const known = this.known(run);
     known.lists += 1;
     return storedTools(this.steps, tools, { run: known.run, number: known.lists });
@@ -137,8 +142,7 @@ class DurableRuns implements DurableLifecycle {
       known = { run, models: 0, lists: 0, calls: new Map() };
       this.runs.set(context, known);
       recordEffects(run, NAME);
-      // A step stays pending when the agent is closed. The run must notice the close meanwhile.
-      run.end.stopper();
+      this.steps.watch(run);
     }
     return known;
   }

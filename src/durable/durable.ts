@@ -14,6 +14,7 @@ export {
   durable,
 } from './durable-lifecycle.js';
 export {
+  BlobStoreError,
   DurableSetupError,
   isFinalError,
   ReplayMismatchError,

@@ -1,4 +1,4 @@
-import { KeelsonError } from '../errors.js';
+import { describeError, KeelsonError } from '../errors.js';
 
 /** An agent with a durable lifecycle lacks an option that the lifecycle needs. */
 export class DurableSetupError extends KeelsonError {
@@ -14,6 +14,21 @@ export class StepDataError extends KeelsonError {
   constructor(step: string, problem: string, options?: { readonly cause?: unknown }) {
     super(`The result of step "${step}" ${problem}`, options);
     this.step = step;
+  }
+}
+
+/** The blob store failed, so the step is neither stored nor restored. A later attempt of the execution tries again. */
+export class BlobStoreError extends KeelsonError {
+  readonly code = 'ERR_BLOB_STORE';
+  /** The name of the step. */
+  readonly step: string;
+  /** The key of the bytes. */
+  readonly key: string;
+
+  constructor(step: string, key: string, cause: unknown) {
+    super(`The blob store failed for the bytes "${key}" of step "${step}": ${describeError(cause)}`, { cause });
+    this.step = step;
+    this.key = key;
   }
 }
 
@@ -64,10 +79,20 @@ export class StepLostError extends KeelsonError {
 
 /**
  * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
- * False for an error that is not from Keelson, for a closed agent, and for an attempt that the engine has ended.
+ * False for an error that is not from Keelson. Also false for a closed agent, for an attempt that the engine has ended and
+ * for a failure of the blob store, and for an error with such a cause.
  */
 export function isFinalError(error: unknown): boolean {
   if (!(error instanceof KeelsonError)) return false;
-  const { code } = Object(error.code === 'ERR_RUN_ABORTED' ? error.cause : error) as { readonly code?: unknown };
-  return code !== 'ERR_AGENT_CLOSED' && code !== 'ERR_STEP_LOST';
+  let cause: unknown = error;
+  for (let depth = 0; cause instanceof KeelsonError && depth < MAX_CAUSES; depth += 1) {
+    if (TEMPORARY.includes(cause.code)) return false;
+    cause = cause.cause;
+  }
+  return true;
 }
+
+/** Ends the search in a cycle of causes. */
+const MAX_CAUSES = 20;
+
+const TEMPORARY: readonly string[] = ['ERR_AGENT_CLOSED', 'ERR_STEP_LOST', 'ERR_BLOB_STORE'];

@@ -13,6 +13,8 @@ const MEMBERS = [...HOOKS, 'name', 'priority', 'onFailure', 'timeoutMs', 'holdSt
 export class NamedLifecycles {
   private readonly missing: Set<string>;
   private readonly known: string[] = [];
+  /** A lifecycle of `outside` that a loader has added, after the durable lifecycle. */
+  private misplaced: string | undefined = undefined;
 
   constructor(
     private readonly options: Pick<ResolvedOptions, 'hooks' | 'outside'>,
@@ -23,11 +25,10 @@ export class NamedLifecycles {
   }
 
   /** Sorts the lifecycles of an agent into those around the steps, and those inside of the steps. */
-  arrange(lifecycles: readonly AnyLifecycle[], hasLoaders: boolean) {
+  arrange(lifecycles: readonly AnyLifecycle[]) {
     const outside: AnyLifecycle[] = [];
     const inside: AnyLifecycle[] = [];
     for (const lifecycle of lifecycles) (this.isOutside(lifecycle) ? outside : inside).push(this.changed(lifecycle));
-    if (!hasLoaders) this.assertFound();
     return { outside, inside };
   }
 
@@ -47,15 +48,28 @@ export class NamedLifecycles {
           tools: () => host.tools(),
           generate: (request) => host.generate(request),
           closeAgent: () => host.closeAgent(),
-          use: (lifecycle, replaced) => host.use(this.changed(lifecycle), replaced),
+          use: (lifecycle, replaced) => {
+            if (this.isOutside(lifecycle) && hasWraps(lifecycle)) this.misplaced = nameOf(lifecycle);
+            return host.use(this.changed(lifecycle), replaced);
+          },
         }),
       ...(loader.close && { close: () => loader.close?.() }),
       ...(loader.status && { status: () => loader.status?.() }),
     };
   }
 
-  /** Throws DurableSetupError if a name of the options is not the name of a lifecycle. */
-  assertFound(): void {
+  /**
+   * Throws DurableSetupError if a name of the options is not the name of a lifecycle, or if the wraps of a lifecycle in
+   * `outside` are inside of the steps.
+   */
+  assertPlaced(): void {
+    const { misplaced } = this;
+    if (misplaced !== undefined) {
+      throw new DurableSetupError(
+        `\`outside\` names "${misplaced}", but a loader adds this lifecycle, so its wraps are inside of the steps. ` +
+          'Pass the lifecycle in the `lifecycle` option of the agent, or pass `outside` without its name.',
+      );
+    }
     const [name] = this.missing;
     if (name === undefined) return;
     const option = this.options.hooks.includes(name) ? 'hooks' : 'outside';
@@ -79,6 +93,10 @@ export class NamedLifecycles {
     const members = membersOf(lifecycle);
     return { ...members, name, ...hooksAsSteps(members, name, this.steps) };
   }
+}
+
+function hasWraps({ wrapModelCall, wrapToolCall }: AnyLifecycle): boolean {
+  return wrapModelCall !== undefined || wrapToolCall !== undefined;
 }
 
 /** The name of an object literal, or the class name of an instance without a name. */

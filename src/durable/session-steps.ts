@@ -41,7 +41,8 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
       return attempt;
     },
     renew: (id, token, ttlMs) => store.renew(id, tokenOf(token), ttlMs),
-    release: (id, token) => store.release(id, tokenOf(token)),
+    // The next attempt has the same token, so the claim stays if this attempt has ended.
+    release: (id, token) => (steps.hasEnded ? undefined : store.release(id, tokenOf(token))),
     delete: (id) => store.delete(id),
     list: (query) => store.list(query),
     update: (id, details) => store.update(id, details),

@@ -19,8 +19,8 @@ export interface StepInfo {
  * Runs one step of a durable engine. Resolves with the JSON value that `run` resolved with, after the engine has stored
  * it. If the engine has stored the value in an earlier attempt, resolves with that value and does not call `run`.
  *
- * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step, so that
- * nothing is stored. Several steps may be open at the same time. If the promise of a step rejects, the agent's run is
+ * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step or if the
+ * blob store fails, so that nothing is stored. Several steps may be open at the same time. If the promise of a step rejects, the agent's run is
  * aborted.
  */
 export interface Step extends StepFunction {
@@ -49,7 +49,7 @@ export function defineStep(id: string, step: StepFunction): Step {
   return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id });
 }
 
-/** Stores large bytes outside of the engine. */
+/** Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. */
 export interface BlobStore {
   /** Stores bytes. A second call with the same key replaces the bytes. */
   put(key: string, bytes: Uint8Array): Promise<void>;

@@ -1,15 +1,16 @@
 import type { Run } from '../agent/run/run.js';
-import { KeelsonError } from '../errors.js';
+import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
 import { report } from '../lifecycle/hook-run.js';
 import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { ModelResponse } from '../model/model.js';
+import { type RetryDelays, retryDelayMs } from '../model/retry-delay.js';
 import { ModelError } from '../model/run-error.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { Steps } from './record/steps.js';
 
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 30_000;
+/** Without jitter, because a replay must report the same delay. */
+const DELAYS: RetryDelays = { initialDelayMs: 500, maxDelayMs: 30_000, random: () => 1 };
 
 /** A model call of a run, by its position. */
 export interface NumberedCall {
@@ -72,7 +73,7 @@ export async function toolStep(
   const { reason, by, point } = outcome.suspended;
   run.suspended ??= new Map();
   run.suspended.set(id, { action: { type: 'suspend', reason, by }, by, point });
-  throw run.end.own(new StepSuspendedError(reason));
+  throw run.end.own(new CallSuspendedError(reason));
 }
 
 /** The result of a tool call, or the suspension of the call. */
@@ -90,20 +91,9 @@ async function outcomeOf(run: Run, id: string, next: ToolInvoke): Promise<ToolOu
   }
 }
 
-/** Ends the wraps around a suspended call. The run ignores the error, because the call is in `run.suspended`. */
-class StepSuspendedError extends KeelsonError {
-  readonly code = 'ERR_STEP_SUSPENDED';
-
-  constructor(reason: string) {
-    super(`The call is suspended: ${reason}`);
-  }
-}
-
 /** Returns the delay before the next attempt, or undefined if the call must not be repeated. */
 function delayAfter(error: unknown, attempt: number): number | undefined {
-  if (!(error instanceof ModelError) || !error.retryable) return undefined;
-  const delayMs = error.retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempt - 1);
-  return delayMs >= 0 && delayMs <= MAX_DELAY_MS ? delayMs : undefined;
+  return error instanceof ModelError && error.retryable ? retryDelayMs(error, attempt, DELAYS) : undefined;
 }
 
 /** Resolves after the delay. Rejects when the run is aborted. */

@@ -13,11 +13,11 @@ export interface Deferred<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Creates a promise that the caller settles. */
-export function createDeferred<T>(): Deferred<T> {
+/** Creates a promise that the caller settles, of the class `Type`. */
+export function createDeferred<T>(Type = Promise): Deferred<T> {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;
-  const promise = new Promise<T>((res, rej) => {
+  const promise = new Type<T>((res, rej) => {
     resolve = res;
     reject = rej;
   });

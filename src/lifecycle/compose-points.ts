@@ -12,7 +12,7 @@ import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
 
 /** Thrown through the `wrapToolCall` hooks when one of them suspends the tool call. */
-class CallSuspendedError extends KeelsonError {
+export class CallSuspendedError extends KeelsonError {
   readonly code = 'ERR_CALL_SUSPENDED';
 
   constructor(reason: string) {
@@ -22,7 +22,6 @@ class CallSuspendedError extends KeelsonError {
 
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
-  scopeOf: (run) => run.step,
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value) {
     if (!isAction(value)) return checkResponse(value as ModelResponse);

@@ -7,14 +7,12 @@ import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
 /** A model or tool call with the hooks around it. */
-export type Step<Request, Result> = (request: Request, run: HookRun) => Awaitable<Result>;
+export type Step<Request, Result> = (request: Request, scope: CallScope) => Awaitable<Result>;
 
 /** A hook point whose hooks wrap a call: `wrapModelCall` or `wrapToolCall`. */
 export interface WrapPoint<Request, Result> {
   readonly name: HookPoint;
   call(entry: RegisteredLifecycle, request: Request, next: (request?: Request) => Promise<Result>): unknown;
-  /** Returns the scope that the hook belongs to. A hook that is left behind in a closed scope has no effect. */
-  scopeOf?(run: HookRun): CallScope | undefined;
   /** Checks the value that a hook returned. Throws if the value is not a valid result. */
   accept(value: unknown, site: HookSite, request: Request): Result;
   /** Records that a hook passed a changed request to `next`. Returns the request to continue with. */
@@ -33,51 +31,65 @@ export function compose<Request, Result>(
   entries: readonly RegisteredLifecycle[],
   core: Step<Request, Result>,
 ): Step<Request, Result> {
-  return entries.reduceRight<Step<Request, Result>>((inner, entry) => layer(point, entry, inner), core);
+  return entries.reduceRight<Step<Request, Result>>((inner, entry) => layerOf({ point, entry, inner }), core);
 }
 
-function layer<Request, Result>(
-  point: WrapPoint<Request, Result>,
-  entry: RegisteredLifecycle,
-  inner: Step<Request, Result>,
-): Step<Request, Result> {
-  const shape = { point, entry, inner };
-  return (request, run) => {
-    run.end.throwIfAborted();
-    if (entry.status.inert) return inner(request, run);
-    // Fast path: most hooks return the same promise that `next` returned. Other hooks need a WrapCall.
+/** One hook around a call, or around the hooks further in. */
+interface Layer<Request, Result> {
+  readonly point: WrapPoint<Request, Result>;
+  readonly entry: RegisteredLifecycle;
+  readonly inner: Step<Request, Result>;
+}
+
+function layerOf<Request, Result>(layer: Layer<Request, Result>): Step<Request, Result> {
+  const { point, entry, inner } = layer;
+  return (request, scope) => {
+    scope.run.end.throwIfAborted();
+    if (entry.status.inert) return inner(request, scope);
+    // Most hooks return the result of `next`, or its promise. Only other hooks need a WrapCall.
     let passed: Promise<Result> | undefined;
-    let call = entry.timeoutMs === undefined ? undefined : new WrapCall<Request, Result>(shape, request, run);
-    let settled = false;
+    let call = entry.timeoutMs === undefined ? undefined : new WrapCall<Request, Result>(layer, request, scope);
+    let state: 'called' | 'pending' | 'settled' = 'called';
     const next = (changed: Request = request): Promise<Result> => {
-      if (settled) return expired(shape);
+      if (state === 'settled' || !scope.open) return expired(layer);
       if (call !== undefined || passed !== undefined || changed !== request) {
-        call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
+        call ??= new WrapCall<Request, Result>(layer, request, scope).adopt(passed);
         return call.next(changed);
       }
-      passed = promiseOf(inner, request, run);
-      return passed;
+      passed = promiseOf(inner, request, scope);
+      return state === 'pending' && passed !== scope.silent ? silent(passed) : passed;
     };
     let returned: unknown;
     try {
       returned = point.call(entry, request, next);
     } catch (error) {
-      call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
+      call ??= new WrapCall<Request, Result>(layer, request, scope).adopt(passed);
       return call.fail(error);
     }
     if (call === undefined && returned === passed && passed !== undefined) {
-      settled = true;
+      state = 'settled';
       return passed;
     }
-    call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
+    if (call === undefined && returned instanceof Promise && scope.run.end.stop === undefined) {
+      state = 'pending';
+      if (passed !== undefined && passed !== scope.silent) void silent(passed);
+      const check = () => {
+        state = 'settled';
+        void silent(checked);
+        call ??= new WrapCall<Request, Result>(layer, request, scope).adopt(passed);
+        return call.settle(returned);
+      };
+      const checked = returned.then((value) => {
+        if (call !== undefined || passed === undefined || value !== scope.result) return check();
+        state = 'settled';
+        return value as Result;
+      }, check);
+      scope.silent = checked;
+      return checked;
+    }
+    call ??= new WrapCall<Request, Result>(layer, request, scope).adopt(passed);
     return call.passesOn(returned) ? (returned as Promise<Result>) : call.settle(returned);
   };
-}
-
-interface Layer<Request, Result> {
-  readonly point: WrapPoint<Request, Result>;
-  readonly entry: RegisteredLifecycle;
-  readonly inner: Step<Request, Result>;
 }
 
 /** One call of a wrap hook that does not just return the promise of `next`. `next` works until the hook settles. */
@@ -87,17 +99,17 @@ class WrapCall<Request, Result> {
   private given: Result[] | undefined = undefined;
   private timer: HookTimer | undefined = undefined;
   private readonly timedOut: Promise<never> | undefined;
-  private readonly scope: CallScope | undefined;
+  private readonly scope: CallScope;
   private readonly layer: Layer<Request, Result>;
   private readonly request: Request;
   private readonly run: HookRun;
 
-  constructor(layer: Layer<Request, Result>, request: Request, run: HookRun) {
+  constructor(layer: Layer<Request, Result>, request: Request, scope: CallScope) {
     this.layer = layer;
     this.request = request;
-    this.run = run;
-    this.scope = layer.point.scopeOf?.(run);
-    if (this.scope !== undefined) this.scope.busy += 1;
+    this.run = scope.run;
+    this.scope = scope;
+    scope.busy += 1;
     this.timedOut = layer.entry.timeoutMs === undefined ? undefined : this.startTimer(layer.entry.timeoutMs);
   }
 
@@ -112,7 +124,7 @@ class WrapCall<Request, Result> {
     const { point, inner } = this.layer;
     if (!this.open || this.isLeftBehind) return expired(this.layer);
     const passed = request === this.request ? request : point.passOn(this.site(), this.request, request);
-    this.last = promiseOf(inner, passed, this.run);
+    this.last = promiseOf(inner, passed, this.scope);
     this.watch(this.last);
     return this.last;
   }
@@ -121,16 +133,20 @@ class WrapCall<Request, Result> {
   private watch(promise: Promise<Result> | undefined): void {
     if (promise === undefined) return;
     this.timer?.pause();
-    if (this.scope !== undefined) this.scope.busy += 1;
-    const resume = () => {
-      if (this.scope !== undefined) this.scope.busy -= 1;
-      this.timer?.resume();
-    };
-    promise.then((result) => {
-      this.given ??= [];
-      this.given.push(result);
-      resume();
-    }, resume);
+    this.scope.busy += 1;
+    promise.then(
+      (result) => {
+        // Not `push`, which would reserve space for 17 results.
+        this.given = this.given === undefined ? [result] : [...this.given, result];
+        this.resume();
+      },
+      () => this.resume(),
+    );
+  }
+
+  private resume(): void {
+    this.scope.busy -= 1;
+    this.timer?.resume();
   }
 
   /** Returns true if the hook returned the promise of its last `next`, so that there is nothing to check. */
@@ -148,6 +164,7 @@ class WrapCall<Request, Result> {
       if (this.isLeftBehind || this.given?.includes(value as Result)) return value as Result;
       const result = point.accept(value, this.site(), this.request);
       point.recordResult(this.site(), this.request, { given: this.given?.at(-1), result });
+      this.scope.result = result;
       return result;
     } catch (error) {
       return await this.fail(error);
@@ -170,13 +187,13 @@ class WrapCall<Request, Result> {
 
   /** True after an outer hook has settled without waiting for this hook. */
   private get isLeftBehind(): boolean {
-    return this.scope?.open === false;
+    return !this.scope.open;
   }
 
   private close(): void {
     if (!this.open) return;
     this.open = false;
-    if (this.scope !== undefined) this.scope.busy -= 1;
+    this.scope.busy -= 1;
     this.timer?.clear();
   }
 
@@ -189,7 +206,7 @@ class WrapCall<Request, Result> {
     this.close();
     if (this.isLeftBehind) throw error;
     if (takeFailure(this.site(), error)) return point.blocked(this.site(), this.request, error);
-    return this.last ?? inner(this.request, this.run);
+    return this.last ?? inner(this.request, this.scope);
   }
 
   private site(): HookSite {
@@ -202,9 +219,9 @@ function expired<Request, Result>({ point, entry }: Layer<Request, Result>): Pro
   return silent(Promise.reject(new NextExpiredError(entry.name, point.name)));
 }
 
-function promiseOf<Request, Result>(step: Step<Request, Result>, request: Request, run: HookRun): Promise<Result> {
+function promiseOf<Request, Result>(step: Step<Request, Result>, request: Request, scope: CallScope): Promise<Result> {
   try {
-    const result = step(request, run);
+    const result = step(request, scope);
     return result instanceof Promise ? result : Promise.resolve(result);
   } catch (error) {
     return Promise.reject(error);

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Message } from '../model/message.js';
-import type { Model, ModelResponse } from '../model/model.js';
+import type { Model, ModelResponse, Usage } from '../model/model.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { EndAction } from './hook-action.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
@@ -18,8 +18,6 @@ export interface HookRun {
    * results.
    */
   suspended: Map<string, Verdict> | undefined;
-  /** The model calls of the current turn. Undefined without `wrapModelCall` hooks. */
-  readonly step: CallScope | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
   /** Calls `model` through the `wrapModelCall` hooks, outside of the turns. The usage of the run includes the call. */
@@ -28,12 +26,22 @@ export interface HookRun {
   report(news: RunReport): boolean;
 }
 
-/** The time in which the hooks around a call may call `next`. */
+/** One model or tool call with its hooks, from the start of the outermost hook until it settles. */
 export interface CallScope {
-  /** False once the outermost hook has settled. */
+  readonly run: HookRun;
+  /** False once the outermost hook of a model call has settled. Then `next` rejects in hooks that are still running. */
   readonly open: boolean;
   /** The number of hooks and `next` calls that are pending, without those whose promise the outermost hook has returned. */
   busy: number;
+  /** The last result that the call or a hook returned and that was found valid. */
+  result: unknown;
+  /** The last promise of a hook whose rejection is handled even if no other hook awaits it. */
+  silent: Promise<unknown> | undefined;
+}
+
+/** Returns the scope of a tool call. */
+export function scopeOf(run: HookRun): CallScope {
+  return { run, open: true, busy: 0, result: undefined, silent: undefined };
 }
 
 /** Key of the internal run inside a RunContext. */
@@ -257,4 +265,27 @@ export function handleMoments(run: RunContext, handler: MomentHandler): void {
 /** Tells the handler of a run about a moment. Returns undefined if the run has no handler. */
 export function tellMoment(run: object, moment: Moment): Promise<boolean> | undefined {
   return (hookRunOf(run) as { readonly [MOMENTS]?: MomentHandler } | undefined)?.[MOMENTS]?.(moment);
+}
+
+/** A budget for the model calls of all runs inside of a run. */
+export interface Budget {
+  /** The name of the lifecycle. */
+  readonly by: string;
+  /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
+  admit(model: string): string | ((usage: Usage | undefined) => void);
+}
+
+const BUDGETS = Symbol.for('keelson.budgets');
+
+/** Adds a budget to a run. */
+export function addBudget(run: RunContext, budget: Budget): void {
+  const hookRun = hookRunOf(run) as { [BUDGETS]?: readonly Budget[] } | undefined;
+  if (hookRun !== undefined) hookRun[BUDGETS] = [...(hookRun[BUDGETS] ?? []), budget];
+}
+
+/** Returns the budgets of a run and of the runs around it. */
+export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
+  if (run === undefined) return [];
+  const { [BUDGETS]: own = [] } = (hookRunOf(run) ?? {}) as { readonly [BUDGETS]?: readonly Budget[] };
+  return [...own, ...budgetsOf(run.parent)];
 }

@@ -78,28 +78,31 @@ async function finishWaterfall<T>(
   run: HookRun,
   state: WaterfallState<T>,
 ): Promise<T> {
+  const { name } = point;
+  const isCounted = name === 'beforeAgent' || name === 'afterAgent';
   let current = state.value;
   let { copy } = state;
   for (let i = state.index; i < entries.length; i++) {
     const entry = entries[i] as RegisteredLifecycle;
-    if (i > state.index && !enter(point.name, entry, run)) continue;
-    const site: HookSite = { entry, point: point.name, run };
+    if (i > state.index && (isCounted ? !enter(name, entry, run) : entry.status.inert)) continue;
     const value = current;
     if (copy === undefined) copy = point.guard?.(value, copy);
     try {
       const returned = i === state.index ? state.result : point.call(entry, value, run);
-      const result = isPromise(returned) ? await boundHook(site, returned) : returned;
+      const isBound = isCounted || entry.timeoutMs !== undefined || run.end.stop !== undefined;
+      const waits = isPromise(returned);
+      const result = waits ? await (isBound ? boundHook({ entry, point: name, run }, returned) : returned) : returned;
       run.end.throwIfAborted();
       // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
-      run.end.entering = undefined;
+      if (isCounted) run.end.entering = undefined;
       if (copy !== undefined) copy = point.guard?.(value, copy);
-      if (result !== undefined) current = takeResult(site, point, { value, result });
+      if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
       copy = repair(point, value, copy);
-      if (takeFailure(site, error)) return current;
+      if (takeFailure({ entry, point: name, run }, error)) return current;
     }
-    if (leave(point.name, entry, run)) return current;
+    if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
   }
   return current;
 }

@@ -3,13 +3,14 @@ import { isObject } from '../internal/json.js';
 import { callable, mapOf, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction } from '../lifecycle/hook-action.js';
+import { addBudget } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
-import type { ModelResponse } from '../model/model.js';
+import type { ModelResponse, Usage } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
-import { costOf, type ModelPrice, priceOf, priceRule } from './price.js';
+import { costOf, findPrice, type ModelPrice, missingPrice, priceOf, priceRule } from './price.js';
 
 /** Limits of one run; set at least one. A resumed run is a new run, with the full limits. */
 export interface LimitsOptions {
@@ -23,7 +24,8 @@ export interface LimitsOptions {
   readonly tokens?: number | undefined;
   /**
    * The maximum cost in US dollars, by `prices`. The last model call may exceed it, because its cost is known only
-   * afterwards. Calls of agents used as tools and summaries of `compaction` are not counted.
+   * afterwards. Counts summaries of `compaction` and all nested runs, such as those of agents used as tools. At the
+   * limit, the next model call of a nested run is refused, and the nested run fails with a RejectedError.
    */
   readonly usd?: number | undefined;
   /** The prices of each model that may be called, by model id. A call of a model without a price ends the run. */
@@ -74,12 +76,7 @@ const NO_RESPONSE: ModelResponse = {
 export function limits(options: LimitsOptions): AgentLifecycle {
   const { onLimit = rejectAt, perTool, prices, ...max } = resolveLimits(options);
   const guarded = perTool && guardedNames('limits({ perTool })', Object.keys(perTool));
-  const runs = new WeakMap<RunContext, Used>();
-  const usedBy = (run: RunContext): Used => {
-    const used = runs.get(run) ?? { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
-    runs.set(run, used);
-    return used;
-  };
+  const usedBy = createCounters({ usd: max.usd, prices });
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
     if (reached === undefined) return undefined;
@@ -117,6 +114,29 @@ export function limits(options: LimitsOptions): AgentLifecycle {
   };
 }
 
+/** Returns a function that returns the counters of a run. With prices, it also gives the run a budget for nested runs. */
+function createCounters(limit: Pick<LimitsOptions, 'usd' | 'prices'>): (run: RunContext) => Used {
+  const runs = new WeakMap<RunContext, Used>();
+  return (run) => {
+    const known = runs.get(run);
+    if (known !== undefined) return known;
+    const used: Used = { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
+    runs.set(run, used);
+    if (limit.prices !== undefined) addBudget(run, { by: 'limits', admit: (model) => admit(model, used, limit) });
+    return used;
+  };
+}
+
+/** Returns the reason to refuse a model call of a nested run, or a function that counts its cost. */
+function admit(model: string, used: Used, { usd = Infinity, prices = {} }: Pick<LimitsOptions, 'usd' | 'prices'>) {
+  if (used.usd >= usd) return reasonFor({ limit: 'usd', max: usd, used: used.usd });
+  const price = findPrice(prices, model);
+  if (price === undefined) return missingPrice(model);
+  return (usage: Usage | undefined) => {
+    used.usd += costOf(usage, price);
+  };
+}
+
 function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReached | undefined {
   const { modelCalls, toolCalls, tokens, usd } = max;
   if (modelCalls !== undefined && used.modelCalls >= modelCalls) {
@@ -143,8 +163,12 @@ function refusalOf({ name }: ToolCallRequest, used: Used, max: Pick<LimitsOption
   return count > ofTool ? `the run's limit of ${ofTool} calls of "${name}"` : undefined;
 }
 
-function rejectAt({ limit, max, used }: LimitReached): RejectAction {
-  return HookAction.reject(`The limit of ${max} ${NAMES[limit]} is used up (${used}).`);
+function rejectAt(reached: LimitReached): RejectAction {
+  return HookAction.reject(reasonFor(reached));
+}
+
+function reasonFor({ limit, max, used }: LimitReached): string {
+  return `The limit of ${max} ${NAMES[limit]} is used up (${used}).`;
 }
 
 const rules = {

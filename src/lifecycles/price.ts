@@ -25,12 +25,19 @@ export const priceRule = group({
 
 /** Returns the price of a model. Throws an OptionInvalidError if it is missing: the cost would be unknown. */
 export function priceOf(prices: Readonly<Record<string, ModelPrice>>, model: string): ModelPrice {
-  const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
+  const price = findPrice(prices, model);
   if (price !== undefined) return price;
-  throw new OptionInvalidError(
-    'prices',
-    `\`prices\` must have a price for each model that is called, got none for ${JSON.stringify(model)}: add it`,
-  );
+  throw new OptionInvalidError('prices', missingPrice(model));
+}
+
+/** Returns the price of a model, or undefined if it is missing. */
+export function findPrice(prices: Readonly<Record<string, ModelPrice>>, model: string): ModelPrice | undefined {
+  return Object.hasOwn(prices, model) ? prices[model] : undefined;
+}
+
+/** Describes a missing price. */
+export function missingPrice(model: string): string {
+  return `\`prices\` must have a price for each model that is called, got none for ${JSON.stringify(model)}: add it`;
 }
 
 /** Returns the cost of a usage in US dollars. Cached and written tokens are part of the input tokens. */

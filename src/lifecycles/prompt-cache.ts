@@ -4,7 +4,7 @@ import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 
 /** Sets how long the provider keeps the cache. */
 export interface PromptCacheOptions {
-  /** Default: 5 minutes. The provider's price for writing depends on it. */
+  /** Default: 5 minutes. The provider's price for writing depends on it. Qwen always keeps 5 minutes. */
   readonly ttl?: '5m' | '1h' | undefined;
 }
 
@@ -12,8 +12,9 @@ const rules = { ttl: oneOf('5m', '1h') } satisfies OptionTable<PromptCacheOption
 
 /**
  * Makes a lifecycle that marks the end of the instructions, of the tools and of the conversation, so that the provider
- * caches the beginning of the next request. Acts with providers that want marks: `anthropic()`, and `aiSdk()` with
- * Anthropic's models and Amazon Bedrock. Other providers cache without marks, and get an unchanged request.
+ * caches the beginning of the next request. Acts with providers that want marks: `anthropic()`, `aiSdk()` with
+ * Anthropic's models and Amazon Bedrock, and `openai()` with chat completions on OpenRouter and DashScope. Other
+ * providers cache without marks, and get an unchanged request.
  *
  * Priority 2: inside of all hooks that change the request.
  *

@@ -3,6 +3,7 @@ import { callable, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { report } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
+import { retryDelayMs } from '../model/retry-delay.js';
 import { ModelError } from '../model/run-error.js';
 
 /** Sets how often and when a failed model call is repeated. Every option has a default. */
@@ -81,9 +82,7 @@ function resolveRetryOptions(options: RetryOptions): WaitAfter {
   const { retryOn = (error) => error.retryable, random = Math.random } = options;
   return (error, attempt) => {
     if (attempt > maxRetries || !retryOn(error)) return undefined;
-    const { retryAfterMs } = error;
-    if (retryAfterMs !== undefined && retryAfterMs >= 0) return retryAfterMs <= maxDelayMs ? retryAfterMs : undefined;
-    return Math.min(initialDelayMs * 2 ** (attempt - 1), maxDelayMs) * (0.5 + random() / 2);
+    return retryDelayMs(error, attempt, { initialDelayMs, maxDelayMs, random });
   };
 }
 

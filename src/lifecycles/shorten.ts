@@ -1,3 +1,29 @@
+import type { ContentPart, ToolResultPart } from '../model/message.js';
+
+type Content = ToolResultPart['content'];
+
+/**
+ * Shortens the text of a tool result to `maxChars` UTF-16 units, without the notes on the omissions. Returns the same
+ * content if it is short enough.
+ */
+export function shortenContent(content: Content, maxChars: number): Content {
+  const length = charsIn(content);
+  if (length <= maxChars) return content;
+  if (typeof content === 'string') return shorten(content, maxChars);
+  // Each text part is shortened in proportion to its length.
+  const cut = (part: ContentPart): ContentPart =>
+    part.type === 'text'
+      ? { ...part, text: shorten(part.text, Math.floor((maxChars * part.text.length) / length)) }
+      : part;
+  return content.map(cut);
+}
+
+/** Returns the number of UTF-16 units of text in a tool result. */
+export function charsIn(content: Content): number {
+  if (typeof content === 'string') return content.length;
+  return content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
+}
+
 /** Shortens a string to `maxChars` UTF-16 units: its beginning, a note on the omitted characters, and its end. */
 export function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

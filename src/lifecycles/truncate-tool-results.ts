@@ -1,9 +1,7 @@
 import { whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
-import type { ContentPart } from '../model/message.js';
-import type { ToolResult } from '../tools/tool.js';
-import { shorten } from './shorten.js';
+import { shortenContent } from './shorten.js';
 
 /** Limits the length of tool results. */
 export interface TruncateOptions {
@@ -28,21 +26,10 @@ export function truncateToolResults(options: TruncateOptions = {}): AgentLifecyc
   return {
     name: 'truncate-tool-results',
     priority: 96,
-    wrapToolCall: async (call, next) => truncated(await next(call), maxChars),
+    async wrapToolCall(call, next) {
+      const result = await next(call);
+      const content = shortenContent(result.content, maxChars);
+      return content === result.content ? result : { ...result, content };
+    },
   };
-}
-
-function truncated(result: ToolResult, maxChars: number): ToolResult {
-  const { content } = result;
-  if (typeof content === 'string') {
-    return content.length <= maxChars ? result : { ...result, content: shorten(content, maxChars) };
-  }
-  const length = content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
-  if (length <= maxChars) return result;
-  // Each text part is shortened in proportion to its length.
-  const cut = (part: ContentPart): ContentPart =>
-    part.type === 'text'
-      ? { ...part, text: shorten(part.text, Math.floor((maxChars * part.text.length) / length)) }
-      : part;
-  return { ...result, content: content.map(cut) };
 }

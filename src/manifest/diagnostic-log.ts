@@ -1,7 +1,6 @@
 import type { Logger } from '../internal/logger.js';
+import { namesText } from '../internal/names-text.js';
 import { type ManifestDiagnostic, problemsText } from '../internal/problem.js';
-
-const SHOWN_NAMES = 5;
 
 /** Keeps the diagnostics of a reload for `status()`, and logs each error, and each cause of a warning once. */
 export class DiagnosticLog {
@@ -58,9 +57,4 @@ function sourcesByCause(diagnostics: readonly ManifestDiagnostic[]): ReadonlyMap
 
 function placeOf({ extension, source }: ManifestDiagnostic): string {
   return extension === undefined ? source : `Extension "${extension}" (${source})`;
-}
-
-function namesText(places: readonly string[]): string {
-  const more = places.length - SHOWN_NAMES;
-  return `${places.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -142,10 +142,11 @@ export class ExtensionSet {
   }
 
   private async prepare(extension: ExtensionPackage): Promise<PreparedExtension> {
-    const { gate, redactor } = this.parts;
+    const { gate, redactor, active } = this.parts;
     const prepared = await prepareExtension(extension, {
       ...{ settings: this.settings, gate, redactor, config: this.hostConfig },
       variablesOf: (name) => this.prepared.get(name)?.settings.variables ?? {},
+      presentOf: (name) => active.hooks.presentOf(name),
     });
     prepared.diagnostics.forEach(this.parts.diagnostics.report);
     return prepared;

@@ -1,4 +1,5 @@
 import { ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
@@ -36,10 +37,12 @@ export interface GroupEnd {
 
 /** Time between SIGTERM and SIGKILL. */
 export const GRACE_MS = 2_000;
-/** Time that other processes of the group may hold the output open after the first process has exited. */
+/** Time that the other processes of the group may take to end after the first process has exited. */
 const DRAIN_MS = 200;
 /** Time that the group may take to end after SIGKILL. */
 const FORCE_MS = 300;
+/** Time between two looks at a group whose first process has exited. */
+const LOOK_MS = 5;
 const STDERR_BYTES = 65_536;
 
 /**
@@ -127,7 +130,10 @@ export class ProcessGroup {
       this.exit = { exitCode, signal };
       // The pipes are usually closed by now.
       if (child.stdout?.closed && child.stderr?.closed) this.settle();
-      else this.killAfter(DRAIN_MS);
+      else {
+        this.killAfter(DRAIN_MS);
+        this.settleWhenRead();
+      }
     });
     child.on('close', (exitCode, signal) => {
       // An object from an injected `spawn` may emit only `close`.
@@ -150,6 +156,25 @@ export class ProcessGroup {
     });
   }
 
+  /**
+   * Settles when the group is empty and its output is read. A process outside the group may hold the output open for
+   * much longer.
+   */
+  private settleWhenRead(): void {
+    const { child } = this;
+    if (!(child instanceof ChildProcess) || child.pid === undefined || process.platform === 'win32') return;
+    const isEmpty = !isOwnGroup(child.pid);
+    const before = bytesRead(child);
+    // The event loop reads the pipes between two immediates. On a busy machine, it may not read them between two timers.
+    setImmediate(() =>
+      setImmediate(() => {
+        const isQuiet = bytesRead(child) === before && [child.stdout, child.stderr].every(isRead);
+        if (isEmpty && isQuiet) this.settle();
+        else this.after(LOOK_MS, () => this.settleWhenRead());
+      }),
+    );
+  }
+
   private after(ms: number, callback: () => void): void {
     if (this.state !== 'over') this.timers.push(this.clock.setTimeout(callback, ms));
   }
@@ -166,6 +191,15 @@ export class ProcessGroup {
     const { exitCode, signal } = this.exit ?? { exitCode: null, signal: null };
     this.resolve({ exitCode, signal, failure, detachedChild: held && this.exited });
   }
+}
+
+function bytesRead({ stdout, stderr }: ChildProcess): number {
+  return [stdout, stderr].reduce((sum, pipe) => sum + ((pipe as Partial<Socket> | null)?.bytesRead ?? 0), 0);
+}
+
+/** True if all bytes that arrived were passed on. False if nobody reads the pipe, because more bytes may wait. */
+function isRead(pipe: Readable | null): boolean {
+  return pipe === null || pipe.destroyed || (pipe.readableFlowing === true && pipe.readableLength === 0);
 }
 
 /** True if the pipe is open and empty: another process still holds its write end. */

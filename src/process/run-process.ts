@@ -9,9 +9,10 @@ import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 /** Options of one run of a program. */
 export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
   /**
-   * The complete standard input. A function is called when the process starts; what it throws is thrown to the caller.
+   * The complete standard input. A function is called after the start of the process. If the function throws or
+   * rejects, the process is ended and the error is thrown to the caller.
    */
-  readonly stdin?: string | Uint8Array | (() => string) | undefined;
+  readonly stdin?: string | Uint8Array | (() => string | Promise<string>) | undefined;
   /**
    * Time limit in milliseconds, after which the process group is terminated. The result follows within three seconds.
    */
@@ -82,15 +83,17 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     stdout.push(bytesOf(chunk));
     if (stdout.truncated) stop('output-limit');
   });
+  const release = stopAt(options, stop);
   try {
-    group.child.stdin?.end(typeof options.stdin === 'function' ? options.stdin() : options.stdin);
+    const input = writeInput(group, options.stdin);
+    if (input !== undefined) await input;
   } catch (error) {
     await group.terminate(0);
     throw error;
+  } finally {
+    void group.ended.then(release);
   }
-  const release = stopAt(options, stop);
   const end = await group.ended;
-  release();
   if (group.toldByHost && end.exitCode !== 0) cause ??= 'aborted';
   return {
     ...end,
@@ -104,6 +107,15 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   };
 }
 
+/** Writes the standard input. Returns a promise if the input is not ready yet. */
+function writeInput({ child, ended }: ProcessGroup, stdin: RunProcessOptions['stdin']): Promise<void> | undefined {
+  const input = typeof stdin === 'function' ? stdin() : stdin;
+  if (!(input instanceof Promise)) return void child.stdin?.end(input);
+  return Promise.race([input, ended]).then((ready) => {
+    if (typeof ready === 'string') child.stdin?.end(ready);
+  });
+}
+
 function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
   const end = { exitCode: null, signal: null, failure, detachedChild: false, toldByHost: false, durationMs: 0 };
   return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
@@ -112,7 +124,7 @@ function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): Pr
 /** Calls `stop` when the time limit is over or the signal aborts. The returned function cancels both. */
 function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, stop: (why: Cause) => void): () => void {
   const timer = clock.setTimeout(() => stop('timed-out'), timeoutMs);
-  // The signal may have aborted while the process started or `stdin` was called.
+  // The signal may have aborted while the process started.
   if (signal?.aborted) stop('aborted');
   const forget = onAbort(signal, () => stop('aborted'));
   return () => {

@@ -4,7 +4,6 @@ import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from '.
 import {
   Agent,
   type AgentLifecycle,
-  type AgentOptions,
   HookAction,
   LifecycleError,
   ModelError,
@@ -13,11 +12,13 @@ import {
   toolResult,
 } from '../../src/index.js';
 import { approval, limits } from '../../src/lifecycles/lifecycles.js';
+import { aborted } from '../../src/testing/script/step.js';
 import { calls, fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
+import { Execution, outcomeOf, twice } from '../support/durable/attempts.js';
 import { approveAll, arrayLog, errandAgent, runErrand, type WorkLog } from '../support/durable/errand.js';
 
 class Crash extends Error {}
@@ -39,11 +40,6 @@ function crashingStep(at: number, phase: 'before' | 'after'): MemoryStep {
 function errand(step: Step, log: WorkLog): Promise<RunResult> {
   const engine = durable({ step });
   return runErrand(errandAgent({ engine, log, clock: fastClock() }), approveAll);
-}
-
-/** The parts of a result that a replay must give again. */
-function outcomeOf({ status, text, history, usage, decisions }: RunResult) {
-  return JSON.parse(JSON.stringify({ status, text, history, usage, decisions }));
 }
 
 describe('durable: an errand in memory', () => {
@@ -120,46 +116,6 @@ describe('durable: an errand in memory', () => {
   );
 });
 
-/** The attempts of one execution in memory. */
-class Execution {
-  step = memoryStep();
-
-  /** Begins another attempt, with the steps that are stored. */
-  options(options: AgentOptions): AgentOptions {
-    this.step = memoryStep({ journal: this.step.journal });
-    return durable({ step: this.step }).options(options);
-  }
-}
-
-/** Rejects when the signal aborts. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-}
-
-/** Runs an agent twice on one journal. Returns both results, or the errors. */
-async function twice(
-  make: () => { readonly script: readonly ScriptEntry[]; readonly tools?: readonly ReturnType<typeof toolOf>[] },
-  lifecycle: () => readonly AgentLifecycle[] = () => [],
-  hooks: readonly string[] = [],
-) {
-  let journal: MemoryStep['journal'] = [];
-  const attempt = async () => {
-    const { script, tools = [] } = make();
-    const step = memoryStep({ journal });
-    const engine = durable({ step, hooks });
-    const model = scriptedModel(script);
-    const options = { model, tools, lifecycle: lifecycle(), clock: fastClock(), logger: keepingLogger() };
-    const outcome = await new Agent(engine.options(options)).run('Hello.').then(
-      (result) => outcomeOf(result),
-      (error) => error,
-    );
-    await pause();
-    journal = step.journal;
-    return { outcome, requests: model.requests.length };
-  };
-  return { first: await attempt(), replay: await attempt(), names: journal.map((entry) => entry?.name) };
-}
-
 describe('durable: what keeps its meaning', () => {
   test('the error of a tool is stored as its result', async () => {
     let ran = 0;
@@ -187,29 +143,24 @@ describe('durable: what keeps its meaning', () => {
     expect([first.requests, replay.requests]).toEqual([1, 0]);
   });
 
-  test('retries of a model call stop at `maxAttempts`, also on a replay', async () => {
-    const busy = () => fails(Object.assign(new TypeError('busy'), { status: 503 }));
-    const { first, replay, names } = await twice(() => ({ script: [busy(), busy(), busy(), says('late')] }));
-
-    expect(first.outcome).toBeInstanceOf(ModelError);
-    expect(replay.outcome).toMatchObject({ message: first.outcome.message, retryable: true, kind: 'overloaded' });
-    expect([first.requests, replay.requests]).toEqual([3, 0]);
-    expect(names).toEqual([
-      'start',
-      ...['model 1', 'wait after model 1', 'model 1, attempt 2', 'wait after model 1, attempt 2', 'model 1, attempt 3'],
-    ]);
-  });
-
-  test('what a tool does to the run is done again on a replay: add, end, usage', async () => {
+  test('a replay repeats the effects of a tool on the run: added messages, an end, the usage of a nested agent', async () => {
     const adds = toolOf('adds', (_input, { run }) => {
       run.add({ role: 'user', content: 'And another thing.' });
       return 'added';
     });
     const ends = toolOf('ends', (_input, { run }) => run.end(HookAction.respond('That is all.')));
-    const { first, replay } = await twice(() => ({ script: [calls('adds'), calls('ends')], tools: [adds, ends] }));
+    const { first, replay } = await twice(() => {
+      const model = scriptedModel(says('Found.', { usage: { inputTokens: 300, outputTokens: 50 } }));
+      const nested = new Agent({ name: 'nested', model }).asTool({ description: 'Finds.' });
+      return {
+        script: [calls({ name: 'nested', input: { prompt: 'Find.' } }), calls('adds'), calls('ends')],
+        tools: [adds, ends, nested],
+      };
+    });
 
     expect(first.outcome.text).toBe('That is all.');
     expect(JSON.stringify(first.outcome.history)).toContain('And another thing.');
+    expect(first.outcome.usage).toMatchObject({ inputTokens: 330, outputTokens: 65 });
     expect(replay.outcome).toEqual(first.outcome);
   });
 
@@ -346,7 +297,7 @@ describe('durable: what keeps its meaning', () => {
     const { first, replay, names } = await twice(
       () => ({ script: [says('ok')] }),
       () => [counting('stored'), { ...counting('pure'), beforeAgent: countPure }],
-      ['stored'],
+      { hooks: ['stored'] },
     );
 
     expect(replay.outcome).toEqual(first.outcome);
@@ -370,17 +321,22 @@ describe('durable: what keeps its meaning', () => {
 
   test('ids and the time of a run are the same on a replay', async () => {
     const seen: unknown[] = [];
+    const busy = () => fails(Object.assign(new TypeError('busy'), { status: 503 }));
     const watch: AgentLifecycle = {
       name: 'watch',
       beforeModel: (_messages, run) => void seen.push([run.id, run.clock.now()]),
       afterAgent: (_text, run) => void seen.push([run.id, run.clock.now()]),
     };
     await twice(
-      () => ({ script: [says('ok')] }),
+      () => ({ script: [busy(), says('ok')] }),
       () => [watch],
     );
 
-    expect(seen.slice(2)).toEqual(seen.slice(0, 2));
-    expect(seen[0]).toEqual(['run_memory_1', expect.any(Number)]);
+    // The clock of the first attempt begins at 1,000, and the clock of the replay later.
+    const times = [
+      ['run_memory_1', 1_000],
+      ['run_memory_1', 1_500],
+    ];
+    expect(seen).toEqual([...times, ...times]);
   });
 });

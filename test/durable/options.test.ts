@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { durable, memoryStep } from '../../src/durable/durable.js';
 import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
 import { scriptedModel } from '../../src/testing/testing.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
@@ -31,11 +32,49 @@ describe('the options of durable', () => {
     expect(String(error)).toContain('new Agent(engine.options({ … }))');
   });
 
-  test('a name in `hooks` that no lifecycle has is refused, with the known names', () => {
+  test('a name in `hooks` that no lifecycle has is refused at the first run, with the known names', async () => {
     const engine = durable({ step: memoryStep(), hooks: ['audits'] });
+    const agent = new Agent(engine.options({ model: model(), lifecycle: [{ name: 'audit' }] }));
 
-    expect(() => engine.options({ model: model(), lifecycle: [{ name: 'audit' }] })).toThrow(
+    expect(String(await rejectionOf(agent.run('Hi.')))).toContain(
       '`hooks` names "audits", but no lifecycle has this name. Lifecycles: audit.',
+    );
+  });
+
+  test.each(['first', 'last'])('a name in `hooks` may be of one agent of two that is created %s', async (order) => {
+    const step = memoryStep();
+    const engine = durable({ step, hooks: ['audit'] });
+    const make = (lifecycle: AgentLifecycle) => new Agent(engine.options({ model: model(), lifecycle: [lifecycle] }));
+    const audit: AgentLifecycle = { name: 'audit', beforeAgent: () => undefined };
+    const lifecycles = order === 'first' ? [audit, { name: 'other' }] : [{ name: 'other' }, audit];
+    const agents = lifecycles.map(make);
+
+    for (const agent of agents) await agent.run('Hi.');
+
+    expect(step.journal.map((entry) => entry?.name)).toContain('hook audit.beforeAgent 1');
+  });
+
+  test('a lifecycle of `outside` that a loader adds is refused, because its wraps are inside of the steps', async () => {
+    const wraps: AgentLifecycle = { name: 'limits', wrapModelCall: (_request, next) => next() };
+    const run = (lifecycle: AgentLifecycle, outside?: readonly string[]) => {
+      const loader: LifecycleLoader = { name: 'l', load: (host) => void host.use(lifecycle) };
+      const engine = durable({ step: memoryStep(), ...(outside && { outside }) });
+      return new Agent(engine.options({ model: model(), loaders: [loader], logger })).run('Hi.');
+    };
+
+    const error = await rejectionOf(run(wraps));
+
+    expect(error).toMatchObject({ cause: { code: 'ERR_DURABLE_SETUP' } });
+    expect(String(error)).toContain('`outside` names "limits", but a loader adds this lifecycle');
+    expect((await run(wraps, [])).text).toBe('ok');
+    expect((await run({ name: 'limits', beforeAgent: () => undefined })).text).toBe('ok');
+  });
+
+  test('an invalid clock is refused and names the option', () => {
+    const engine = durable({ step: memoryStep() });
+
+    expect(() => engine.options({ model: model(), clock: {} as never })).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'clock.now' }),
     );
   });
 
@@ -116,5 +155,37 @@ describe('the tools of an agent with loaders', () => {
       ['a', 'b'],
       ['a', 'b'],
     ]);
+  });
+
+  test('only the agent with loaders stores its tool lists, and each agent keeps its clock', async () => {
+    const step = memoryStep();
+    const engine = durable({ step });
+    const loader: LifecycleLoader = { name: 'l', load: (host) => void host.use({ tools: [toolOf('a', () => 'a')] }) };
+    const delays: [agent: string, ms: number][] = [];
+    const clockOf = (agent: string, now: number) => ({
+      ...fakeClock(now),
+      setTimeout: (_callback: () => void, ms: number) => void delays.push([agent, ms]),
+    });
+    const seen: number[] = [];
+    const watch: AgentLifecycle = { name: 'watch', afterAgent: (_text, { clock }) => void seen.push(clock.now()) };
+    const agentOf = (name: string, now: number, loaders: readonly LifecycleLoader[]) =>
+      new Agent(
+        engine.options({ name, model: model(), loaders, lifecycle: [watch], clock: clockOf(name, now), logger }),
+      );
+    const loads = agentOf('loads', 1_000, [loader]);
+    const plain = agentOf('plain', 2_000, []);
+
+    await loads.run('Hi.', { timeouts: { runMs: 5 } });
+    await plain.run('Hi.', { timeouts: { runMs: 6 } });
+    await loads.run('Hi.');
+
+    expect(step.journal.map((entry) => entry?.name)).toEqual([
+      ...['start', 'tools 1', 'model 1', 'model 1', 'tools 1', 'model 1'],
+    ]);
+    expect(delays.filter(([, ms]) => ms < 10)).toEqual([
+      ['loads', 5],
+      ['plain', 6],
+    ]);
+    expect(seen).toEqual([1_000, 2_000, 2_000]);
   });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { durable, type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
 import { Agent, MemorySessionStore, type SessionStore, type StoredSession } from '../../src/index.js';
+import { createDeferred } from '../../src/internal/promise.js';
 import { approval } from '../../src/lifecycles/lifecycles.js';
 import { calls, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../support/agent/settle.js';
+import { pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const pay = toolOf('pay', () => 'paid');
@@ -23,6 +24,44 @@ function losing(name: string, journal?: MemoryStep['journal']): MemoryStep {
       ? inner(called, () => run().then(() => Promise.reject(new TypeError('lost'))), options)
       : inner(called, run, options);
   return Object.assign(step, { id: inner.id, journal: inner.journal });
+}
+
+/** Ends the attempt of a run that waits in a step. */
+type EndAttempt = (attempt: Holding & { readonly agent: Agent }) => Promise<void>;
+
+interface Holding {
+  readonly step: MemoryStep;
+  /** True while the step of the name waits before its work. */
+  isHeld(): boolean;
+  /** Leaves the step pending. */
+  stall(): void;
+  /** Rejects the step, as an engine that has ended the attempt. */
+  lose(): void;
+}
+
+/** A step that stops before the work of the step of a name. */
+function holding(name: string): Holding {
+  const inner = memoryStep();
+  const { promise, reject } = createDeferred<never>();
+  let isHeld = false;
+  const step = (...[called, run, options]: Parameters<Step>): ReturnType<Step> => {
+    if (called !== name) return inner(called, run, options);
+    isHeld = true;
+    return promise;
+  };
+  return {
+    step: Object.assign(step, { id: inner.id, journal: inner.journal }),
+    isHeld: () => isHeld,
+    stall: () => {},
+    lose: () => reject(new TypeError('The engine has ended the attempt.')),
+  };
+}
+
+/** Runs a session until its payment waits for an approval. */
+async function suspendedSession(store: SessionStore) {
+  const asked = await (await agentOf(memoryStep(), store, [calls('pay')]).session({ id: 's' })).run('Pay.');
+  const resume = Object.fromEntries(asked.pending.map(({ id }) => [id, 'approve' as const]));
+  return { resume, revision: (await store.load('s'))?.revision as number };
 }
 
 const messagesOf = async (store: SessionStore) => ((await store.load('s')) as StoredSession).messages.length;
@@ -69,20 +108,42 @@ describe('sessions of durable runs', () => {
     expect(await conflict(replay)).toMatchObject({ code: 'ERR_SESSION_CONFLICT' });
   });
 
-  test('an attempt that resumes calls keeps the claim of the attempt that died', async () => {
+  test.each<[how: string, end: EndAttempt]>([
+    ['whose process died', async ({ stall }) => stall()],
+    ['that the engine ended, with its process alive', async ({ lose }) => lose()],
+    ['whose agent was closed', ({ agent }) => agent.close()],
+  ])('an attempt that resumes calls keeps the claim of an attempt %s', async (_how, end) => {
     const store = new MemorySessionStore();
-    const asked = await (await agentOf(memoryStep(), store, [calls('pay')]).session({ id: 's' })).run('Pay.');
-    const resume = Object.fromEntries(asked.pending.map(({ id }) => [id, 'approve' as const]));
-    const lost = losing('tool pay call_1');
-    const died = agentOf(lost, store, []).session({ id: 's' });
-    await rejectionOf(died.then((session) => session.run('', { resume })));
-    await pause();
+    const { resume, revision } = await suspendedSession(store);
+    const held = holding('tool pay call_1');
+    const agent = agentOf(held.step, store, []);
+    void agent.session({ id: 's' }).then((session) => session.run('', { resume }).catch(() => {}));
+    await until(() => held.isHeld());
 
-    const next = agentOf(memoryStep({ journal: lost.journal }), store, [says('Done.')]);
+    await end({ ...held, agent });
+    await pause(10);
+
+    expect(await store.claim('s', { token: 'other', revision, ttlMs: 1_000 })).toBeUndefined();
+    const next = agentOf(memoryStep({ journal: held.step.journal }), store, [says('Done.')]);
     const result = await (await next.session({ id: 's' })).run('', { resume });
-
     expect(result.text).toBe('Done.');
     expect(JSON.stringify(result.history)).toContain('paid');
+  });
+
+  test('a resumed run that is aborted ends its claim', async () => {
+    const store = new MemorySessionStore();
+    const { resume } = await suspendedSession(store);
+    const held = holding('tool pay call_1');
+    const session = await agentOf(held.step, store, []).session({ id: 's' });
+    const stop = new AbortController();
+    const outcome = rejectionOf(session.run('', { resume, signal: stop.signal }));
+    await until(() => held.isHeld());
+
+    stop.abort();
+    await outcome;
+
+    const revision = (await store.load('s'))?.revision as number;
+    expect(await store.claim('s', { token: 'other', revision, ttlMs: 1_000 })).toBe(1);
   });
 
   test('`sessions` wraps a store for one session', async () => {

@@ -9,7 +9,7 @@ import { type ChainCores, compileChain } from '../../src/lifecycle/chain.js';
 import { compose } from '../../src/lifecycle/compose.js';
 import { wrapToolCallPoint } from '../../src/lifecycle/compose-points.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
-import { type HookRun, RunEnd } from '../../src/lifecycle/hook-run.js';
+import { type HookRun, RunEnd, scopeOf } from '../../src/lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { registerLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../../src/lifecycle/run-context.js';
@@ -40,7 +40,6 @@ function bareRun(): HookRun {
     context: context as RunContext,
     end: new RunEnd(new Stop()),
     suspended: undefined,
-    step: undefined,
     ask: () => Promise.reject(new TypeError('no model')),
     record: () => {},
     report: () => false,
@@ -105,7 +104,7 @@ describe('the compiled chain', () => {
     const nested = compose(wrapToolCallPoint, wraps.list, cores.callTool);
     wraps.reads.length = 0;
     void runWaterfall({ ...beforeAgent, entries: waterfall.list }, '', bareRun());
-    void nested({ id: '', name: add.name, tool: add, input: '', run: bareRun().context }, bareRun());
+    void nested({ id: '', name: add.name, tool: add, input: '', run: bareRun().context }, scopeOf(bareRun()));
 
     expect(waterfall.reads.filter((key) => !/^(length|\d+)$/.test(key))).toEqual([]);
     expect(waterfall.reads).toContain('1');

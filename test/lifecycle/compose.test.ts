@@ -6,6 +6,7 @@ import {
   calls,
   fails,
   faultyTool,
+  hangs,
   recorder,
   type ScriptEntry,
   says,
@@ -364,4 +365,66 @@ it('S4-FR4.3: the wrap hooks see two model calls and one tool call in a run with
 
   const model = ['a.wrapModelCall>', '<a.wrapModelCall'];
   expect(record.log).toEqual([...model, 'a.wrapToolCall>', '<a.wrapToolCall', ...model]);
+});
+
+describe('`next` of a wrap hook', () => {
+  it('expires when the hook has returned the promise of a changed call', async () => {
+    let late: ToolInvoke | undefined;
+    const inputs: unknown[] = [];
+    const lifecycle: AgentLifecycle[] = [
+      {
+        wrapToolCall(call, next) {
+          late = next;
+          return next({ ...call, input: { a: 5, b: 5 } });
+        },
+        afterModel: async () => {
+          if (late !== undefined) await expect(late()).rejects.toMatchObject({ code: 'ERR_NEXT_EXPIRED' });
+        },
+      },
+      {
+        wrapToolCall(call, next) {
+          inputs.push(call.input);
+          return next();
+        },
+      },
+    ];
+
+    await new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
+
+    expect(late).toBeDefined();
+    expect(inputs).toEqual([{ a: 5, b: 5 }]);
+  });
+
+  it('is aborted if it is pending when the outer hook returns, also after failures of the inner hook', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    let asked = 0;
+    const model = scriptedModel(({ signal }) => {
+      signals.push(signal);
+      return signals.length < 4 ? says('done') : hangs();
+    });
+    const lifecycle: AgentLifecycle[] = [
+      {
+        async wrapModelCall(_request, next) {
+          for (let n = 0; n < 2; n++) await next();
+          const answer = await next();
+          void next().catch(() => {});
+          return answer;
+        },
+      },
+      {
+        onFailure: 'continue',
+        async wrapModelCall(_request, next) {
+          asked += 1;
+          if (asked < 4) throw new TypeError('broken');
+          return await next();
+        },
+      },
+    ];
+
+    const { text } = await new Agent({ model, lifecycle, logger: keepingLogger() }).run('Hello');
+
+    expect(text).toBe('done');
+    expect(signals).toHaveLength(4);
+    expect(signals[3]?.aborted).toBe(true);
+  });
 });

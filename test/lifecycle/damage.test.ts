@@ -76,6 +76,45 @@ it('undoes the damage of a hook only, and keeps what an earlier hook changed in 
   expect(result.finishReason).toBe('length');
 });
 
+it.each([
+  ['content', [{ type: 'text', text: 'changed' }]],
+  ['finishReason', 'length'],
+  ['usage', { inputTokens: 1, outputTokens: 1, totalTokens: 2 }],
+  ['providerMetadata', { own: { n: 1 } }],
+  ['annotations', [{ type: 'note' }]],
+] as const)(
+  'keeps the change of `%s` by an earlier afterModel hook when a later hook damages the response',
+  async (field, value) => {
+    const seen: unknown[] = [];
+    const lifecycle: AgentLifecycle[] = [
+      { afterModel: (response) => void Object.assign(response, { [field]: value }) },
+      { onFailure: 'continue', afterModel: (response) => void Object.assign(response, { content: 7, [field]: 8 }) },
+      { afterModel: (response) => void seen.push(response[field]) },
+    ];
+
+    await new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() }).run('Hello');
+
+    expect(seen).toEqual([value]);
+  },
+);
+
+it('keeps the messages that an asynchronous hook returned when a later hook damages them', async () => {
+  const note: Message = { role: 'user', content: 'Note' };
+  const lifecycle: AgentLifecycle[] = [
+    { beforeModel: async (messages) => [...messages, note] },
+    {
+      onFailure: 'continue',
+      beforeModel: async (messages) => {
+        (messages as unknown[]).push(7);
+        throw new TypeError('broken');
+      },
+    },
+  ];
+  const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
+
+  expect(transcript((await agent.run('Hello')).history)).toEqual(['user: Hello', 'user: Note', 'assistant: done']);
+});
+
 describe('an afterModel hook that damages the response', () => {
   const damage = (response: object) => void Object.assign(response, { content: undefined });
   const hooks: Readonly<Record<string, AgentLifecycle['afterModel']>> = {

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import type { RunContext } from '../../src/lifecycle/run-context.js';
 import { LifecycleError } from '../../src/lifecycle/run-failure.js';
-import { type RecordedLifecycle, recorder } from '../../src/testing/testing.js';
+import { type RecordedLifecycle, recorder, scriptedModel } from '../../src/testing/testing.js';
+import { rejectionOf } from '../support/agent/settle.js';
 import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 type Point = (typeof POINTS)[number];
@@ -240,5 +242,18 @@ describe('a failure does not undo a decision', () => {
       await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'over' });
       expect(model.requests).toEqual([]);
     },
+  );
+});
+
+it.each([
+  ['fails', { beforeModel: () => Promise.reject(new RangeError('boom')) }],
+  ['is rejected', { beforeModel: () => HookAction.reject('no') }],
+] as const)('a run that %s takes no more messages', async (_how, hooks) => {
+  const runs: RunContext[] = [];
+  const lifecycle: AgentLifecycle = { ...hooks, beforeAgent: (_input, run) => void runs.push(run) };
+  await rejectionOf(new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] }).run('Hello'));
+
+  expect(() => runs[0]?.add({ role: 'user', content: 'Late' })).toThrow(
+    expect.objectContaining({ code: 'ERR_RUN_ENDED' }),
   );
 });

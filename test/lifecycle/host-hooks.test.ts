@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { recorder, scriptedModel } from '../../src/testing/testing.js';
@@ -44,6 +44,15 @@ describe('onInit', () => {
 
     expect((await agent.run('Hello')).text).toBe('done');
     expect(logger.lines).toEqual(['error: Lifecycle "bad" failed in onInit: boom']);
+  });
+
+  it('starts no timer if it returns no promise', async () => {
+    const { agent, clock } = agentOf({ onInit: () => {} });
+    const started = vi.spyOn(clock, 'setTimeout');
+
+    await agent.ready();
+
+    expect(started).not.toHaveBeenCalled();
   });
 
   it('has a time limit of 30 s without `timeoutMs`', async () => {

@@ -15,11 +15,15 @@ beforeEach(() => {
 afterEach(() => endWatch());
 
 /** Runs to the end, also after a failure, and returns the unhandled rejections. */
-async function afterRun(lifecycle: AgentLifecycle, script: readonly ScriptEntry[] = [fails(), fails(), fails()]) {
+async function afterRun(
+  lifecycle: AgentLifecycle,
+  script: readonly ScriptEntry[] = [fails(), fails(), fails()],
+  inner: readonly AgentLifecycle[] = [],
+) {
   const agent = new Agent({
     model: scriptedModel(script),
     tools: [add],
-    lifecycle: [lifecycle],
+    lifecycle: [lifecycle, ...inner],
     logger: keepingLogger(),
   });
   const [outcome] = await Promise.allSettled([agent.run('Hello')]);
@@ -72,6 +76,12 @@ const floating: Record<string, NonNullable<AgentLifecycle['wrapModelCall']>> = {
     void next();
     return answer;
   },
+  'late and answers later': async (_, next) => {
+    await settled();
+    void next();
+    await settled();
+    return answer;
+  },
   'and throws at once': (_, next) => {
     void next();
     throw new TypeError('boom');
@@ -87,6 +97,27 @@ const floating: Record<string, NonNullable<AgentLifecycle['wrapModelCall']>> = {
 };
 const policies = ['throw', 'continue', 'block'] as const;
 
+/** The hook between the one that ignores `next` and the model. */
+const between: Record<string, AgentLifecycle> = {
+  'returns the promise of next': { wrapModelCall: (_, next) => next() },
+  'awaits next': { wrapModelCall: async (_, next) => await next() },
+  'awaits something else first': {
+    async wrapModelCall(_, next) {
+      await settled();
+      return next();
+    },
+  },
+  'changes the request': { wrapModelCall: async (request, next) => next({ ...request, toolChoice: 'none' }) },
+  'has a time limit': { timeoutMs: 1_000, wrapModelCall: (_, next) => next() },
+  'throws at once': {
+    wrapModelCall() {
+      throw new TypeError('inner');
+    },
+  },
+  rejects: { wrapModelCall: () => Promise.reject(new TypeError('inner')) },
+  'returns an invalid value': { wrapModelCall: async () => 'no response' as never },
+};
+
 describe('a rejection of `next` that a hook ignores is never unhandled', () => {
   const cases = Object.entries(floating).flatMap(([how, wrap]) =>
     policies.map((policy) => [how, policy, wrap] as const),
@@ -99,6 +130,14 @@ describe('a rejection of `next` that a hook ignores is never unhandled', () => {
       expect((await afterRun({ onFailure, timeoutMs: 1_000, wrapModelCall })).unhandled).toEqual([]);
     },
   );
+
+  it.each(
+    Object.entries(floating).flatMap(([how, wrap]) => Object.keys(between).map((inner) => [how, inner, wrap] as const)),
+  )('if the hook calls `next` without awaiting it %s, and an inner hook %s', async (_how, inner, wrapModelCall) => {
+    const hooks = [between[inner] ?? {}];
+    expect((await afterRun({ wrapModelCall }, undefined, hooks)).unhandled).toEqual([]);
+    expect((await afterRun({ wrapModelCall }, undefined, [...hooks, ...hooks])).unhandled).toEqual([]);
+  });
 
   it('if `next` has expired', async () => {
     const late: AgentLifecycle = {

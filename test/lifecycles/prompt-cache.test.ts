@@ -1,9 +1,11 @@
 import { aiSdk } from 'keelson/ai-sdk';
 import { anthropic } from 'keelson/anthropic';
 import { openai } from 'keelson/openai';
-import { expect, test } from 'vitest';
-import { Agent, type Model } from '../../src/index.js';
+import { OpenAI } from 'openai';
+import { describe, expect, test } from 'vitest';
+import { Agent, type Model, type UserMessage } from '../../src/index.js';
 import { promptCache } from '../../src/lifecycles/lifecycles.js';
+import { withCacheMarks } from '../../src/providers/openai/chat/cache-marks.js';
 import { echo } from '../support/agent/sample-tools.js';
 import { scriptedModel } from '../support/providers/ai-sdk-model.js';
 import { startAnthropicServer, stream, text } from '../support/providers/anthropic-server.js';
@@ -73,4 +75,102 @@ test('changes no request of a provider that caches by itself', async () => {
   await run(openai('m', { baseURL: server.baseURL }));
 
   expect(JSON.stringify(server.requests[0]?.body)).not.toMatch(/cache/i);
+});
+
+describe('with chat completions', () => {
+  const openRouter = 'https://openrouter.ai/api/v1';
+  const dashScope = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1';
+  const call = { id: 'call_1', name: 'echo', arguments: '{"text":"a"}' };
+  const marked = (text: string, cache: object = mark) => [{ type: 'text', text, cache_control: cache }];
+
+  interface Sent {
+    readonly ttl?: '1h';
+    readonly input?: UserMessage;
+  }
+
+  /** Runs two turns with a service whose requests go to a local server. Returns the messages of both requests. */
+  async function messagesSent(address: string, name: string, options: Sent = {}) {
+    const { ttl, input = 'Hello' } = options;
+    await using server = await startOpenAIServer((_body, index) => ({
+      json: completionOf(index === 0 ? { toolCalls: [call] } : { text: 'Hi.' }),
+    }));
+    const reroute: typeof fetch = (url, init) => fetch(String(url).replace(address, server.baseURL), init);
+    const client = new OpenAI({ baseURL: address, apiKey: 'k', fetch: reroute, maxRetries: 0 });
+    const model = openai(name, { client, api: 'chat' });
+    const agent = new Agent({ model, instructions: 'Be brief.', tools: [echo], lifecycle: [promptCache({ ttl })] });
+    await agent.run(input);
+    return server.requests.map(({ body }) => body.messages);
+  }
+
+  test.each([
+    [openRouter, 'anthropic/claude-sonnet-5'],
+    [openRouter, 'qwen/qwen3-max'],
+    [dashScope, 'qwen3-coder-plus'],
+    ['https://dashscope.aliyuncs.com/compatible-mode/v1', 'qwen-plus'],
+    ['https://w1.cn-beijing.maas.aliyuncs.com/compatible-mode/v1', 'qwen-plus'],
+  ])('%s gets marks at the end of the instructions and of the conversation for %s', async (address, model) => {
+    const [first, second] = await messagesSent(address, model);
+
+    expect(first).toEqual([
+      { role: 'system', content: marked('Be brief.') },
+      { role: 'user', content: marked('Hello') },
+    ]);
+    expect(second).toMatchObject([
+      { role: 'system', content: marked('Be brief.') },
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: null },
+      { role: 'tool', tool_call_id: 'call_1', content: marked('a') },
+    ]);
+  });
+
+  test.each([
+    [openRouter, 'openai/gpt-5'],
+    [openRouter, 'google/gemini-3-pro'],
+    ['https://openrouter.ai.example.com/v1', 'anthropic/claude-sonnet-5'],
+    ['https://notdashscope.aliyuncs.com.example/v1', 'qwen-plus'],
+    ['https://api.deepseek.com', 'deepseek-chat'],
+  ])('%s gets no marks for %s', async (address, model) => {
+    expect(JSON.stringify(await messagesSent(address, model))).not.toMatch(/cache/);
+  });
+
+  test('sends the time of an hour only to the provider that has a field for it', async () => {
+    const [[claude] = []] = await messagesSent(openRouter, 'anthropic/claude-sonnet-5', { ttl: '1h' });
+    const [[qwen] = []] = await messagesSent(openRouter, 'qwen/qwen3-max', { ttl: '1h' });
+    const [[own] = []] = await messagesSent(dashScope, 'qwen3-max', { ttl: '1h' });
+
+    expect(claude?.content).toEqual(marked('Be brief.', { type: 'ephemeral', ttl: '1h' }));
+    expect([qwen?.content, own?.content]).toEqual([marked('Be brief.'), marked('Be brief.')]);
+  });
+
+  test('marks the last text before an image', async () => {
+    const image = { type: 'image', image: 'AAAA', mediaType: 'image/png' } as const;
+    const text = { type: 'text', text: 'Look.' } as const;
+
+    const seen = (content: UserMessage['content']) =>
+      messagesSent(dashScope, 'qwen3-vl-plus', { input: { role: 'user', content } });
+    const [both] = await seen([text, image]);
+    const [alone] = await seen([image]);
+
+    expect(both?.[1]?.content).toEqual([...marked('Look.'), { type: 'image_url', image_url: expect.anything() }]);
+    expect(JSON.stringify(alone?.[1])).not.toMatch(/cache/);
+  });
+});
+
+test.each([
+  [0, 2],
+  [2, 4],
+  [3, 4],
+  [4, 4],
+])('with %d marks of the application, a chat request has %d marks', (own, total) => {
+  const parts = Array.from({ length: own }, () => ({ type: 'text', text: 'Long.', cache_control: mark }));
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: parts },
+    { role: 'user', content: 'Go.' },
+  ];
+
+  const sent = withCacheMarks(messages, { model: 'qwen3-max', server: 'dashscope' }, '5m');
+
+  expect(JSON.stringify(sent).match(/cache_control/g)).toHaveLength(total);
+  expect(sent[1]).toEqual(messages[1]);
 });

@@ -124,6 +124,34 @@ test('a change of one byte asks one question about all parts, and tells which sc
   expect(after?.scripts).not.toEqual(before?.scripts);
 });
 
+test('a hook that loses its twin of the same name keeps its number, and causes one question', async () => {
+  const place = makePlace();
+  const { trace } = makePackage(place);
+  const { loader, agent } = await place.load({ approve: place.yes }, { model: scriptedModel(['done']) });
+  const second = { name: 'note', command: './second.sh' };
+  place.workspace('whole', manifest('whole', { hooks: { before_agent: [second] } }));
+  await loader.reload();
+  await agent.run('go');
+
+  expect(place.asked.slice(1).map(namesOf)).toEqual([['hook note#2', 'skill whole']]);
+  expect(linesOf(trace)).toEqual(['second']);
+  expect(loader.status().extensions).toMatchObject([{ state: 'active', approved: true }]);
+});
+
+test('a hook that is added beside a kept hook of its name causes one question', async () => {
+  const place = makePlace();
+  const { root, trace } = makePackage(place);
+  const third = tracer(join(root, 'third.sh'), trace, 'third');
+  const { loader, agent } = await place.load({ approve: place.yes }, { model: scriptedModel(['done']) });
+  const hooks = [third, './second.sh'].map((command) => ({ name: 'note', command }));
+  place.workspace('whole', manifest('whole', { hooks: { before_agent: hooks } }));
+  await loader.reload();
+  await agent.run('go');
+
+  expect(place.asked).toHaveLength(2);
+  expect(linesOf(trace)).toEqual(['third', 'second']);
+});
+
 test.each([[{ declined: ['sha256:unknown'] }], [{ declined: 'all' }], [{}], ['yes'], [undefined]])(
   'the answer %j approves nothing',
   async (answer) => {

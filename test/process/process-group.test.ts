@@ -110,6 +110,35 @@ test.skipIf(!canSetsid && !process.env.CI)(
   },
 );
 
+test.skipIf(!canSetsid && !process.env.CI)(
+  'a grandchild in its own session delays the result by less than 250 ms, and no output of the leader is lost',
+  async () => {
+    const delays: number[] = [];
+    for (let run = 0; run < 5; run++) {
+      // The leader exits when the grandchild has left the group, and writes as much as the pipe holds before.
+      const command = 'setsid sh -c "echo >&2; exec sleep 4" & head -c 150000 /dev/zero | tr "\\0" x; date +%s%3N >&2';
+      const { stdout, stderr, detachedChild } = await sh(command, { timeoutMs: 60_000 });
+      delays.push(Date.now() - Number(stderr.trim()));
+
+      expect([stdout.length, detachedChild]).toEqual([150_000, true]);
+    }
+    expect(Math.min(...delays)).toBeLessThan(250);
+  },
+);
+
+test.skipIf(!canSetsid && !process.env.CI)(
+  'a grandchild in its own session that never stops writing does not delay the end by more than a second',
+  async () => {
+    const started = performance.now();
+    const { detachedChild } = await sh('setsid timeout 3 sh -c "while :; do echo x; sleep 0.01; done" & exit 0', {
+      timeoutMs: 60_000,
+    });
+
+    expect(detachedChild).toBe(true);
+    expect(performance.now() - started).toBeLessThan(1_500);
+  },
+);
+
 test('A9: a program that does not read 5 MB of input is ended at its time limit', async () => {
   const { outcome, durationMs } = await sh('sleep 60', { stdin: 'x'.repeat(5_000_000), timeoutMs: 300 });
 

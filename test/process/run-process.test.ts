@@ -86,6 +86,15 @@ test('an exception of the stdin function rejects the run and ends the program', 
   expect(await remaining(children.map(({ pid = 0 }) => pid))).toEqual([]);
 });
 
+test('the stdin function may return a promise: a rejection ends the program, as does the time limit', async () => {
+  const late = await sh('cat', { stdin: () => new Promise((done) => setTimeout(done, 20, 'later')) });
+  const never = await sh('cat', { stdin: () => new Promise(() => {}), timeoutMs: 50 });
+  const exited = await sh('exit 4', { stdin: () => new Promise(() => {}) });
+
+  expect([late.stdout, never.outcome, exited.exitCode]).toEqual(['later', 'timed-out', 4]);
+  await expect(sh('cat', { stdin: () => Promise.reject(new TypeError('no input')) })).rejects.toThrow('no input');
+});
+
 test('a child that emits only `exit` has ended when its output is read', async () => {
   const child = fakeChild();
   const running = sh('exit 0', { spawn: () => child as never, timeoutMs: 5_000 });

@@ -1,11 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Agent, KeelsonError, type RunOptions } from '../../src/index.js';
 import { RunError } from '../../src/model/run-error.js';
 import { pairingProblem } from '../../src/testing/trial/pairing.js';
 import { LATE, pause, unhandledDuring, within } from '../support/agent/settle.js';
+import { hello } from '../support/providers/adapter-call.js';
+import { adapters } from '../support/providers/adapters.js';
+import { type Reply, startOpenAIServer } from '../support/providers/openai-server.js';
 import { moment, type Random, randomAgent, seeded } from '../support/soak/random-agent.js';
 import { soakCount } from '../support/soak/soak-count.js';
 
@@ -128,4 +131,45 @@ test('rule 10: runs that are aborted at any moment settle with paired tool calls
   // One tenth of the memory that the contexts of the runs take.
   expect(grown).toBeLessThan((count * CONTEXT_BYTES) / 10);
   await Promise.all(agents.map((agent) => agent.close()));
+});
+
+describe.each(adapters)('an abort of a model call of $name', (adapter) => {
+  const begun = adapter.begun('Once', ' upon', ' a time');
+  const moments: readonly [Reply, boolean][] = [
+    [{ json: {}, delayMs: 5_000 }, false],
+    [{ json: {}, delayMs: 5_000 }, true],
+    [{ chunks: begun, end: 'hang' }, true],
+    [{ chunks: begun, gapMs: 5, end: 'hang' }, true],
+    [{ chunks: ['{"id":'], end: 'hang', headers: { 'content-type': 'application/json' } }, false],
+    [{ status: 500, chunks: ['{"error":'], end: 'hang' }, false],
+  ];
+
+  /** Returns the milliseconds from the abort to the close of the socket at the server. */
+  async function closeOnce([reply, listens]: readonly [Reply, boolean], waitMs: number): Promise<number> {
+    await using server = await startOpenAIServer([reply]);
+    const controller = new AbortController();
+    const onPart = listens ? () => {} : undefined;
+    const model = adapter.model(server.baseURL, { maxRetries: 0 });
+    const call = model.generate({ ...hello, onPart, signal: controller.signal }).catch((error: unknown) => error);
+    while (server.requests.length === 0) await pause(1);
+    await pause(waitMs);
+    const startedAt = performance.now();
+    controller.abort();
+    const isClosedEarly = await within(Promise.resolve(server.requests[0]?.closedEarly), 5_000);
+    const took = performance.now() - startedAt;
+    expect(isClosedEarly).toBe(true);
+    await call;
+    return took;
+  }
+
+  test('closes the socket within 50 ms', { timeout: 120_000 }, async () => {
+    const random = seeded(SEED);
+    const times: number[] = [];
+    const count = soakCount(240);
+    for (let n = 0; n < count; n++) {
+      times.push(await closeOnce(moments[n % moments.length] as (typeof moments)[0], Math.floor(random() * 25)));
+    }
+    // One of ten may be late: a busy machine delays the server too.
+    expect(times.sort((a, b) => a - b)[Math.floor(count * 0.9)]).toBeLessThan(50);
+  });
 });

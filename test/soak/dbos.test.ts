@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
-import { ANSWER, faultsOf, STAGES, USAGE } from '../support/durable/errand.js';
-import { fileLog, linesOf } from '../support/durable/file-log.js';
+import { STAGES, WORKS } from '../support/durable/errand.js';
+import { fileLog } from '../support/durable/file-log.js';
+import { finishErrand } from '../support/durable/finish-errand.js';
 import type { KillOrder } from '../support/durable/kill.js';
 import { describeWithPostgres } from '../support/stores/describe-postgres.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
 
 const MINUTES = 900_000;
-
-/** Every work of an errand, and the repeated model call after the failed one. */
-const WORKS = [...STAGES.flat().map((what) => ({ what, nth: 1 })), { what: 'model 3', nth: 2 }];
 
 describeWithPostgres('durable errands in DBOS', () => {
   // `npm test` kills two processes in test/durable/dbos.
@@ -32,12 +30,8 @@ describeWithPostgres('durable errands in DBOS', () => {
 
   /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
   async function errand(name: string, kills: readonly KillOrder[] = []): Promise<void> {
-    const path = join(folder, name);
-    const running = dbos.call(name, kills);
-    await dbos.decide(`${path}.ask`, { call_3_0: 'approve' });
-    expect(await running, name).toMatchObject({ text: ANSWER, usage: USAGE });
-    expect(faultsOf(fileLog(path).all()), name).toEqual([]);
-    expect(linesOf(`${path}.kills`), name).toHaveLength(kills.length);
+    const { decide } = dbos;
+    await finishErrand({ decide, call: () => dbos.call(name, kills) }, join(folder, name), kills);
   }
 
   test(

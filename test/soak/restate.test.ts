@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
 import { pause } from '../support/agent/settle.js';
-import { ANSWER, faultsOf, STAGES, USAGE } from '../support/durable/errand.js';
-import { fileLog, linesOf } from '../support/durable/file-log.js';
+import { WORKS } from '../support/durable/errand.js';
+import { finishErrand } from '../support/durable/finish-errand.js';
 import type { KillOrder } from '../support/durable/kill.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../support/durable/restate-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 
 const MINUTES = 600_000;
-
-/** Every work of an errand, and the repeated model call after the failed one. */
-const WORKS = [...STAGES.flat().map((what) => ({ what, nth: 1 })), { what: 'model 3', nth: 2 }];
 
 describeWithRestate('durable errands in Restate', () => {
   // `npm test` kills two processes in test/durable/restate.
@@ -31,12 +28,8 @@ describeWithRestate('durable errands in Restate', () => {
 
   /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
   async function errand(name: string, kills: readonly KillOrder[] = [], slowMs = 0): Promise<void> {
-    const path = join(folder, name);
-    const running = restate.call(name, { name, kills, slowMs });
-    await restate.decide(`${path}.ask`, { call_3_0: 'approve' });
-    expect(await running, name).toMatchObject({ text: ANSWER, usage: USAGE });
-    expect(faultsOf(fileLog(path).all()), name).toEqual([]);
-    expect(linesOf(`${path}.kills`), name).toHaveLength(kills.length);
+    const { decide } = restate;
+    await finishErrand({ decide, call: () => restate.call(name, { name, kills, slowMs }) }, join(folder, name), kills);
   }
 
   test.each(['service', 'server'] as const)(

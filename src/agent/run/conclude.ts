@@ -11,8 +11,8 @@ const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
 /** Returns the text of the run after the `afterAgent` hooks. Throws RejectedError if the run was rejected. */
 export function conclude(run: Run): Awaitable<string> {
-  const { verdict, answer = '' } = run.end;
-  if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, answer);
+  const { verdict } = run.end;
+  if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, run.end.answer ?? '');
   const { action, by, point } = verdict;
   if (action.type === 'reject') throw run.end.own(new RejectedError(action.reason, by, point));
   return respond(run, (action as { text: string }).text);

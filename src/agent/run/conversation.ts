@@ -19,7 +19,7 @@ export class Conversation {
 
   constructor(instructions: string | undefined) {
     this.instructions = instructions;
-    this.outgoing = this.withInstructions();
+    this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
   /** Appends a message of this run. */

@@ -119,7 +119,7 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls 
   if (conversation.resuming !== undefined) return resume(run, message);
   if (conversation.deciding !== undefined) return decideAnswer(run, message);
   if (message !== undefined) conversation.push(message);
-  conversation.flush();
+  if (conversation.hasQueued) conversation.flush();
   return undefined;
 }
 

@@ -41,6 +41,12 @@ export interface Attached {
   readonly keepsStopped?: boolean | undefined;
 }
 
+/** Stands for a run without session and stream. */
+export const UNATTACHED: Attached = {};
+
+/** Stands for a run without options. */
+export const NO_OPTIONS = {};
+
 /** The attempt of a run on the open calls of a session. */
 interface Resumption {
   readonly attempt: number;
@@ -119,7 +125,7 @@ export class Run implements HookRun {
     Object.assign(step.request, { [ASIDE]: true });
     this.step = step;
     try {
-      return await this.config.chain.modelCall(step.request, this);
+      return await this.config.chain.modelCall(step.request, step);
     } finally {
       step.close();
       if (this.step === step) this.step = undefined;

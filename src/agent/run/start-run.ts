@@ -8,27 +8,29 @@ import type { Message, UserMessage } from '../../model/message.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
 import { continueFrom } from './resume/continuation.js';
-import { type Run, RunView } from './run.js';
+import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
 import { startLimit } from './time-limit.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
+  const message = messageOf(input, options.messages);
+  if (options !== NO_OPTIONS) takeHistory(run, options);
+  if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
+    bindAborts(run, options);
+  }
+  return executeRun(run, message);
+}
+
+function takeHistory({ conversation, attached }: Run, options: AnyRunOptions): void {
   const { resume } = options;
   // The option's type allows any role; `continueFrom` checks the messages.
   const messages = options.messages as readonly Message[] | undefined;
-  const message = messageOf(input, messages);
-  if (messages !== undefined || resume !== undefined) {
-    const { history, resumed, answer } = continueFrom(
-      { messages: messages ?? [], closed: run.attached.closed },
-      resume,
-    );
-    run.conversation.replace(history);
-    run.conversation.resuming = resumed;
-    run.conversation.deciding = answer;
-  }
-  bindAborts(run, options);
-  return executeRun(run, message);
+  if (messages === undefined && resume === undefined) return;
+  const { history, resumed, answer } = continueFrom({ messages: messages ?? [], closed: attached.closed }, resume);
+  conversation.replace(history);
+  conversation.resuming = resumed;
+  conversation.deciding = answer;
 }
 
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
@@ -42,7 +44,7 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
 }
 
 /** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
-function messageOf(input: string | UserMessage, messages: readonly Message[] | undefined): UserMessage | undefined {
+function messageOf(input: string | UserMessage, messages: readonly unknown[] | undefined): UserMessage | undefined {
   if (typeof input === 'string') {
     return input === '' && messages?.length ? undefined : { role: 'user', content: input };
   }

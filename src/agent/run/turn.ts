@@ -32,17 +32,12 @@ function adoptMessages(run: Run, messages: readonly Message[]): PromiseLike<void
   return run.end.verdict === undefined ? selectTools(run) : undefined;
 }
 
-/** True in the extra turn of `atLimit: 'answer'`, which has no tools. */
-function isAnswerOnly(run: Run): boolean {
-  return run.turn > run.config.maxTurns;
-}
-
-/** Stores the tools of the turn, after `beforeToolSelection`. */
+/** Stores the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
 export function selectTools(run: Run): PromiseLike<void> | undefined {
-  const answerOnly = isAnswerOnly(run);
-  run.tools = answerOnly ? NO_TOOLS : run.config.catalog.current();
-  const { beforeToolSelection } = run.config.chain;
-  return beforeToolSelection === undefined || answerOnly
+  const { chain, catalog, maxTurns } = run.config;
+  const { beforeToolSelection } = chain;
+  run.tools = run.turn > maxTurns ? NO_TOOLS : catalog.current();
+  return beforeToolSelection === undefined || run.tools === NO_TOOLS
     ? undefined
     : narrowTools(run, beforeToolSelection, run.tools.tools);
 }
@@ -80,26 +75,25 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   run.step?.close();
   run.step = undefined;
   if (wrapModelCall === undefined) return callModel(modelRequestOf(run), run);
-  run.step = new ModelStep(run, fieldsOf(run));
-  return wrapModelCall(run.step.request, run);
+  run.step = new ModelStep(run, fieldsOf(run, undefined));
+  return wrapModelCall(run.step.request, run.step);
 }
 
 /** Returns a new request object for the model call of the current turn. */
 export function modelRequestOf(run: Run): ModelCallRequest {
-  const request = fieldsOf(run);
-  if (run.end.stop !== undefined) request.signal = run.end.stop.signal;
-  return request;
+  return fieldsOf(run, run.end.stop?.signal);
 }
 
-function fieldsOf(run: Run): ModelCallRequest & { signal: AbortSignal | undefined } {
+function fieldsOf(run: Run, signal: AbortSignal | undefined): ModelCallRequest {
   const { config } = run;
+  const tools = run.tools as ToolSnapshot;
   return {
     messages: run.conversation.outgoing,
-    tools: (run.tools as ToolSnapshot).tools,
-    toolChoice: isAnswerOnly(run) ? 'none' : config.toolChoice,
+    tools: tools.tools,
+    toolChoice: tools === NO_TOOLS ? 'none' : config.toolChoice,
     output: config.output?.request,
     settings: config.settings,
-    signal: undefined,
+    signal,
     onPart: run.listeners.active ? partSink(run) : undefined,
     model: config.model,
     run: run.context,
@@ -116,7 +110,9 @@ export function judgeResponse(run: Run, response: ModelResponse): Awaitable<Mode
 
 /** Ends a turn. Saves it if the run has a session, then throws the error that ended its tool calls early, if any. */
 export function finishTurn(run: Run, calls: TurnCalls | undefined): PromiseLike<void> | undefined {
-  return run.attached.onTurn === undefined ? endTurn(run, calls) : saveTurn(run, calls);
+  if (run.attached.onTurn !== undefined) return saveTurn(run, calls);
+  endTurn(run, calls);
+  return undefined;
 }
 
 /** Saves a completed turn. A turn whose response a hook withheld is not saved. */
@@ -125,12 +121,14 @@ async function saveTurn(run: Run, calls: TurnCalls | undefined): Promise<void> {
   endTurn(run, calls);
 }
 
-function endTurn(run: Run, calls: TurnCalls | undefined): undefined {
-  if (calls !== undefined) {
-    run.end.throwIfAborted();
-    if (calls.failure !== undefined) throw calls.failure.error;
-  }
+function endTurn(run: Run, calls: TurnCalls | undefined): void {
+  if (calls !== undefined) throwEarlyEnd(run, calls);
   if (run.listeners.active) announceTurnEnd(run);
+}
+
+function throwEarlyEnd({ end }: Run, { failure }: TurnCalls): void {
+  end.throwIfAborted();
+  if (failure !== undefined) throw failure.error;
 }
 
 /** Saves the messages of the run to its session. An abort ends the wait. Returns undefined without a session. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isObject, type JsonValue } from '../../internal/json.js';
-import { isPromise } from '../../internal/promise.js';
-import { StepDataError } from '../error.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
+import { BlobStoreError, StepDataError } from '../error.js';
 import type { BlobStore } from '../step.js';
 
 /** Marks an object that stands for a value that JSON cannot hold. */
@@ -24,9 +24,22 @@ export interface StepRef {
 export class Codec {
   constructor(private readonly options: CodecOptions) {}
 
-  /** Converts a value to JSON. Bytes become base64, or a reference to the blob store. */
-  async encode(value: unknown, step: StepRef): Promise<JsonValue> {
-    if (isBare(value)) return bareJson(value, step);
+  /**
+   * Converts a value to JSON. Bytes become base64, or a reference to the blob store. Throws StepDataError, or rejects with
+   * BlobStoreError if the store fails. Returns a promise only for a value with bytes, and no copy of a value without them.
+   */
+  encode(value: unknown, step: StepRef): Awaitable<JsonValue> {
+    if (value === undefined || typeof value === 'function' || typeof value === 'symbol') return null;
+    return isBare(value) ? (value as JsonValue) : this.packed(value, step);
+  }
+
+  /** Restores a value of `encode`. Returns a promise only for a value with bytes. */
+  decode(json: JsonValue, step: StepRef): Awaitable<unknown> {
+    if (!isObject(json) || json[MARK] !== 'packed') return json;
+    return unpack(json.value, (key) => this.blobOf(key, step));
+  }
+
+  private async packed(value: unknown, step: StepRef): Promise<JsonValue> {
     const large: [key: string, bytes: Uint8Array][] = [];
     const json = pack(value, (bytes) => {
       const { blobs, maxInlineBytes } = this.options;
@@ -37,38 +50,35 @@ export class Codec {
       return { [MARK]: 'blob', key };
     });
     const text = stringify(json, step);
-    for (const [key, bytes] of large) await this.options.blobs?.put(key, bytes);
-    return text === undefined ? null : JSON.parse(text);
-  }
-
-  /** Restores a value of `encode`. */
-  async decode(json: JsonValue, step: StepRef): Promise<unknown> {
-    if (isBare(json)) return json;
-    const value = unpack(json, (key) => this.blobOf(key, step));
-    return isPromise(value) ? await value : value;
+    for (const [key, bytes] of large) await this.inBlobs(key, step, (blobs) => blobs.put(key, bytes));
+    return { [MARK]: 'packed', value: text === undefined ? null : JSON.parse(text) };
   }
 
   private async blobOf(key: string, step: StepRef): Promise<Uint8Array> {
-    const bytes = await this.options.blobs?.get(key);
+    const bytes = await this.inBlobs(key, step, (blobs) => blobs.get(key));
     if (bytes !== undefined) return bytes;
     throw new StepDataError(
       step.name,
       `refers to bytes that \`blobs\` does not have: "${key}". Pass the store that the first attempt had.`,
     );
   }
+
+  private async inBlobs<T>(key: string, { name }: StepRef, access: (blobs: BlobStore) => Promise<T>) {
+    try {
+      return this.options.blobs && (await access(this.options.blobs));
+    } catch (error) {
+      throw new BlobStoreError(name, key, error);
+    }
+  }
 }
 
-/** Returns a value that needs no packing, after a check that JSON can hold it. The engine converts it again. */
-function bareJson(value: unknown, step: StepRef): JsonValue {
-  return stringify(value, step) === undefined ? null : (value as JsonValue);
-}
-
-/** Deeper values count as bare, so that `JSON.stringify` reports a cycle. */
+/** Deeper values are not packed, so that `JSON.stringify` reports a cycle. */
 const MAX_DEPTH = 1_000;
 
-/** True if a value has neither bytes nor objects that look like a marked object. Allocates nothing. */
+/** True if JSON can hold a value, and no object in it looks like a marked object. Allocates nothing. */
 function isBare(value: unknown, depth = 0): boolean {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return true;
+  if (typeof value === 'bigint' || depth > MAX_DEPTH) return false;
+  if (typeof value !== 'object' || value === null) return true;
   if (value instanceof Uint8Array || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
   for (const key in value) {
     if (key === MARK || !isBare((value as Record<string, unknown>)[key], depth + 1)) return false;
@@ -86,12 +96,14 @@ function stringify(json: unknown, step: StepRef): string | undefined {
 }
 
 /** Replaces bytes by marked objects. Objects that look like a marked object are wrapped. */
-function pack(value: unknown, packBytes: (bytes: Uint8Array) => object): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+function pack(value: unknown, packBytes: (bytes: Uint8Array) => object, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
   if (value instanceof Uint8Array) return packBytes(value);
-  if (Array.isArray(value)) return value.map((item) => pack(item, packBytes));
+  if (Array.isArray(value)) return value.map((item) => pack(item, packBytes, depth + 1));
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
-  const packed = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, pack(item, packBytes)]));
+  const packed = Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, pack(item, packBytes, depth + 1)]),
+  );
   return MARK in packed ? { [MARK]: 'object', value: packed } : packed;
 }
 

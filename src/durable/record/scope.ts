@@ -20,20 +20,25 @@ export interface Effects {
 export class StepScope {
   /** The number of ids that the step has generated. */
   ids = 0;
-  /** The usage of the run when the step began, and of all calls in the step. */
-  readonly usage: UsageSum;
   readonly decisions: Decision[] = [];
   readonly added: Message[] = [];
   ended: RejectAction | RespondAction | undefined = undefined;
-  private readonly before: Usage;
+  private sum: UsageSum | undefined = undefined;
+  private before: Usage | undefined = undefined;
 
   /** `run` is undefined for a step outside of a run, such as the load of a session. */
   constructor(
     readonly key: string,
     readonly run: Run | undefined,
-  ) {
-    this.usage = { ...(run?.usage ?? NO_USAGE) };
-    this.before = { ...this.usage };
+  ) {}
+
+  /** Returns the usage of the run as the step sees it: all stored steps, and the calls in this step. */
+  usageOver(total: Usage): UsageSum {
+    if (this.sum === undefined) {
+      this.before = { ...total };
+      this.sum = { ...total };
+    }
+    return this.sum;
   }
 
   /** Returns the effects so far, or undefined without effects. */
@@ -50,8 +55,9 @@ export class StepScope {
   }
 
   private spent(): Usage | undefined {
-    const spent = { ...this.usage } as Record<string, number>;
-    for (const [name, count] of Object.entries(this.before)) spent[name] = (spent[name] ?? 0) - (count as number);
+    if (this.sum === undefined) return undefined;
+    const spent = { ...this.sum } as Record<string, number>;
+    for (const [name, count] of Object.entries(this.before as Usage)) spent[name] = (spent[name] ?? 0) - count;
     return Object.values(spent).some((count) => count > 0) ? (spent as unknown as Usage) : undefined;
   }
 }
@@ -68,7 +74,12 @@ export function recordEffects(run: Run, durableName: string): void {
     const scope = stepScope.getStore();
     return scope?.run === run ? scope : undefined;
   };
-  Object.defineProperty(run, 'usage', { get: () => scopeOf()?.usage ?? total });
+  // An accessor on the run would make each access to the run slower.
+  const owner = run as { usage: UsageSum };
+  owner.usage = usageOf(total, () => scopeOf()?.usageOver(total) ?? total);
+  run.end.stopper().whenReleased(() => {
+    owner.usage = total;
+  });
   replaceMethod(run, 'record', (decision) => {
     // A stored result is not a decision of the durable lifecycle.
     if (decision.by === durableName && decision.point !== 'resume') return;
@@ -86,6 +97,16 @@ export function recordEffects(run: Run, durableName: string): void {
   });
 }
 
+/** Returns an object with the members of `current()`. */
+function usageOf(total: UsageSum, current: () => UsageSum): UsageSum {
+  return new Proxy(total, {
+    get: (_total, name) => Reflect.get(current(), name),
+    set: (_total, name, count) => Reflect.set(current(), name, count),
+    ownKeys: () => Reflect.ownKeys(current()),
+    getOwnPropertyDescriptor: (_total, name) => Reflect.getOwnPropertyDescriptor(current(), name),
+  });
+}
+
 /** Adds the usage of a step to its run. On a replay, also repeats what the step did to the run. */
 export function applyEffects(run: Run, effects: Effects, isReplay: boolean): void {
   if (run.end.over) return;
@@ -97,7 +118,10 @@ export function applyEffects(run: Run, effects: Effects, isReplay: boolean): voi
   if (ended !== undefined && !run.end.closing) run.context.end(ended);
 }
 
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+/** Returns the effects without the arguments of `run.add` and `run.end`, which JSON may not be able to hold. */
+export function withoutArguments(effects: Effects | undefined): Effects {
+  return { usage: effects?.usage, decisions: effects?.decisions };
+}
 
 function replaceMethod<T extends object, Name extends keyof T>(owner: T, name: Name, method: T[Name]): void {
   Object.defineProperty(owner, name, { value: method, configurable: true });

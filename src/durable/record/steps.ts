@@ -2,12 +2,14 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
+import { isPromise } from '../../internal/promise.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { StepDataError } from '../error.js';
+import { BlobStoreError, StepDataError, StepLostError } from '../error.js';
 import type { Step, StepInfo } from '../step.js';
 import type { Codec } from './codec.js';
 import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
-import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
+import { applyEffects, type Effects, StepScope, stepScope, withoutArguments } from './scope.js';
 
 /** A step to run. */
 export interface StepRequest extends StepInfo {
@@ -27,33 +29,60 @@ interface StepRecord {
   readonly effects?: JsonValue;
 }
 
+/** A call of the function of a step in this process. */
+interface Execution {
+  error?: unknown;
+}
+
+type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
+
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
 export class Steps {
   readonly ids: Ids;
-  readonly clock: Clock;
-  /** Gives the timers, and the time inside of steps. */
-  base: Clock = systemClock;
   private time = 0;
+  /** The clocks of the agents, by the clocks that their runs see. */
+  private readonly bases = new WeakMap<Clock, Clock>();
   private made = 0;
   private started: Promise<unknown> | undefined = undefined;
-  /** True after the engine rejected a step. Steps that are still running then store nothing. */
-  private isLost = false;
+  /**
+   * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
+   * further step begins.
+   */
+  hasEnded = false;
 
   constructor(
     private readonly step: Step,
     private readonly codec: Codec,
   ) {
     this.ids = { next: (kind) => this.nextId(kind) };
-    this.clock = {
-      // Inside of a step the time is real, because the step is not replayed.
-      now: () => (stepScope.getStore() === undefined ? this.time : this.base.now()),
-      setTimeout: (callback, ms) => this.base.setTimeout(callback, ms),
-      clearTimeout: (handle) => this.base.clearTimeout(handle),
-    };
   }
 
   get id(): string {
     return this.step.id;
+  }
+
+  /** Returns a clock with the time of the execution. Timers, and the time inside of steps, come from the clock `base`. */
+  clockOver(base: Clock): Clock {
+    const clock: Clock = {
+      // Inside of a step the time is real, because the step is not replayed.
+      now: () => (stepScope.getStore() === undefined ? this.time : base.now()),
+      setTimeout: (callback, ms) => base.setTimeout(callback, ms),
+      clearTimeout: (handle) => base.clearTimeout(handle),
+    };
+    this.bases.set(clock, base);
+    return clock;
+  }
+
+  /** True if the ids and the clock of a run are those of this execution. */
+  owns({ ids, clock }: RunContext): boolean {
+    return ids === this.ids && this.bases.has(clock);
+  }
+
+  /** Ends this attempt if the agent of a run is closed during the run. A step stays pending then. */
+  watch({ end, config }: Run): void {
+    end.stopper().onStop(() => {
+      if (config.life.stop.stopped) this.hasEnded = true;
+    });
   }
 
   /** Stores the time at which the execution began. Later calls return the same promise. */
@@ -64,69 +93,104 @@ export class Steps {
 
   /**
    * Runs `work` as a step, and resolves with its result as a replay would restore it. Rejects with the error of `work`, or
-   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, or if the run was aborted
-   * during the step in an earlier attempt.
+   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, if the blob store fails,
+   * or if the run was aborted during the step in an earlier attempt.
    */
   async perform<T>(request: StepRequest, work: () => Promise<T>): Promise<T> {
     const { name, key, kind, run } = request;
-    let executed: { error?: unknown } | undefined;
-    const execute = async () => {
-      executed = {};
-      return (await this.execute(request, work, executed)) as unknown as JsonValue;
-    };
-    const record = recordOf(name, await this.inEngine(run, this.step(name, execute, { key, kind })));
+    if (this.hasEnded) throw this.lose(run, new StepLostError());
+    let executed: Execution | undefined;
+    const stored = new Promise<JsonValue>((resolve, reject) => {
+      const execute = async () => {
+        executed = {};
+        const record = await this.execute(request, work, executed).catch(reject);
+        // Nothing is stored, so that the next attempt runs the step again.
+        return (record ?? (await new Promise<never>(() => {}))) as unknown as JsonValue;
+      };
+      this.step(name, execute, { key, kind }).then(resolve, reject);
+    });
+    const record = recordOf(name, await this.untilLost(run, stored));
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
       run.end.abort(abortFromJson(record.aborted));
       throw run.end.abortError;
     }
     if (run !== undefined && record.effects !== undefined) {
-      const effects = (await this.codec.decode(record.effects, request)) as Effects;
-      applyEffects(run, effects, executed === undefined);
+      const effects = this.codec.decode(record.effects, request);
+      const restored = isPromise(effects) ? await this.untilLost(run, effects) : effects;
+      applyEffects(run, restored as Effects, executed === undefined);
     }
-    if (record.error === undefined) return (await this.codec.decode(record.value ?? null, request)) as T;
+    if (record.error === undefined) {
+      const value = this.codec.decode(record.value ?? null, request);
+      return (isPromise(value) ? await this.untilLost(run, value) : value) as T;
+    }
     if (executed !== undefined && 'error' in executed) throw executed.error;
     const error = failureFromJson(record.error);
     throw endsRun(error) && run !== undefined ? run.end.own(error) : error;
   }
 
+  /** Rejects with BlobStoreError if the blob store fails. Every other error becomes part of the record. */
   private async execute(
     request: StepRequest,
     work: () => Promise<unknown>,
-    executed: { error?: unknown },
-  ): Promise<StepRecord> {
+    executed: Execution,
+  ): Promise<StepRecord | undefined> {
     const { key, run } = request;
     const scope = new StepScope(key, run);
-    const record: { -readonly [Member in keyof StepRecord]: StepRecord[Member] } = { at: 0 };
-    try {
-      record.value = await this.codec.encode(await stepScope.run(scope, work), request);
-    } catch (error) {
+    const record: Mutable<StepRecord> = { at: 0 };
+    const fail = (error: unknown) => {
+      if (error instanceof BlobStoreError) throw error;
       executed.error = error;
+      delete record.value;
       record.error = failureToJson(error);
+    };
+    try {
+      const json = this.codec.encode(await stepScope.run(scope, work), request);
+      record.value = isPromise(json) ? await json : json;
+    } catch (error) {
+      fail(error);
     }
     const abortError = run?.end.abortError;
     if (run !== undefined && abortError !== undefined) {
-      if (!this.isLost && !run.config.life.stop.stopped)
-        return { at: this.base.now(), aborted: failureToJson(abortError) };
+      if (!this.hasEnded) return { at: this.now(run), aborted: failureToJson(abortError) };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
-      if (record.error !== undefined) return await new Promise<never>(() => {});
+      if (record.error !== undefined) return undefined;
     }
     const effects = scope.effects();
-    if (effects !== undefined) record.effects = await this.codec.encode(effects, { ...request, key: `${key}:effects` });
-    record.at = this.base.now();
+    const place = { ...request, key: `${key}:effects` };
+    try {
+      if (effects !== undefined) record.effects = await this.codec.encode(effects, place);
+    } catch (error) {
+      fail(error);
+      record.effects = await this.codec.encode(withoutArguments(effects), place);
+    }
+    record.at = this.now(run);
     return record;
   }
 
-  /** An engine that rejects a step has cancelled or lost the execution, so the run cannot go on in this process. */
-  private async inEngine(run: Run | undefined, stored: Promise<JsonValue>): Promise<JsonValue> {
+  /** Ends this attempt if `stored` rejects. Missing bytes are an error of the step instead. */
+  private async untilLost<T>(run: Run | undefined, stored: PromiseLike<T>): Promise<T> {
     try {
       return await stored;
     } catch (error) {
-      this.isLost = true;
-      if (run === undefined) throw error;
-      run.end.abort(new RunAbortedError(error));
-      throw run.end.abortError;
+      throw error instanceof StepDataError ? error : this.lose(run, error);
     }
+  }
+
+  /**
+   * Ends this attempt of the execution: the engine has cancelled or lost it, or a step cannot be stored. Aborts the run, and
+   * returns the error to throw.
+   */
+  private lose(run: Run | undefined, error: unknown): unknown {
+    this.hasEnded = true;
+    if (run === undefined) return error;
+    run.end.abort(new RunAbortedError(error));
+    return run.end.abortError;
+  }
+
+  /** A step without a run does not advance the time of the execution. */
+  private now(run: Run | undefined): number {
+    return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
   }
 
   private nextId(kind: string): string {

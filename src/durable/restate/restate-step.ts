@@ -3,13 +3,19 @@ import type { RunResult } from '../../agent/run-result.js';
 import type { JsonValue } from '../../internal/json.js';
 import { withMethods } from '../../internal/options/rules.js';
 import { validateOption } from '../../internal/options/validate.js';
+import { createDeferred } from '../../internal/promise.js';
 import { asDecisions, decisionProblem } from '../check-decisions.js';
 import { type DecisionOptions, defineStep, type Step } from '../step.js';
 import { OneAwait } from './one-await.js';
 import type { RestatePromiseLike } from './restate-promise.js';
 
 // The SDK calls this function, which Node has from version 22 on.
-if (!('withResolvers' in Promise)) Object.defineProperty(Promise, 'withResolvers', { value: withResolvers });
+if (!('withResolvers' in Promise)) {
+  const value = function withResolvers(this: PromiseConstructor) {
+    return createDeferred(this);
+  };
+  Object.defineProperty(Promise, 'withResolvers', { value, writable: true, configurable: true });
+}
 
 /** The members of a Restate `Context` that the adapter uses. */
 export interface RestateStepContext {
@@ -74,13 +80,3 @@ const CONTEXT = {
   expected: 'the context of a Restate handler',
   isRequired: true,
 };
-
-function withResolvers<T>(this: PromiseConstructor) {
-  let resolve!: (value: T | PromiseLike<T>) => void;
-  let reject!: (reason: unknown) => void;
-  const promise = new this<T>((res, rej) => {
-    resolve = res;
-    reject = rej;
-  });
-  return { promise, resolve, reject };
-}

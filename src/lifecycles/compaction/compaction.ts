@@ -10,6 +10,7 @@ import type { Model } from '../../model/model.js';
 import { ModelError } from '../../model/run-error.js';
 import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
 import { createReplacements, fittingShare } from './overflow.js';
+import { shortenResults } from './shorten-results.js';
 import { summariseBy, summaryMessage } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
@@ -38,9 +39,10 @@ export interface CompactionOptions {
  * still holds all messages that the run added.
  *
  * If the service refuses a model call because the conversation exceeds the context window (`context-overflow`), the
- * conversation is compacted to fit, and the call is made once more.
+ * conversation is compacted to fit, and the call is made once more. If the last turn alone is too long, its longest tool
+ * results are shortened: a note in each says how many characters are left out.
  *
- * The summary is one model call outside of the run: hooks do not see it, and the run's usage does not include its
+ * The summary is a model call outside of the turns: `wrapModelCall` hooks see it, and the run's usage includes its
  * tokens. If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the
  * messages stay.
  *
@@ -52,7 +54,7 @@ export interface CompactionOptions {
 export function compaction(options: CompactionOptions): AgentLifecycle {
   const { rule, summarize, isByTokens } = resolveCompactionOptions(options);
   const meter = isByTokens ? createTokenMeter() : undefined;
-  const { compact, compactOverflow } = createCompactor(rule, summarize);
+  const { compact, compactOverflow } = createCompactor({ rule, isByTokens, summarize });
   const replacements = createReplacements();
   return {
     name: 'compaction',
@@ -80,19 +82,10 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
   };
 }
 
-function createCompactor(rule: CutRule, summarize: Summarize) {
+function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
   const compact = (messages: readonly Message[], run: RunContext, size: number) => {
     const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
-    return cut && compactBy(cut, messages, { run, weigh: rule.weigh });
-  };
-  const compactBy = async (cut: Cut, messages: readonly Message[], task: Task) => {
-    const { run } = task;
-    const told = tellMoment(run, { kind: 'compaction' });
-    if (told !== undefined && !(await told)) return undefined;
-    report(run, { type: 'compaction-start', messages: messages.length });
-    const compacted = await compactTo(cut, messages, task);
-    report(run, { type: 'compaction-end', messages: compacted?.length });
-    return compacted;
+    return cut && reported(messages, run, () => compactTo(cut, messages, { run, weigh: rule.weigh }));
   };
   const compactTo = async (cut: Cut, messages: readonly Message[], { run, weigh, maxTokens }: Task) => {
     const summary = await tryToSummarise(() => summarize(cut.head, run, maxTokens), run);
@@ -106,11 +99,28 @@ function createCompactor(rule: CutRule, summarize: Summarize) {
   };
   /** Compacts to a size that fits into the context window, counted in estimated tokens whatever the options count. */
   const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
-    const maxTokens = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
+    const share = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
+    const maxTokens = isByTokens ? Math.min(share, rule.limit) : share;
     const cut = cutConversation(messages, { limit: maxTokens, keep: rule.keep, weigh: tokensIn });
-    return cut && compactBy(cut, messages, { run, weigh: tokensIn, maxTokens });
+    if (cut === undefined && shortenResults(messages, maxTokens) === undefined) return undefined;
+    return reported(messages, run, async () => {
+      const compacted = cut && (await compactTo(cut, messages, { run, weigh: tokensIn, maxTokens }));
+      return shortenResults(compacted ?? messages, maxTokens) ?? compacted;
+    });
   };
   return { compact, compactOverflow };
+}
+
+type Compacted = readonly Message[] | undefined;
+
+/** Reports the start and the end of a compaction. Returns undefined if a shell hook prevents the compaction. */
+async function reported(messages: readonly Message[], run: RunContext, act: () => Promise<Compacted>) {
+  const told = tellMoment(run, { kind: 'compaction' });
+  if (told !== undefined && !(await told)) return undefined;
+  report(run, { type: 'compaction-start', messages: messages.length });
+  const compacted = await act();
+  report(run, { type: 'compaction-end', messages: compacted?.length });
+  return compacted;
 }
 
 /** The share of the context window that a compacted conversation may fill, since token counts are estimates. */
@@ -158,7 +168,13 @@ const rules = {
   summarize: callable,
 } satisfies OptionTable<CompactionOptions>;
 
-function resolveCompactionOptions(options: CompactionOptions) {
+interface ResolvedOptions {
+  readonly rule: CutRule;
+  readonly isByTokens: boolean;
+  readonly summarize: Summarize;
+}
+
+function resolveCompactionOptions(options: CompactionOptions): ResolvedOptions {
   validateOptions(options, rules);
   const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
   const limit = maxTokens ?? maxMessages;

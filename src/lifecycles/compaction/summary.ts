@@ -5,11 +5,11 @@ import { type AssistantPart, type Message, textOf, type UserMessage } from '../.
 import type { Model } from '../../model/model.js';
 import { ResponseInvalidError } from '../../model/run-error.js';
 import { shorten } from '../shorten.js';
+import { CHARS_PER_TOKEN } from './token-meter.js';
 
 /** A summary is recognised by this prefix, also in a stored session. */
 const MARK = '[Summary of the conversation so far]\n';
 const MAX_RESULT_CHARS = 2_000;
-const CHARS_PER_TOKEN = 4;
 
 const PROMPT = `You write the summary that takes the place of the earlier part of a conversation between a user and an \
 assistant with tools. The assistant goes on from your summary alone. Keep what the user wants, with every condition; what \

@@ -2,7 +2,8 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
 
-const CHARS_PER_TOKEN = 4;
+/** The estimate of characters in a token. */
+export const CHARS_PER_TOKEN = 4;
 const TOKENS_OF_MEDIA = 1_000;
 
 /** Measures how many tokens the messages of a run, or of a session, have. */

@@ -1,4 +1,5 @@
 import type { HookRegistration, ShellHook } from '../../shell-hooks/hook/definition.js';
+import type { PresentHooks } from '../../shell-hooks/hook/ordinals.js';
 import type { HookRegistry } from '../../shell-hooks/hook/registry.js';
 
 /** Registers the hooks of active extension packages in a hook registry. */
@@ -28,5 +29,12 @@ export class InstalledHooks {
 
   list(): readonly ShellHook[] {
     return this.registered;
+  }
+
+  /** Returns the hooks of an extension package that are in the registry now. Other code may have added some of them. */
+  presentOf(extension: string): PresentHooks {
+    const replaced = this.registered.filter((hook) => hook.extension === extension);
+    const all = this.registry.list().filter((hook) => hook.extension === extension);
+    return { replaced, others: all.filter((hook) => !replaced.includes(hook)) };
   }
 }

@@ -1,5 +1,6 @@
 import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import type { PresentHooks } from '../../shell-hooks/hook/ordinals.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
@@ -22,6 +23,8 @@ export interface PreparationContext {
   readonly config: Readonly<Record<string, unknown>>;
   /** Returns the current settings of an extension package as environment variables. Called when a hook runs. */
   readonly variablesOf: (extension: string) => Readonly<Record<string, string>>;
+  /** Returns the hooks of an extension package that are registered now. */
+  readonly presentOf: (extension: string) => PresentHooks;
 }
 
 /** An extension package that is ready to be activated. */
@@ -52,7 +55,7 @@ export async function prepareExtension(
   const registrations = registrationsOf(judged, context, data);
   const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
   const hooks = registrations.filter((hook) => !lost.includes(hook));
-  const items = hookItems(hooks, options.workspaceDir);
+  const items = hookItems(hooks, context.presentOf(extension.name), options.workspaceDir);
   const guards = options.hooks === false ? undefined : guardLoss(extension, lost);
   if (scope === 'workspace' && guards === undefined) await askOnce(judged, items, context);
   const read = await readSettings(judged, context, denied);

@@ -3,6 +3,7 @@ import type { McpServerOrigin } from '../../mcp/config/definition.js';
 import { readServer } from '../../mcp/config/server-map.js';
 import { trustItemOf as serverItem } from '../../mcp/config/trust-item.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import { numberedHooks, type PresentHooks } from '../../shell-hooks/hook/ordinals.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
 import type { TrustItem } from '../../trust/item.js';
@@ -41,16 +42,17 @@ export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
   };
 }
 
-/** Returns the trust items that the gate checks again when the hooks run. The hooks must be valid. */
-export function hookItems(registrations: readonly HookRegistration[], workspaceDir: string): readonly TrustItem[] {
-  const counts = new Map<string, number>();
-  return registrations.map((registration) => {
-    // The registry numbers hooks of one name and event in the same way.
-    const key = `${registration.event} ${registration.name}`;
-    const ordinal = (counts.get(key) ?? 0) + 1;
-    counts.set(key, ordinal);
-    return trustItemOf({ ...resolveHook(registration, 'unregistered'), ordinal }, workspaceDir);
-  });
+/**
+ * Returns the trust items that the gate checks again when the hooks run. The hooks must be valid. `present` contains the
+ * registered hooks of the extension package before the change.
+ */
+export function hookItems(
+  registrations: readonly HookRegistration[],
+  present: PresentHooks,
+  workspaceDir: string,
+): readonly TrustItem[] {
+  const hooks = registrations.map((registration) => resolveHook(registration, 'unregistered'));
+  return numberedHooks(hooks, present).map((hook) => trustItemOf(hook, workspaceDir));
 }
 
 /** Returns the trust items that the gate checks again when the servers connect. */

@@ -27,7 +27,7 @@ export interface OpenAIClient {
 }
 
 /** The kinds of server that get different request bodies. */
-export type Server = 'openai' | 'deepseek' | 'mistral' | 'moonshot' | 'other';
+export type Server = 'openai' | 'deepseek' | 'mistral' | 'moonshot' | 'openrouter' | 'dashscope' | 'other';
 
 /** Azure serves OpenAI models under several domains. `services.ai.azure.com` also serves models of other vendors. */
 const AZURE = /^[^/]+\.(openai|cognitiveservices)\.azure\.(com|us)\/|^[^/]+\.services\.ai\.azure\.(com|us)\/openai\//;
@@ -36,6 +36,8 @@ const OWN_HOSTS = [
   ['deepseek', /(^|\.)deepseek\.com$/],
   ['mistral', /(^|\.)mistral\.ai$/],
   ['moonshot', /(^|\.)(moonshot\.(ai|cn)|kimi\.com)$/],
+  ['openrouter', /(^|\.)openrouter\.ai$/],
+  ['dashscope', /(^|\.)(dashscope(-[a-z]+)?|maas)\.aliyuncs\.com$/],
 ] as const;
 
 /** Returns the kind of server at a base URL. Azure domains that serve OpenAI models count as `openai`. */

@@ -71,8 +71,13 @@ export interface Dialect {
   readonly hasComments?: boolean | undefined;
   /** True if hook files contain tool names of another program. Default false. */
   readonly hasForeignTools?: boolean | undefined;
-  /** True if a matcher at a session event is tested with the reason why the session starts or ends. Default false. */
-  readonly matchesSessions?: boolean | undefined;
+  /**
+   * True if a matcher at an event without a tool is tested with the `source` of the event, such as the reason why a
+   * session starts. Default false: the matcher is ignored.
+   */
+  readonly matchesSources?: boolean | undefined;
+  /** True if hooks may read a transcript in the format of Claude Code. Default false: `transcript_path` is empty. */
+  readonly readsTranscripts?: boolean | undefined;
   /** True if a command runs once even if several matchers of a file select it. Default false. */
   readonly runsOnce?: boolean | undefined;
   /**

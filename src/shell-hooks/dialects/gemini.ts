@@ -36,7 +36,7 @@ export const gemini: Dialect = {
   refusedAnswer: 'continued',
   hasComments: true,
   hasForeignTools: true,
-  matchesSessions: true,
+  matchesSources: true,
   runsOnce: true,
   toolName: (name) => (name.startsWith('mcp__') ? name.replaceAll('__', '_') : name),
   matcher: patternOf,

@@ -18,6 +18,11 @@ export function dialectOf(id: HookDialect): Dialect {
   return BY_ID.get(id) ?? native;
 }
 
+/** Returns true if hooks of the dialect may read a transcript. The other dialects have other formats. */
+export function readsTranscripts({ dialect }: Pick<ShellHook, 'dialect'>): boolean {
+  return dialectOf(dialect).readsTranscripts === true;
+}
+
 /** Returns the hook's event in its dialect; undefined for a hook without `dialectEvent`. */
 export function namedEventOf(hook: ShellHook): DialectEvent | undefined {
   return namedEvent(dialectOf(hook.dialect).events, hook);

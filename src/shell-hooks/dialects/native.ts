@@ -21,6 +21,7 @@ export const native: Dialect = {
   folders: { project: [], extension: [] },
   worksIn: 'extension',
   refusedAnswer: 'withheld',
+  readsTranscripts: true,
   parse: parseNativeHooks,
   variables: ({ event }: ShellHook, { prefix, workspaceDir, sessionId }: DialectEnvironment) => ({
     [`${prefix}_PROJECT_DIR`]: workspaceDir,

@@ -39,7 +39,11 @@ export interface HookEventContext<Value = unknown> {
   readonly args?: unknown;
   /** True if the tool failed. Set only at `after_tool`. */
   readonly isError?: boolean | undefined;
-  /** The reason why a session starts or ends, such as `startup`. Claude Code and Gemini CLI define the values. */
+  /**
+   * The string that matchers of Claude Code and Gemini CLI select at an event without a tool. Session events: the reason
+   * of the start or the end, such as `startup`. Other events: the type of a notification, the name of a sub-agent, or
+   * the trigger of a compaction.
+   */
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

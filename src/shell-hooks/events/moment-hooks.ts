@@ -3,9 +3,10 @@ import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText } from '../../model/message.js';
 import type { HookEvent } from '../hook/event.js';
-import { hookMessage } from '../run/text.js';
+import type { HookEventResult } from '../run/event-progress.js';
 import { APPROVAL, type EndedSubagent, idsOf, subagentFields, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
+import { addTexts, endRun, withheld } from './tool-hooks.js';
 
 /** The origin of a tool that is an agent begins with this string. */
 const AGENT_ORIGIN = 'agent ';
@@ -20,11 +21,11 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
   });
 }
 
-/** Runs the `notification` hooks for a question for approval. Their output decides nothing. */
+/** Runs the `notification` hooks for a question for approval. A cancellation has no effect. */
 export async function notify(
   run: RunContext,
   { tool, reason }: Omit<Extract<Moment, { kind: 'approval' }>, 'kind'>,
-  { runner, notes }: HookParts,
+  { runner, notes, logger }: HookParts,
 ): Promise<void> {
   const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
   const outcome = await runner.runEvent({
@@ -32,6 +33,10 @@ export async function notify(
     describe: () => ({ data: { ...fields, tool_name: tool }, flat: fields }),
   });
   notes.keep(run.session?.id, outcome.modelTexts);
+  const { cancelledBy: hookName, reason: why } = outcome;
+  if (hookName === undefined) return;
+  const message = `Hook "${hookName}" cancelled notification. This has no effect: the question for approval stays.`;
+  logger.warn(message, { hookName, reason: why });
 }
 
 /** Runs the `before_compaction` hooks. Returns false if a hook cancels the compaction. */
@@ -47,7 +52,10 @@ async function beforeCompaction(run: RunContext, parts: HookParts): Promise<bool
   return !outcome.cancelled;
 }
 
-/** Creates the lifecycle for `after_subagent`, which observes the tools that are agents. */
+/**
+ * Creates the lifecycle for `after_subagent`, which observes the tools that are agents. If a hook cancels, the caller
+ * reads an error result instead of the answer of the sub-agent.
+ */
 export function createSubagentGate(parts: HookParts, priority: number): AgentLifecycle {
   return {
     name: 'shell-hooks:after_subagent',
@@ -55,13 +63,12 @@ export function createSubagentGate(parts: HookParts, priority: number): AgentLif
     async wrapToolCall(call, next) {
       const agent = agentOf(call);
       const result = await next(call);
-      if (agent !== undefined)
-        await afterSubagent(
-          call.run as RunContext,
-          { agent, id: call.id, response: contentText(result.content) },
-          parts,
-        );
-      return result;
+      if (agent === undefined) return result;
+      const run = call.run as RunContext;
+      const outcome = await afterSubagent(run, { agent, id: call.id, response: contentText(result.content) }, parts);
+      addTexts(run, outcome, parts);
+      if (outcome.stop !== undefined) endRun(run, outcome);
+      return outcome.cancelled ? withheld(outcome) : result;
     },
   };
 }
@@ -70,13 +77,16 @@ function agentOf({ tool }: ToolCallRequest): string | undefined {
   return tool?.origin?.startsWith(AGENT_ORIGIN) ? tool.origin.slice(AGENT_ORIGIN.length) : undefined;
 }
 
-async function afterSubagent(run: RunContext, ended: EndedSubagent, { runner, runs }: HookParts): Promise<void> {
+function afterSubagent(
+  run: RunContext,
+  ended: EndedSubagent,
+  { runner, runs }: HookParts,
+): Promise<HookEventResult<undefined>> {
   const { agent, id, response } = ended;
-  const outcome = await runner.runEvent({
+  return runner.runEvent({
     ...{ event: 'after_subagent', ...idsOf(run), value: undefined, source: agent },
     transcript: transcriptOf(run, runs.of(run)),
     describe: () => ({ data: { agent, response, tool_use_id: id }, flat: subagentFields(ended) }),
     signal: runs.of(run).signalOf(run),
   });
-  for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
 }

@@ -61,6 +61,8 @@ export type PlainData = Readonly<Record<string, unknown>>;
 /** Rules for an event whose data was passed to `runner.run`. */
 interface PlainEvent {
   readonly rules: OptionRules;
+  /** Returns the `source` of an event without a tool. Matchers of Claude Code and Gemini CLI select it. */
+  readonly source?: (data: PlainData) => unknown;
   readonly fields?: (data: PlainData) => Partial<EventFields>;
   readonly rewrite?: (data: PlainData, effects: HookEffects) => PlainData;
   /** Returns the final data after all hooks have run. */
@@ -78,6 +80,7 @@ const response: OptionRule = {
 const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   session_start: {
     rules: { session_id: required(fullText), source: text },
+    source: ({ source = 'startup' }) => source,
     fields: ({ source = 'startup' }) => ({ flat: { source } }),
   },
   before_agent: {
@@ -134,20 +137,24 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   },
   session_end: {
     rules: { session_id: required(fullText), messages, reason: text },
+    source: ({ reason = 'other' }) => reason,
     fields: ({ reason = 'other' }) => ({ flat: { reason } }),
   },
   notification: {
     rules: { message: required(text), notification_type: text },
+    source: ({ notification_type = APPROVAL }) => notification_type,
     fields: ({ message, notification_type = APPROVAL }) => ({ flat: { message, notification_type } }),
   },
   after_subagent: {
     rules: { agent: required(text), response: required(text) },
+    source: ({ agent }) => agent,
     fields: ({ agent, response: shown }) => ({
       flat: subagentFields({ agent: String(agent), id: '', response: String(shown) }),
     }),
   },
   before_compaction: {
     rules: { trigger: text },
+    source: ({ trigger = 'auto' }) => trigger,
     fields: ({ trigger = 'auto' }) => ({ flat: { trigger, custom_instructions: '' } }),
   },
 };
@@ -163,8 +170,8 @@ export function validatePlainEvent(event: HookEvent, data: PlainData): void {
 
 /** Returns the context of an event. The data must be valid. */
 export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
-  const { fields, rewrite } = EVENTS[event];
-  const { tool_name: tool, args, source } = data;
+  const { fields, rewrite, source } = EVENTS[event];
+  const { tool_name: tool, args } = data;
   return {
     event,
     sessionId: typeof data.session_id === 'string' ? data.session_id : crypto.randomUUID(),
@@ -173,7 +180,7 @@ export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSi
     rewrite,
     ...(typeof tool === 'string' && event.endsWith('_tool') && { tool, args }),
     ...(event === 'after_tool' && { isError: resultOf(data).isError === true }),
-    ...(typeof source === 'string' && { source }),
+    ...(source !== undefined && { source: String(source(data)) }),
     signal,
   };
 }

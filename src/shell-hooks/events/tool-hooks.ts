@@ -53,7 +53,7 @@ function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
 }
 
 /** Adds hook messages after the tool results of the turn. If the run has ended, the messages wait for the next run. */
-function addTexts(run: RunContext, { modelTexts }: HookEventResult, { notes }: HookParts): void {
+export function addTexts(run: RunContext, { modelTexts }: HookEventResult, { notes }: HookParts): void {
   for (const text of modelTexts) {
     try {
       run.add(hookMessage(text.hook, text.text));
@@ -63,7 +63,8 @@ function addTexts(run: RunContext, { modelTexts }: HookEventResult, { notes }: H
   }
 }
 
-function endRun(run: RunContext, outcome: HookEventResult): void {
+/** Ends the run if a hook cancelled. */
+export function endRun(run: RunContext, outcome: HookEventResult): void {
   const rejection = rejectionOf(outcome);
   try {
     if (rejection !== undefined) run.end(rejection);
@@ -115,6 +116,10 @@ async function judgeResult({ record, result, run }: FinishedCall, hooks: readonl
   }
   parts.notes.keep(run.session?.id, outcome.modelTexts);
   endRun(run, outcome);
-  const { cancelledBy = '', reason = '' } = outcome;
+  return withheld(outcome);
+}
+
+/** Returns the error result that replaces a result which a hook withholds. */
+export function withheld({ cancelledBy = '', reason = '' }: HookEventResult): ToolResult {
   return errorResult(`The result was withheld by hook "${modelText(cancelledBy)}": ${modelText(reason)}`);
 }

@@ -1,9 +1,8 @@
+import { namesText } from '../../internal/names-text.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookDiagnostic } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { ToolNames } from './hook-event-context.js';
-
-const SHOWN_SOURCES = 5;
 
 /** A diagnostic about all hook files with one problem. */
 export interface UnnamedTools extends Pick<HookDiagnostic, 'level' | 'message'> {
@@ -25,9 +24,7 @@ export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames = {})
     found.set(asked.problem, { level: asked.level, places });
   }
   return [...found].map(([problem, { level, places }]) => {
-    const more = places.size - SHOWN_SOURCES;
-    const shown = `${[...places.values()].slice(0, SHOWN_SOURCES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-    const message = `${shown}: ${problem} Map your tools to these names in \`toolNames\`.`;
+    const message = `${namesText([...places.values()])}: ${problem} Map your tools to these names in \`toolNames\`.`;
     return { level, message, sources: [...places.keys()] };
   });
 }

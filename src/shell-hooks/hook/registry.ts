@@ -1,6 +1,6 @@
 import type { HookRegistration, ShellHook } from './definition.js';
 import { ALL_EVENTS, type HookEvent } from './event.js';
-import { contentOf } from './hook-content.js';
+import { numberedHooks } from './ordinals.js';
 import { resolveHook } from './resolve-hook.js';
 
 /** Limits which hooks `unregister` removes. */
@@ -28,7 +28,7 @@ export class HookRegistry {
     const checked = resolveHook(hook, `#${this.count + 1}`);
     this.count += 1;
     const before = this.hooksOf(checked.event);
-    const resolved = { ...checked, ordinal: ordinalOf(checked, before) };
+    const [resolved = checked] = numberedHooks([checked], { replaced: NONE, others: before });
     this.byEvent.set(resolved.event, [...before, resolved]);
     this.announce();
     return resolved;
@@ -65,8 +65,8 @@ export class HookRegistry {
     const replaced = this.list().filter(({ id }) => ids.includes(id));
     const checked = hooks.map((hook, at) => resolveHook(hook, `#${this.count + at + 1}`));
     this.count += checked.length;
-    const free = [...replaced];
-    const wanted = checked.map((hook) => takeSame(free, hook) ?? hook);
+    const others = this.list().filter((hook) => !replaced.includes(hook));
+    const wanted = numberedHooks(checked, { replaced, others });
     const placed = ALL_EVENTS.flatMap((event) => {
       const before = this.hooksOf(event);
       const own = wanted.filter((hook) => hook.event === event);
@@ -112,13 +112,6 @@ export class HookRegistry {
   }
 }
 
-/** Removes and returns the hook with the same content. */
-function takeSame(hooks: ShellHook[], wanted: ShellHook): ShellHook | undefined {
-  const content = contentOf(wanted);
-  const at = hooks.findIndex((hook) => contentOf(hook) === content);
-  return at < 0 ? undefined : hooks.splice(at, 1)[0];
-}
-
 /**
  * Inserts the new hooks at the first replaced hook. Hooks without an extension also go before all hooks of extensions,
  * as if they had been registered first.
@@ -132,23 +125,7 @@ function putInPlace(
   const first = before.findIndex((hook) => replaced.includes(hook) || (!isOfExtension && hook.extension !== undefined));
   const [front, back] = [before.slice(0, first < 0 ? before.length : first), first < 0 ? [] : before.slice(first)];
   const others = back.filter((hook) => !replaced.includes(hook));
-  const settled = [...front, ...others, ...wanted.filter((hook) => replaced.includes(hook))];
-  const placed = wanted.map((hook) => {
-    if (replaced.includes(hook)) return hook;
-    const numbered = { ...hook, ordinal: ordinalOf(hook, settled) };
-    settled.push(numbered);
-    return numbered;
-  });
-  return [...front, ...placed, ...others];
-}
-
-/** Returns the lowest number that no hook with the same name and origin has. */
-function ordinalOf({ name, source, extension }: ShellHook, hooks: readonly ShellHook[]): number {
-  const twins = hooks.filter((hook) => hook.name === name && hook.source === source && hook.extension === extension);
-  const taken = new Set(twins.map(({ ordinal }) => ordinal));
-  let ordinal = 1;
-  while (taken.has(ordinal)) ordinal += 1;
-  return ordinal;
+  return [...front, ...wanted, ...others];
 }
 
 const NONE: readonly ShellHook[] = Object.freeze([]);

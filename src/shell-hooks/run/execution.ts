@@ -1,7 +1,8 @@
 import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
-import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import { readsTranscripts } from '../dialects/list.js';
+import type { EventFields, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import { denialOf, type HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
 import { type HookProblem, neverStarted } from '../hook/problem.js';
@@ -103,19 +104,18 @@ export class HookExecutor {
     const { workspaceDir, inheritEnv, redact } = options;
     const { sessionId, signal } = progress.context;
     const fields = progress.context.describe(progress.value);
-    const transcriptPath = await this.transcriptOf(hook, progress.context);
     // Little code runs between verification and start, so that files have no time to change.
     const verified = await this.permits.permit(hook);
     if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isTried });
     if (!isTried && this.isForOthers(hook, progress.context, verified)) return undefined;
-    let stdin: string | undefined;
+    let stdin: string | Promise<string> | undefined;
     const start = {
       ...{ hook, verified, signal, timeoutMs },
       env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
       // The input is built while the program starts, to save time.
-      stdin: () => (stdin ??= this.inputOf(hook, progress, { fields, transcriptPath })),
+      stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
     };
-    this.reports.transcript(hook, verified.launch, options.transcripts !== undefined);
+    if (options.transcripts === undefined && readsTranscripts(hook)) this.reports.transcript(hook, verified.launch);
     const result = await startHook(start, this.machine);
     return redacted(result, [hook.redact, redact]);
   }
@@ -140,24 +140,24 @@ export class HookExecutor {
     return isApproved && !isMatched(hook, subject, this.options.toolNames);
   }
 
-  private async transcriptOf({ dialect }: ShellHook, { sessionId, transcript }: TranscriptSubject): Promise<string> {
-    // Gemini CLI, Cursor and Copilot have other forms.
-    const isReader = dialect === 'claude' || dialect === 'codex' || dialect === 'native';
-    return (isReader && (await this.options.transcripts?.write(sessionId, transcript?.()))) || '';
-  }
-
+  /** Returns the standard input of a hook. Returns a promise if the transcript has to be written first. */
   private inputOf<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-    own: { readonly fields: EventFields; readonly transcriptPath: string },
-  ): string {
-    const input = hookInput(hook, progress, { ...this.options, ...own, now: () => this.machine.clock.now() });
-    this.reports.start(hook, input);
-    return jsonText(input);
+    fields: EventFields,
+  ): string | Promise<string> {
+    const { sessionId, transcript } = progress.context;
+    const textOf = (transcriptPath: string): string => {
+      const now = () => this.machine.clock.now();
+      const input = hookInput(hook, progress, { ...this.options, fields, transcriptPath, now });
+      this.reports.start(hook, input);
+      return jsonText(input);
+    };
+    const { transcripts } = this.options;
+    if (transcripts === undefined || !readsTranscripts(hook)) return textOf('');
+    return transcripts.write(sessionId, transcript?.()).then(textOf);
   }
 }
-
-type TranscriptSubject = Pick<HookEventContext, 'sessionId' | 'transcript'>;
 
 /** Removes secrets from the output of a hook with each function of the list. */
 function redacted(

@@ -30,8 +30,8 @@ export function isFor(hook: ShellHook, match: HookMatchInput, toolNames: ToolNam
 }
 
 /**
- * Returns true if the matcher matches. It is tested with the tool name, the subject of the dialect event, or the reason
- * why a session starts or ends.
+ * Returns true if the matcher matches. The matcher is tested with the names of the tool, or with the subject of the
+ * dialect event. At an event without a tool, the matcher is tested with the `source` of the event.
  */
 export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: ToolNames): boolean {
   const { event, tool, source, args } = match;
@@ -45,8 +45,8 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
-  const { matchesSessions } = dialectOf(hook.dialect);
-  return !matchesSessions || source === undefined || hook.matches(sourcesOf(event, source));
+  const { matchesSources } = dialectOf(hook.dialect);
+  return !matchesSources || source === undefined || hook.matches(sourcesOf(event, source));
 }
 
 /**

@@ -12,7 +12,7 @@ export interface HookStart {
   readonly hook: ShellHook;
   readonly verified: VerifiedItem;
   readonly env: Readonly<Record<string, string>>;
-  readonly stdin: () => string;
+  readonly stdin: () => string | Promise<string>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }

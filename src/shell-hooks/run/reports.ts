@@ -31,10 +31,9 @@ export class HookReports {
     logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redact(input, sensitive) });
   }
 
-  /** Warns once about a hook that reads `transcript_path`, if it gets none. */
-  transcript(hook: ShellHook, launch: TrustedLaunch | undefined, isWritten: boolean): void {
-    const isAsked = !isWritten && launch !== undefined && this.isNew(`${hook.id} transcript`);
-    if (!isAsked) return;
+  /** Warns once about a hook that reads `transcript_path`, which is empty. */
+  transcript(hook: ShellHook, launch: TrustedLaunch | undefined): void {
+    if (launch === undefined || !this.isNew(`${hook.id} transcript`)) return;
     void mentionsTranscript(launch).then((isNamed) => {
       if (!isNamed) return;
       const message = `Hook "${hook.name}" reads \`transcript_path\`, which is empty: set the option \`transcript: 'claude'\`.`;

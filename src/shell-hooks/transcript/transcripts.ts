@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError } from '../../errors.js';
@@ -37,8 +38,8 @@ export class Transcripts {
   constructor(private readonly options: TranscriptsOptions) {}
 
   /**
-   * Adds the messages that the file of the session lacks. Returns the path of the file, or an empty string if it cannot
-   * be written. If earlier messages were replaced, as by a compaction, the new messages follow the earlier ones.
+   * Adds the messages that the file of the session lacks. Without messages, the file stays as it is. Returns the path of
+   * the file, or an empty string if the file is missing or cannot be written. If earlier messages were replaced, as by a compaction, the new messages follow the earlier ones.
    */
   write(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
     const before = this.writing.get(sessionId) ?? Promise.resolve();
@@ -59,14 +60,13 @@ export class Transcripts {
   private async add(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
     const path = this.pathOf(sessionId);
     const known = this.written.get(sessionId);
-    if (known !== undefined && messages === undefined) return path;
-    const all = messages ?? [];
-    const keys = all.map((message) => this.keyOf(message));
+    if (messages === undefined) return known !== undefined || existsSync(path) ? path : '';
+    const keys = messages.map((message) => this.keyOf(message));
     const same = keys.findIndex((key, at) => key !== known?.keys[at]);
     const from = same < 0 ? keys.length : same;
     if (known !== undefined && from === keys.length) return path;
     try {
-      const { lines, lastId } = this.linesOf(sessionId, { messages: all, from, lastId: known?.lastId });
+      const { lines, lastId } = this.linesOf(sessionId, { messages, from, lastId: known?.lastId });
       await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
       if (known === undefined) await writeAtomic(path, lines.join(''));
       else await appendFile(path, lines.join(''), { mode: 0o600 });

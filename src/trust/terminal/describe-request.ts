@@ -1,3 +1,4 @@
+import { namesText } from '../../internal/names-text.js';
 import type { ApprovalPart, ApprovalRequest } from '../decision.js';
 import { shown } from './shown-text.js';
 
@@ -27,12 +28,11 @@ export function describeItem(part: ApprovalPart): string {
 export function describeParts(request: ApprovalRequest): string {
   const { item, parts, digest } = request;
   const files = fileNames(request);
-  const more = files.length - SHOWN_FILES;
   const rows: readonly Row[] = [
     ['defined in', item.source],
     ['lies in', item.root],
     ['files covered', String(files.length)],
-    ['files', files.slice(0, SHOWN_FILES).join(', ') + (more > 0 ? ` and ${more} more` : '')],
+    ['files', namesText(files, SHOWN_FILES)],
     ['digest', digest],
   ];
   return [

@@ -85,7 +85,8 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
           name: 'witness',
           afterAgent: (_: unknown, run: RunContext) => void seen.push([run.id, run.clock.now()]),
         };
-        const { history } = await agentOf({ model, tools: [look], lifecycle: [witness] }).run('Look.');
+        const clock = fastClock(works.length > 0 ? 50_000_000 : 1_000);
+        const { history } = await agentOf({ model, tools: [look], lifecycle: [witness], clock }).run('Look.');
         return JSON.stringify(history);
       };
       const history = await (await dbos.start('replay', body)).getResult();
@@ -97,8 +98,8 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       expect(works).toEqual(['run_replay_1:one']);
       expect(replayed).toBe(history);
       expect(seen).toEqual([
-        ['run_replay_1', expect.any(Number)],
-        ['run_replay-fork_1', seen[0]?.[1]],
+        ['run_replay_1', 1_000],
+        ['run_replay-fork_1', 1_000],
       ]);
     });
 

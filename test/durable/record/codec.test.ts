@@ -44,11 +44,14 @@ describe('the codec of step results', () => {
 
     expect([...blobs.keys()]).toEqual(['run:1/1']);
     expect(JSON.stringify(json)).toBe(
-      '{"small":{"$keelson":"bytes","base64":"AQI="},"large":[{"$keelson":"blob","key":"run:1/1"}]}',
+      '{"$keelson":"packed","value":{"small":{"$keelson":"bytes","base64":"AQI="},"large":[{"$keelson":"blob","key":"run:1/1"}]}}',
     );
     expect(await codec.decode(json, step)).toEqual(value);
     blobs.clear();
-    await expect(codec.decode(json, step)).rejects.toMatchObject({ code: 'ERR_STEP_DATA', step: 'tool a 1' });
+    await expect(async () => codec.decode(json, step)).rejects.toMatchObject({
+      code: 'ERR_STEP_DATA',
+      step: 'tool a 1',
+    });
   });
 
   test('a Buffer comes back as bytes, a Date as its string, and undefined members are dropped', async () => {
@@ -64,7 +67,7 @@ describe('the codec of step results', () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
     for (const value of [{ count: 1n }, cycle]) {
-      await expect(inline.encode(value, step)).rejects.toMatchObject({
+      await expect(async () => inline.encode(value, step)).rejects.toMatchObject({
         code: 'ERR_STEP_DATA',
         message: expect.stringContaining('The result of step "tool a 1" is not JSON'),
       });

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import '../../../src/durable/durable.js';
+import type { Deferred } from '../../../src/internal/promise.js';
 import { until } from '../../support/agent/settle.js';
 import { ANSWER, faultsOf, USAGE } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
@@ -72,5 +74,18 @@ describeWithRestate('restateStep with a real server', () => {
 
     expect(problem).toBe('"call_9_9" is not pending; pending: call_3_0');
     expect(await running).toMatchObject({ text: expect.stringContaining('The call was denied: too much') });
+  });
+});
+
+test('the entry adds `Promise.withResolvers` to a runtime without it, as other runtimes have it', async () => {
+  class Kept<T> extends Promise<T> {}
+  const { withResolvers } = Promise as unknown as { withResolvers(this: typeof Promise): Deferred<string> };
+  const { promise, resolve } = withResolvers.call(Kept);
+  resolve('kept');
+
+  expect(promise).toBeInstanceOf(Kept);
+  expect(await promise).toBe('kept');
+  expect(Object.getOwnPropertyDescriptor(Promise, 'withResolvers')).toMatchObject({
+    ...{ writable: true, configurable: true, enumerable: false },
   });
 });

@@ -1,11 +1,25 @@
-import { expect, test } from 'vitest';
-import { Agent, type AgentEvent, defineTool, ModelError } from '../../../src/index.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  Agent,
+  type AgentEvent,
+  defineTool,
+  type Message,
+  ModelError,
+  type RunResult,
+  type ToolResultPart,
+  toolResult,
+} from '../../../src/index.js';
 import { fittingShare } from '../../../src/lifecycles/compaction/overflow.js';
+import { shortenResults } from '../../../src/lifecycles/compaction/shorten-results.js';
+import { tokensIn } from '../../../src/lifecycles/compaction/token-meter.js';
 import { type CompactionOptions, compaction } from '../../../src/lifecycles/lifecycles.js';
 import { openai } from '../../../src/providers/openai/openai.js';
 import { calls, fails, scriptedModel } from '../../../src/testing/testing.js';
-import { echo } from '../../support/agent/sample-tools.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { resultsIn } from '../../support/agent/transcript.js';
 import { completionOf } from '../../support/providers/openai-reply.js';
 import { type RequestBody, startOpenAIServer } from '../../support/providers/openai-server.js';
 
@@ -44,7 +58,9 @@ function agentFor(baseURL: string, options: CompactionOptions) {
   return new Agent({ model, tools: [read], maxTurns: 300, lifecycle: [compaction(options)] });
 }
 
-test('a conversation of 200 turns with large results ends well with a window of 20,000 tokens', async () => {
+test('a conversation of 200 turns with large results ends well with a window of 20,000 tokens', {
+  timeout: 60_000,
+}, async () => {
   await using server = await narrowServer(200);
   const agent = agentFor(server.baseURL, { maxTokens: 1_000_000 });
   const events: AgentEvent['type'][] = [];
@@ -103,4 +119,140 @@ test.each([
   ['413 gpt-4o-20240806 refuses 9000 tokens', 0.5],
 ])('the share that fits is read from the error: %s', (message, share) => {
   expect(fittingShare(new ModelError('m', new Error(message)))).toBeCloseTo(share);
+});
+
+describe('a tool result that is larger than the context window', () => {
+  const page = (chars: number) => `BEGIN ${'The sea is calm. '.repeat(chars / 17)} END`;
+  const resultsOf = ({ messages }: RequestBody) =>
+    messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+
+  async function runWith(execute: () => unknown, options: CompactionOptions = { maxTokens: 1_000_000 }, turns = 2) {
+    await using server = await narrowServer(turns);
+    const model = openai('m', { baseURL: server.baseURL, maxRetries: 0 });
+    const tool = toolOf('read', execute);
+    const agent = new Agent({ model, tools: [tool], lifecycle: [compaction(options)], logger: keepingLogger() });
+    const events: unknown[] = [];
+    agent.on('compaction-start', ({ messages }) => void events.push(messages));
+    agent.on('compaction-end', ({ messages }) => void events.push(messages));
+    const outcome = await agent.run('Read the page.').catch((error: unknown) => error);
+    return { outcome, events, bodies: server.requests.map(({ body }) => body) };
+  }
+
+  test.each([
+    ['a little', WINDOW * 4.2],
+    ['ten times', WINDOW * 40],
+  ])('is shortened with a note if it is %s too long, and the run goes on', async (_case, chars) => {
+    const { outcome, events, bodies } = await runWith(() => page(chars), undefined, 1);
+
+    expect(outcome).toMatchObject({ text: 'Calm.', decisions: [{ by: 'compaction', point: 'wrapModelCall' }] });
+    expect(events).toEqual([3, 3]);
+    const [refused, sent] = [bodies[1], bodies[2]].map((body) => resultsOf(body as RequestBody)[0] ?? '');
+    expect(refused).toHaveLength(page(chars).length);
+    expect(sent).toMatch(/^BEGIN.+\n\[… \d+ characters left out …\]\n.+END$/);
+    expect(sent?.length).toBeGreaterThan(WINDOW * 4 * 0.6);
+  });
+
+  test('stays short for the rest of the run, and is whole in the messages of the result', async () => {
+    const pages = [page(WINDOW * 8), 'Calm.'];
+    const { outcome, events, bodies } = await runWith(() => pages.shift());
+
+    const { messages, history } = outcome as RunResult;
+    expect(events).toEqual([3, 3]);
+    expect(bodies).toHaveLength(4);
+    expect(JSON.stringify(messages).length).toBeGreaterThan(WINDOW * 8);
+    expect(JSON.stringify(history).length).toBeLessThan(WINDOW * 4);
+  });
+
+  test('is shortened beside other results of the turn, which stay whole', async () => {
+    const model = scriptedModel([
+      calls({ id: 'a', name: 'read', input: {} }, { id: 'b', name: 'echo', input: { text: 'b'.repeat(300) } }),
+      () => fails({ message: 'maximum 2000 tokens, got 20000 tokens', kind: 'context-overflow' }),
+      'Calm.',
+    ]);
+    const long = toolOf('read', () => page(80_000));
+    const agent = new Agent({ model, tools: [long, echo], lifecycle: [compaction({ maxMessages: 100 })] });
+
+    expect((await agent.run('Read.')).text).toBe('Calm.');
+
+    const { a, b } = resultsIn(model.requests[2]?.messages ?? []);
+    expect(b).toBe('b'.repeat(300));
+    expect(String(a).length).toBeLessThan(8_000);
+    expect(String(a).length).toBeGreaterThan(5_000);
+  });
+
+  test('fits by `maxTokens` if the error names no numbers', async () => {
+    const model = scriptedModel([
+      calls('read', {}),
+      () => fails({ message: 'Input is too long for requested model.', kind: 'context-overflow' }),
+      'Calm.',
+    ]);
+    const long = toolOf('read', () => page(400_000));
+    const agent = new Agent({ model, tools: [long], lifecycle: [compaction({ maxTokens: 1_000 })] });
+
+    await agent.run('Read.');
+
+    expect(JSON.stringify(model.requests[2]?.messages).length).toBeLessThan(4_200);
+  });
+
+  test('is shortened after a summary of the older messages', async () => {
+    const pages = Array.from({ length: 16 }, (_, at) => page(at === 14 ? WINDOW * 8 : 4_000));
+    const { outcome, bodies } = await runWith(() => pages.shift(), undefined, 16);
+
+    expect(outcome).toMatchObject({ text: 'Calm.' });
+    expect(bodies.filter(isSummaryCall).length).toBeGreaterThan(0);
+  });
+
+  test('stays with text parts and images, and keeps the images', async () => {
+    const image = { type: 'image', image: 'AAAA', mediaType: 'image/png' } as const;
+    const model = scriptedModel([
+      calls('read', {}),
+      () => fails({ message: 'maximum 3000 tokens, got 20000 tokens', kind: 'context-overflow' }),
+      'Calm.',
+    ]);
+    const execute = () => toolResult({ content: [{ type: 'text', text: page(80_000) }, image] });
+    const long = toolOf('read', execute);
+    const agent = new Agent({ model, tools: [long], lifecycle: [compaction({ maxMessages: 100 })] });
+
+    await agent.run('Read.');
+
+    const { content } = (model.requests[2]?.messages.at(-1)?.content[0] ?? {}) as ToolResultPart;
+    expect(content).toMatchObject([{ text: expect.stringContaining('characters left out') }, image]);
+  });
+
+  test('is not the reason: a long user message stays, and the run fails with the error of the service', async () => {
+    await using server = await narrowServer(0);
+    const agent = agentFor(server.baseURL, { maxTokens: 1_000_000 });
+
+    const error = await rejectionOf(agent.run('Please. '.repeat(WINDOW)));
+
+    expect(error).toMatchObject({ code: 'ERR_MODEL_FAILED', kind: 'context-overflow' });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+test('random conversations with results of any length are shortened to fit, and only their results change', () => {
+  const result = fc.record({ name: fc.constant('read'), chars: fc.integer({ min: 0, max: 40_000 }) });
+  const turn = fc.array(result, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), fc.integer({ min: 100, max: 20_000 }), (turns, max) => {
+      const messages = turns.flatMap((results, at): Message[] => [
+        { role: 'user', content: 'Go on.' },
+        {
+          role: 'tool',
+          content: results.map(({ name, chars }, index) => ({
+            ...{ type: 'tool-result', id: `${at}-${index}`, name },
+            content: 'x'.repeat(chars),
+          })) as ToolResultPart[],
+        },
+      ]);
+      const size = (list: readonly Message[]) => list.reduce((sum, message) => sum + tokensIn(message), 0);
+
+      const short = shortenResults(messages, max);
+
+      if (short === undefined) return size(messages) > max;
+      expect(size(short)).toBeLessThanOrEqual(max + turns.flat().length);
+      expect(short.filter(({ role }) => role === 'user')).toEqual(messages.filter(({ role }) => role === 'user'));
+      return size(messages) > max || short === messages;
+    }),
+  );
 });

@@ -199,6 +199,27 @@ test('continues a turn that Anthropic paused, as one response', async () => {
   ]);
 });
 
+test('the usage of a paused turn has the tokens of its last request in `contextTokens`', async () => {
+  const search = { type: 'tool-call', toolCallId: 's1', toolName: 'web_search', input: '{}', providerExecuted: true };
+  const usageOf = (input: number, output: number) => ({
+    inputTokens: { total: input },
+    outputTokens: { total: output },
+  });
+  const finishReason = { unified: 'stop', raw: 'pause_turn' };
+  const model = scriptedModel('v3', [
+    { content: [search], finishReason, usage: usageOf(1_000, 50) },
+    { content: [search], finishReason, usage: usageOf(1_100, 60) },
+    { content: [{ type: 'text', text: 'Sunny.' }], usage: usageOf(1_200, 70) },
+  ]);
+
+  const { response } = await call(model);
+
+  expect(response?.usage).toEqual({
+    ...{ inputTokens: 3_300, outputTokens: 180, totalTokens: 3_480 },
+    contextTokens: 1_270,
+  });
+});
+
 describe('response metadata', () => {
   test.each([
     [

@@ -1,10 +1,12 @@
 import { Agent, defineTool } from 'keelson';
 import { anthropic } from 'keelson/anthropic';
+import { compaction } from 'keelson/lifecycles';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   event,
   eventsOf,
+  messageOf,
   type ScriptedMessage,
   startAnthropicServer,
   stream,
@@ -106,6 +108,41 @@ describe('a turn that the API pauses', () => {
     ]);
     expect({ turns, finishReason }).toEqual({ turns: 1, finishReason: 'stop' });
     expect(usage).toMatchObject({ inputTokens: 24, outputTokens: 10, totalTokens: 34 });
+  });
+
+  test.each([true, false])('has the tokens of its last request in `contextTokens` (streamed: %s)', async (streamed) => {
+    const usages = [
+      { input_tokens: 1_000, output_tokens: 50 },
+      { input_tokens: 1_100, output_tokens: 60 },
+      { input_tokens: 200, cache_read_input_tokens: 1_000, output_tokens: 70 },
+    ];
+    const answers = usages.map((usage, at) => ({ ...(at < 2 ? paused : { content: [found, text('Sunny.')] }), usage }));
+    await using server = await startAnthropicServer((_body, index) =>
+      streamed ? stream(answers[index] ?? {}) : { json: messageOf(answers[index] ?? {}) },
+    );
+    const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
+    const messages = [{ role: 'user', content: 'Weather?' }] as const;
+
+    const { usage } = await model.generate({ messages, tools: [], ...(streamed && { onPart: () => {} }) });
+
+    expect(server.requests).toHaveLength(3);
+    expect(usage).toMatchObject({ inputTokens: 3_300, outputTokens: 180, totalTokens: 3_480, contextTokens: 1_270 });
+  });
+
+  test('does not begin a compaction by the sum of its requests', async () => {
+    const usage = { input_tokens: 600, output_tokens: 10 };
+    const ended = { content: [found, toolUse('toolu_1', 'add', { a: 1, b: 2 })], usage };
+    const answers = [{ ...paused, usage }, { ...paused, usage }, ended, { content: [text('Three.')], usage }];
+    await using server = await startAnthropicServer(inOrder(...answers));
+    const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
+    const lifecycle = [compaction({ maxTokens: 1_000, summarize: () => 'Sums.' })];
+
+    const messages = ['Sums '.repeat(400), 'And now?'].map((content) => ({ role: 'user' as const, content }));
+
+    const { text: said, decisions } = await new Agent({ model, tools: [add], lifecycle }).run('', { messages });
+
+    expect(said).toBe('Three.');
+    expect(decisions).toEqual([]);
   });
 
   test('is continued in its container', async () => {

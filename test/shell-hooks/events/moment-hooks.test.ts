@@ -3,7 +3,16 @@ import { Agent, defineTool } from '../../../src/index.js';
 import { approval, compaction } from '../../../src/lifecycles/lifecycles.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
-import { agentWith, countingTool, hooksIn, recorded, records, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import {
+  agentWith,
+  answers,
+  countingTool,
+  hooksIn,
+  recorded,
+  records,
+  sh,
+  useHookLab,
+} from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 const record = (more = '') => command(`line=$(cat); printf '%s\\n' "$line" >> events.jsonl${more}`, { timeout: 30 });
@@ -97,6 +106,56 @@ describe('SubagentStop', () => {
     ]);
     expect(JSON.stringify(model.requests[1]?.messages)).toContain('Count again.');
   });
+});
+
+describe('after_subagent', () => {
+  const counter = (reply = 'Two ships.') =>
+    new Agent({ name: 'counter', model: scriptedModel(() => reply) }).asTool({ description: 'Counts ships.' });
+  const script = [calls('counter', { prompt: 'a' }), says('ok')];
+  const resultOf = (model: { requests: readonly { messages: readonly unknown[] }[] }) =>
+    JSON.stringify(model.requests[1]?.messages.slice(2));
+
+  test.each([
+    ['writes `continue: false`', answers('after_subagent', { continue: false, reason: 'Wrong.' }), 'Wrong.'],
+    ['fails and has `onFailure: "block"`', sh('after_subagent', 'exit 3', { onFailure: 'block' }), 'failed'],
+  ])('withholds the answer of the sub-agent if a hook %s, and the run goes on', async (_when, hook, reason) => {
+    const { agent, model } = agentWith(lab, hooksIn(lab, { hooks: [hook] }), { script, tools: [counter()] });
+    const { text } = await agent.run('go');
+
+    expect(text).toBe('ok');
+    expect(resultOf(model)).toContain('The result was withheld by hook \\"after_subagent-hook\\"');
+    expect(resultOf(model)).toContain(reason);
+    expect(resultOf(model)).not.toContain('Two ships.');
+  });
+
+  test('passes the answer on if a hook fails without `onFailure: "block"`', async () => {
+    const hooks = hooksIn(lab, { hooks: [sh('after_subagent', 'exit 3')] });
+    const { agent, model } = agentWith(lab, hooks, { script, tools: [counter()] });
+    await agent.run('go');
+
+    expect(resultOf(model)).toContain('Two ships.');
+  });
+
+  test('ends the run if a hook of Claude Code writes `continue: false`', async () => {
+    const stop = command(`echo '{"continue":false,"stopReason":"Enough."}'`);
+    const { agent, model } = agentWith(lab, claudeHooks(lab, { SubagentStop: [stop] }), { script, tools: [counter()] });
+
+    await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'Enough.' });
+    expect(model.requests).toHaveLength(1);
+  });
+});
+
+test('a cancellation of `notification` is only logged', async () => {
+  const hooks = hooksIn(lab, { hooks: [answers('notification', { continue: false, reason: 'Never.' })] });
+  const { tool, inputs } = countingTool('pay');
+  const lifecycle = [approval({ tools: ['pay'], ask: () => 'approve' })];
+  const { agent } = agentWith(lab, hooks, { script: [calls('pay', {}), says('ok')], tools: [tool], lifecycle });
+  await agent.run('go');
+
+  expect(inputs).toHaveLength(1);
+  await expect
+    .poll(() => lab.logged('warn').map(({ message }) => message))
+    .toEqual([expect.stringContaining('cancelled notification')]);
 });
 
 describe('PreCompact', () => {

@@ -71,6 +71,24 @@ test.each<[HookEvent, object, object, object]>([
   expect(outcome).toMatchObject({ shouldContinue: true, value });
 });
 
+test.each<[HookEvent, object, string, string]>([
+  ['session_start', { session_id: 's' }, 'startup', 'resume'],
+  ['session_start', { session_id: 's', source: 'resume' }, 'resume', 'startup'],
+  ['session_end', { session_id: 's' }, 'other', 'clear'],
+  ['session_end', { session_id: 's', reason: 'clear' }, 'clear', 'other'],
+  ['notification', { message: 'Sure?' }, 'permission_prompt', 'idle_prompt'],
+  ['notification', { message: 'Sure?', notification_type: 'idle_prompt' }, 'idle_prompt', 'permission_prompt'],
+  ['after_subagent', { agent: 'counter', response: 'x' }, 'counter', 'other'],
+  ['before_compaction', {}, 'auto', 'manual'],
+  ['before_compaction', { trigger: 'manual' }, 'manual', 'auto'],
+])('the matcher of a Claude Code hook selects the source: %s with %j', async (...row) => {
+  const [event, data, match, other] = row;
+  const hook = (matcher: string) => ({ ...records(event, { matcher, name: matcher }), dialect: 'claude' as const });
+  const { outcomes } = await runnerOf(hook(other), hook(match)).run(event, data as never);
+
+  expect(outcomes.map(({ hook: name }) => name)).toEqual([match]);
+});
+
 test('runs hooks of other dialects, and combines tool limits of Gemini CLI hooks', async () => {
   const limit = (name: string) => gemini('before_tool_selection', { toolConfig: { allowedFunctionNames: [name] } });
   const runner = runnerOf(limit('a'), limit('c'), gemini('before_tool', { tool_input: { at: 2 } }));

@@ -9,7 +9,9 @@ import {
   countingTool,
   type HookLab,
   hooksIn,
+  recorded,
   records,
+  sh,
   useHookLab,
 } from '../../support/shell-hooks/hook-lab.js';
 
@@ -93,6 +95,49 @@ describe('a transcript', () => {
     expect(lab.logged('debug').map(({ message }) => message)).toContainEqual(
       expect.stringContaining('The transcript is missing. The loop stops.'),
     );
+  });
+
+  test.each(['gemini', 'cursor', 'copilot'] as const)(
+    'causes no warning for a hook of %s, which never gets one',
+    async (dialect) => {
+      const hook = { ...sh('before_tool', ': transcript_path; cat >> events.jsonl'), dialect };
+      const known = { ...sh('before_tool', ': transcript_path'), name: 'known' };
+      const hooks = hooksIn(lab, { hooks: [hook, known] });
+      await hooks.runner.run('before_tool', { tool_name: 'look' });
+
+      const warned = () => hooks.status().diagnostics.filter(({ code }) => code === 'transcript-missing');
+      await expect.poll(() => warned().map(({ hook: name }) => name)).toEqual(['known']);
+    },
+  );
+
+  test('is not written for a hook that is denied', async () => {
+    lab.write('.keelson/hooks.json', JSON.stringify({ hooks: [records('before_agent')] }));
+    let isApproved = true;
+    const hooks = hooksIn(lab, { discover: ['native'], approve: () => isApproved, transcript: 'claude' });
+    const { agent } = agentWith(lab, hooks, { script: [says('A.'), says('B.')] });
+    await (await agent.session({ id: 's1' })).run('one');
+    isApproved = false;
+    for (const { digest } of await hooks.gate.store.list()) await hooks.revoke(digest);
+    await (await agent.session({ id: 's2' })).run('two').catch(() => {});
+
+    expect(readdirSync(folder())).toEqual(['s1.jsonl']);
+  });
+
+  test('is missing for a session that no agent runs, and no file is created', async () => {
+    const hooks = hooksIn(lab, { hooks: [records('before_tool')], transcript: 'claude' });
+    const { agent } = agentWith(lab, hooks, {
+      script: [calls('look', {}), says('A.')],
+      tools: [countingTool('look').tool],
+    });
+    await (await agent.session({ id: 's1' })).run('one');
+    await hooks.runner.run('before_tool', { tool_name: 'look' });
+    await hooks.runner.run('before_tool', { tool_name: 'look', session_id: 's2' });
+    const next = hooksIn(lab, { hooks: [records('before_tool')], transcript: 'claude' });
+    await next.runner.run('before_tool', { tool_name: 'look', session_id: 's1' });
+
+    const path = join(folder(), 's1.jsonl');
+    expect(recorded(lab).map((input) => input.transcript_path)).toEqual([path, '', '', path]);
+    expect(readdirSync(folder())).toEqual(['s1.jsonl']);
   });
 
   test('has the lines of Claude Code: one for each block, with names and arguments of its tools', async () => {

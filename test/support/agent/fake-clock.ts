@@ -55,8 +55,8 @@ export function fakeClock(start = 0): FakeClock {
 }
 
 /** A clock that advances to its next timer as soon as no other work is pending. */
-export function fastClock(): Clock {
-  const clock = fakeClock();
+export function fastClock(start = 0): Clock {
+  const clock = fakeClock(start);
   let ticking = false;
   const tick = () => {
     ticking = clock.pending() > 0;

@@ -63,6 +63,9 @@ export const STAGES: readonly (readonly string[])[] = [
   ['model 6'],
 ];
 
+/** Every work of an errand, and the repeated model call after the failed one. */
+export const WORKS = [...STAGES.flat().map((what) => ({ what, nth: 1 })), { what: 'model 3', nth: 2 }];
+
 /** The answer of every errand. */
 export const ANSWER = 'Done: search=a, search=b, search=c, found look=far, note=one, pay=7, note=two.';
 

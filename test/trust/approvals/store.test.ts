@@ -194,6 +194,22 @@ test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha2
   },
 );
 
+test.each<readonly [field: string, value: unknown]>([
+  ...['kind', 'name', 'workspace', 'digest', 'approvedAt'].map((field) => [field, undefined] as const),
+  ...['kind', 'name', 'workspace', 'event', 'extension', 'source', 'matcher'].map((field) => [field, 7] as const),
+  ...['sha256:00', `sha256:${'A'.repeat(64)}`, `x${digest}`, `${digest}0`].map((text) => ['digest', text] as const),
+  ['scripts', undefined],
+  ['scripts', 'none'],
+])('an entry whose `%s` is %j is ignored and reported once', async (field, value) => {
+  const place = makePlace();
+  const approvals = [{ ...approval('a'), [field]: value }, approval('b')];
+  writeFileSync(place.storePath, JSON.stringify({ version: 1, approvals }), { mode: 0o600 });
+  const store = storeOf(place);
+
+  expect([await namesIn(store), await namesIn(store)]).toEqual([['b'], ['b']]);
+  expect(place.logger.lines).toEqual([expect.stringContaining('has 1 invalid entries')]);
+});
+
 test('C18: an entry without a digest is ignored, and the other entries are used', async () => {
   const place = makePlace();
   const gate = place.gate();
@@ -239,6 +255,27 @@ test('a file counts only if it belongs to the user or to root', async () => {
   expect(await namesIn(storeOf(place))).toEqual([]);
   user.mockReturnValue(statSync(place.storePath).uid);
   expect(await namesIn(storeOf(place))).toEqual(['a']);
+});
+
+describe.skipIf(process.geteuid?.() !== 0)('without the rights of root, a file', () => {
+  const normalUser = 65_534;
+
+  test.each([
+    ['of the same user counts', normalUser, ['a']],
+    ['of root counts', 0, ['a']],
+    ['of a third user is ignored', 12_345, []],
+  ])('%s', async (_case, uid, names) => {
+    const place = makePlace();
+    await storeOf(place).approve(approval('a'));
+    for (const folder of [place.root, join(place.root, 'home'), place.stateDir]) chmodSync(folder, 0o755);
+    chmodSync(place.storePath, 0o644);
+    chownSync(place.storePath, uid, 0);
+
+    process.seteuid?.(normalUser);
+    const found = await namesIn(storeOf(place)).finally(() => process.seteuid?.(0));
+
+    expect(found).toEqual(names);
+  });
 });
 
 test.each<[string, (path: string) => void]>([

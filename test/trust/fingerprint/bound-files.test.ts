@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { digestOf, fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
@@ -152,4 +152,43 @@ test('named directories are listed in the request, and their content is not cove
   const { unbound } = await fingerprintItem(place.hook({ args: ['src', '.'] }), place.trustPlace());
 
   expect(unbound).toEqual(['.', 'src']);
+});
+
+test('an empty argument names no file and no directory', async () => {
+  const place = makePlace();
+  const { unbound, files } = await fingerprintItem(place.hook({ args: ['', ''] }), place.trustPlace());
+
+  expect([unbound, files.map(({ path }) => path)]).toEqual([[], ['hooks/lint.sh']]);
+});
+
+test('a script whose name has 255 bytes, the longest possible, is covered', async () => {
+  const place = makePlace();
+  const name = `${'a'.repeat(252)}.sh`;
+  script(join(place.workspaceDir, name), '#!/bin/sh\n');
+  const { scripts } = await fingerprintItem(place.hook({ command: 'sh', args: [name] }), place.trustPlace());
+
+  expect(Object.keys(scripts)).toEqual([name]);
+});
+
+test.runIf(process.platform === 'linux')('reading files leaves no descriptor open', async () => {
+  const place = makePlace();
+  for (let at = 0; at < 20; at++) write(join(place.workspaceDir, 'lib', `${at}.txt`), `${at}`);
+  const open = () => readdirSync('/proc/self/fd').length;
+  const digest = () => digestOf(place.hook({ files: ['lib'] }), place.trustPlace());
+  await digest();
+  const before = open();
+  for (let turn = 0; turn < 5; turn++) await digest();
+
+  expect(open()).toBeLessThan(before + 20);
+});
+
+test('a directory with many links to itself is read once', async () => {
+  const place = makePlace();
+  const folder = join(place.workspaceDir, 'lib');
+  for (let at = 0; at < 100; at++) write(join(folder, `${at}.txt`), '');
+  for (let at = 0; at < 100; at++) symlinkSync('.', join(folder, `link-${at}`));
+  const limits = { files: 300, bytes: 1_000 };
+  const { files } = await fingerprintItem(place.hook({ files: ['lib'] }), { ...place.trustPlace(), limits });
+
+  expect(files).toHaveLength(202);
 });

@@ -1,18 +1,23 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { HookRun } from '../../../lifecycle/hook-run.js';
+import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import { RejectedError } from '../../../lifecycle/run-failure.js';
 import { checkResponse } from '../../../model/check-response.js';
-import type { ModelPart, ModelResponse } from '../../../model/model.js';
+import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
 import { ModelError } from '../../../model/run-error.js';
 import { addUsage } from '../../../model/usage.js';
 import type { Run } from '../run.js';
 import type { ResponseHandlers, Timeouts } from '../run-config.js';
 
-/** The innermost step of `wrapModelCall`. Calls the model within its time limits and checks the response. */
-export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
-  const run = hookRun as Run;
+/** The innermost step of `wrapModelCall`. */
+export function callModelStep(request: ModelCallRequest, { run }: CallScope): Promise<ModelResponse> {
+  return callModel(request, run as Run);
+}
+
+/** Calls the model within its time limits and checks the response. */
+export function callModel(request: ModelCallRequest, run: Run): Promise<ModelResponse> {
   if (run.end.over) return Promise.reject(run.end.abortError ?? new RunEndedError('next'));
   run.attempt += 1;
   const { modelMs, firstPartMs } = run.config.timeouts;
@@ -61,8 +66,10 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
   const gate = { attempt, turn: run.turn, open: true };
   try {
     run.end.throwIfAborted();
+    const pay = askBudgets(run, request.model.id);
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
     const response = acceptResponse(run, await generate(run, gated));
+    pay(response.usage);
     if (run.listeners.active) step?.keep(attempt, response);
     return response;
   } catch (error) {
@@ -70,6 +77,18 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
   } finally {
     gate.open = false;
   }
+}
+
+/** Asks the budgets of the outer runs. A nested run has an abort signal, so all of its model calls are watched. */
+function askBudgets({ origin, end }: Run, model: string): (usage: Usage | undefined) => void {
+  const payments = budgetsOf(origin.parent).map(({ by, admit }) => {
+    const answer = admit(model);
+    if (typeof answer === 'string') throw end.own(new RejectedError(answer, by, 'wrapModelCall'));
+    return answer;
+  });
+  return (usage) => {
+    for (const pay of payments) pay(usage);
+  };
 }
 
 /** True if the model can be called directly: no hook, no listener, no signal and no time limit. */
@@ -83,6 +102,7 @@ export function acceptResponse(run: Run, response: ModelResponse): ModelResponse
   checkResponse(response);
   // After the end of the run, its result already has the sum.
   if (!run.end.over) addUsage(run.usage, response.usage);
+  if (run.step !== undefined) run.step.result = response;
   return response;
 }
 

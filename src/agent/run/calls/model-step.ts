@@ -16,7 +16,9 @@ export class ModelStep implements CallScope {
   readonly request: ModelCallRequest;
   /** The responses of the model calls, by attempt. The events of the run need them. */
   responses: ModelResponse[] | undefined = undefined;
-  private readonly run: HookRun;
+  result: unknown = undefined;
+  silent: Promise<unknown> | undefined = undefined;
+  readonly run: HookRun;
   private stopper: Stop | undefined = undefined;
 
   constructor(run: HookRun, fields: RequestFields<RunContext>) {

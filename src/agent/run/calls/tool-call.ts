@@ -5,7 +5,7 @@ import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
 import { HookAction } from '../../../lifecycle/hook-action.js';
-import type { CallsInFlight, HookRun } from '../../../lifecycle/hook-run.js';
+import type { CallScope, CallsInFlight } from '../../../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { withAdditions } from '../../../tools/additions.js';
 import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
@@ -19,8 +19,8 @@ export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additio
 /**
  * The innermost step of `wrapToolCall`. A failure of the tool becomes an error result. Only an abort throws or rejects.
  */
-export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<ToolResult> {
-  const run = hookRun as Run;
+export function callTool(request: ToolCallRequest, scope: CallScope): Awaitable<ToolResult> {
+  const run = scope.run as Run;
   const { end } = run;
   end.throwIfAborted();
   // An abandoned hook may call `next` after its tool call or the run has ended.
@@ -30,9 +30,14 @@ export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<
   if (request.needsApproval) return decided(request, run);
   const call = new ToolCall(run, request, end.calls);
   const output = beginTool(call);
-  if (isPromise(output)) return finaliseLater(call, output);
+  if (isPromise(output)) return finaliseLater(call, output, scope);
   end.throwIfAborted();
-  return finalise(call, output);
+  return keep(scope, finalise(call, output));
+}
+
+function keep(scope: CallScope, result: ToolResult): ToolResult {
+  scope.result = result;
+  return result;
 }
 
 /** Returns the result of an approved call, which the provider executes. Suspends a call without a decision. */
@@ -96,10 +101,10 @@ export function finaliseFailed(call: ToolCall, error: unknown): ToolResult {
   return errorResult(call.calls.halted ? call.calls.reason : describeError(error));
 }
 
-function finaliseLater(call: ToolCall, output: PromiseLike<unknown>): PromiseLike<ToolResult> {
+function finaliseLater(call: ToolCall, output: PromiseLike<unknown>, scope: CallScope): PromiseLike<ToolResult> {
   return output.then(
-    (value) => finalise(call, value),
-    (error) => finaliseFailed(call, error),
+    (value) => keep(scope, finalise(call, value)),
+    (error) => keep(scope, finaliseFailed(call, error)),
   );
 }
 

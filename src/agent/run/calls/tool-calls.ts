@@ -1,5 +1,6 @@
 import { isPromise } from '../../../internal/promise.js';
 import type { Step } from '../../../lifecycle/compose.js';
+import { scopeOf } from '../../../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
@@ -106,7 +107,7 @@ function startWrapped(
   const part = calls.parts[index] as ToolCallPart;
   calls.latest = undefined;
   try {
-    const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), run);
+    const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), scopeOf(run));
     if (isPromise(output)) return output;
     settleCall(calls, index, output);
   } catch (error) {
@@ -182,11 +183,17 @@ export function finaliseCalls(calls: TurnCalls): void {
   const { end, conversation } = run;
   end.calls = undefined;
   conversation.resuming = undefined;
-  const pending = closeOpenCalls(calls);
+  const pending = isAnswered(results) ? undefined : closeOpenCalls(calls);
+  calls.close();
   const present = pending === undefined ? results : results.filter((result) => result !== undefined);
   if (present.length > 0) conversation.push({ role: 'tool', content: present as ToolResultPart[] });
   run.pending = pending;
-  conversation.flush();
+  if (conversation.hasQueued) conversation.flush();
+}
+
+function isAnswered(results: TurnCalls['results']): boolean {
+  for (let i = 0; i < results.length; i++) if (results[i] === undefined) return false;
+  return true;
 }
 
 /** Gives each call without a result an error result. Returns the suspended calls, which stay open. */
@@ -208,7 +215,6 @@ function closeOpenCalls(calls: TurnCalls): readonly PendingCall[] | undefined {
       putResult(calls, i, errorResult(calls.reason));
     }
   }
-  calls.close();
   return pending;
 }
 

@@ -110,7 +110,8 @@ function quoted(ids: readonly string[]): string {
   return ids.map((id) => `"${id}"`).join(', ');
 }
 
-function isDecision(decision: unknown): boolean {
+/** True for 'approve', 'deny' and `{ deny: reason }`. */
+export function isDecision(decision: unknown): boolean {
   if (decision === 'approve' || decision === 'deny') return true;
   return typeof (decision as { deny?: unknown } | null | undefined)?.deny === 'string';
 }

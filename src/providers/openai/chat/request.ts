@@ -6,6 +6,7 @@ import { toolParameters, withoutDialect } from '../../shared/tools/tool-paramete
 import { defined, type WireObject, wellFormed } from '../../shared/wire.js';
 import type { Server } from '../client.js';
 import { isStrictSchema, OPENAI_TOOLS, parametersFor } from '../schema.js';
+import { withCacheMarks } from './cache-marks.js';
 import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
 
@@ -25,11 +26,12 @@ export interface Dialect {
  */
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
-  const wire = wellFormed(toWireMessages(messages, dialect.model));
+  const wire = withinLimits(wellFormed(toWireMessages(messages, dialect.model)), dialect.model, dialect.server);
+  const { promptCache } = settings;
   const accepted = wireTools(tools, dialect);
   return defined({
     model: dialect.model,
-    messages: withinLimits(wire, dialect.model, dialect.server),
+    messages: promptCache === undefined ? wire : withCacheMarks(wire, dialect, promptCache.ttl),
     ...(accepted.length > 0 && {
       tools: accepted,
       tool_choice: wireToolChoice(toolChoice),

@@ -1,0 +1,28 @@
+import type { ModelError } from './run-error.js';
+
+/** The delays before the repetitions of a model call. */
+export interface RetryDelays {
+  /** The delay before the second attempt, in milliseconds. Each further delay is twice as long. */
+  readonly initialDelayMs: number;
+  /** The longest delay, in milliseconds. */
+  readonly maxDelayMs: number;
+  /** Returns a number from 0 to 1. At 0, a delay is half as long. */
+  readonly random: () => number;
+}
+
+/** More doublings would overflow. Every delay has reached its maximum before. */
+const MAX_DOUBLINGS = 100;
+
+/**
+ * Returns the delay after a failed attempt, in milliseconds. Attempts count from 1. Returns undefined if the provider asks
+ * for a longer delay than `maxDelayMs`.
+ */
+export function retryDelayMs(
+  { retryAfterMs }: Pick<ModelError, 'retryAfterMs'>,
+  attempt: number,
+  { initialDelayMs, maxDelayMs, random }: RetryDelays,
+): number | undefined {
+  if (retryAfterMs !== undefined && retryAfterMs >= 0) return retryAfterMs <= maxDelayMs ? retryAfterMs : undefined;
+  const doubled = initialDelayMs * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS);
+  return Math.min(doubled, maxDelayMs) * (0.5 + random() / 2);
+}

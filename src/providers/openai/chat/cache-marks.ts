@@ -1,0 +1,64 @@
+import { objectsIn, textOr, type WireObject } from '../../shared/wire.js';
+import type { Server } from '../client.js';
+
+/** The services refuse a request with more marks. */
+const MOST_MARKS = 4;
+
+/** Describes a model and its server. */
+interface Target {
+  readonly model: string;
+  readonly server: Server;
+}
+
+/**
+ * Returns the messages with cache marks at the end of the instructions and of the conversation, for OpenRouter and
+ * DashScope. The mark at the instructions covers the tools. Marks of the application count, and stay.
+ */
+export function withCacheMarks(
+  messages: readonly WireObject[],
+  target: Target,
+  ttl: '5m' | '1h',
+): readonly WireObject[] {
+  const mark = markFor(target, ttl);
+  if (mark === undefined) return messages;
+  const places = [
+    messages.findLastIndex(isMarkable),
+    messages.findLastIndex((it) => it.role === 'system' && isMarkable(it)),
+  ];
+  const free = MOST_MARKS - messages.flatMap(({ content }) => objectsIn(content)).filter(isMarked).length;
+  const chosen = new Set(places.filter((at) => at >= 0).slice(0, Math.max(0, free)));
+  return messages.map((message, at) =>
+    chosen.has(at) ? { ...message, content: marked(message.content, mark) } : message,
+  );
+}
+
+/** Models of Anthropic and Alibaba cache nothing without a mark. The other models on OpenRouter cache by themselves. */
+function markFor({ model, server }: Target, ttl: '5m' | '1h'): WireObject | undefined {
+  if (server === 'dashscope') return { type: 'ephemeral' };
+  if (server !== 'openrouter') return undefined;
+  const [, vendor] = /^~?(anthropic|qwen|alibaba)\//.exec(model) ?? [];
+  if (vendor === undefined) return undefined;
+  // Alibaba keeps a cache for five minutes, and has no field for another time.
+  return { type: 'ephemeral', ...(vendor === 'anthropic' && ttl === '1h' && { ttl }) };
+}
+
+function isMarkable({ content }: WireObject): boolean {
+  return typeof content === 'string' ? content !== '' : objectsIn(content).some(isText);
+}
+
+/** Marks the last text part, because other parts cannot have a mark. */
+function marked(content: unknown, mark: WireObject): unknown {
+  if (typeof content === 'string') return [{ type: 'text', text: content, cache_control: mark }];
+  const parts = objectsIn(content);
+  const at = parts.findLastIndex(isText);
+  const part = parts[at];
+  return part === undefined || isMarked(part) ? content : parts.with(at, { ...part, cache_control: mark });
+}
+
+function isText({ type, text }: WireObject): boolean {
+  return type === 'text' && textOr(text) !== '';
+}
+
+function isMarked({ cache_control: mark }: WireObject): boolean {
+  return mark !== undefined && mark !== null;
+}

@@ -1,0 +1,44 @@
+import type { ShellHook } from './definition.js';
+import { contentOf } from './hook-content.js';
+
+/** Hooks in a registry when new hooks are added. */
+export interface PresentHooks {
+  /** Hooks that the new hooks replace. */
+  readonly replaced: readonly ShellHook[];
+  /** Hooks that stay. */
+  readonly others: readonly ShellHook[];
+}
+
+/**
+ * Returns the hooks as a registry keeps them: a hook with the same content as a replaced hook is that hook, and every
+ * other hook gets a free number. Trust items contain the number, so all callers must number hooks in this way.
+ */
+export function numberedHooks(wanted: readonly ShellHook[], { replaced, others }: PresentHooks): readonly ShellHook[] {
+  const free = [...replaced];
+  const hooks = wanted.map((hook) => takeSame(free, hook) ?? hook);
+  const settled = [...others, ...hooks.filter((hook) => replaced.includes(hook))];
+  return hooks.map((hook) => {
+    if (replaced.includes(hook)) return hook;
+    const numbered = { ...hook, ordinal: ordinalOf(hook, settled) };
+    settled.push(numbered);
+    return numbered;
+  });
+}
+
+/** Removes and returns the hook with the same content. */
+function takeSame(hooks: ShellHook[], wanted: ShellHook): ShellHook | undefined {
+  const content = contentOf(wanted);
+  const at = hooks.findIndex((hook) => contentOf(hook) === content);
+  return at < 0 ? undefined : hooks.splice(at, 1)[0];
+}
+
+/** Returns the lowest number that no hook with the same event, name and origin has. */
+function ordinalOf({ event, name, source, extension }: ShellHook, hooks: readonly ShellHook[]): number {
+  const twins = hooks.filter(
+    (hook) => hook.event === event && hook.name === name && hook.source === source && hook.extension === extension,
+  );
+  const taken = new Set(twins.map(({ ordinal }) => ordinal));
+  let ordinal = 1;
+  while (taken.has(ordinal)) ordinal += 1;
+  return ordinal;
+}
