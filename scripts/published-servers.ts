@@ -1,10 +1,10 @@
 /**
  * Compares published MCP servers through `mcpServers` with the client of the MCP SDK: tools, schemas, results, and calls
- * with altered arguments, over stdio, and over HTTP and SSE if a server offers them. The servers are npm packages in a folder outside of this project, so that no script downloads
+ * with altered arguments. Uses stdio, and also HTTP and SSE if a server offers them. The servers are npm packages in a folder outside of this project, so that no script downloads
  * anything:
  *
  *     npm install --ignore-scripts --prefix <folder> <packages>
- *     npm run servers -- <folder>
+ *     npm run servers -- <folder> [packages]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -325,7 +325,7 @@ function arraysHaveItems(node: unknown): boolean {
   return !(isArray && items === undefined) && Object.values(node).every(arraysHaveItems);
 }
 
-const [folder] = process.argv.slice(2);
+const [folder, ...chosen] = process.argv.slice(2);
 if (folder === undefined) {
   console.error(`Usage: npm run servers -- <folder>\nPackages: ${Object.keys(SERVERS).join(' ')}`);
   process.exit(2);
@@ -342,6 +342,7 @@ function report(name: string, over: string, problems: readonly string[]): void {
 }
 
 for (const [name, server] of Object.entries(SERVERS)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
   const launch = launchOf(folder, name, server);
   if (launch === undefined) {
     absent += 1;
@@ -350,7 +351,10 @@ for (const [name, server] of Object.entries(SERVERS)) {
   report(name, 'stdio', await compare(overStdio(launch), server));
   for (const remote of server.remote ?? []) {
     const program = launchOf(folder, name, remote) as Launch;
-    report(name, remote.type, await overPort(program, remote, (reached) => compare(reached, server)));
+    const start = (use: (reached: Reached) => Promise<readonly string[]>) => overPort(program, remote, use);
+    // Some servers accept one client, so each client gets a process.
+    const pair = ({ transport }: Reached) => start(({ entry }) => compare({ transport, entry }, server));
+    report(name, remote.type, await start(pair));
   }
 }
 console.log(`${equal} equal, ${different} different; ${absent} packages are not installed`);
