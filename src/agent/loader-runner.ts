@@ -3,7 +3,7 @@ import { type Clock, withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Stop } from '../internal/stop.js';
-import { callHostHook } from '../lifecycle/host-hooks.js';
+import { callHostHook, untilClosed } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { LifecycleRegistry } from './lifecycle-registry.js';
@@ -68,9 +68,13 @@ export class LoaderRunner {
   async close(): Promise<void> {
     for (const entry of [...this.loaders].reverse()) {
       if (entry.state !== 'loaded') continue;
-      entry.state = 'closed';
-      await this.end(`Loader "${entry.loader.name}"`, () => entry.loader.close?.());
+      await this.closeLoader(entry);
     }
+  }
+
+  private closeLoader(entry: LoaderState): Promise<void> {
+    entry.state = 'closed';
+    return this.end(`Loader "${entry.loader.name}"`, () => entry.loader.close?.());
   }
 
   /** Calls `close` with a time limit. A failure or a timeout is logged, so that the agent can still be closed. */
@@ -117,8 +121,11 @@ export class LoaderRunner {
       disposers?.push(dispose);
       return dispose;
     };
+    const { host, stop, clock } = this.from;
+    let loading: Promise<void> | undefined;
     try {
-      await entry.loader.load(Object.create(this.from.host, { use: { value: use } }) as LoaderHost);
+      loading = Promise.resolve(entry.loader.load(Object.create(host, { use: { value: use } }) as LoaderHost));
+      await untilClosed(loading, stop, clock);
       entry.state = 'loaded';
       entry.error = undefined;
       disposers = undefined;
@@ -126,9 +133,13 @@ export class LoaderRunner {
       for (const dispose of disposers ?? []) dispose();
       entry.state = 'failed';
       entry.error = describeError(cause);
+      if (stop.stopped && cause === stop.reason) {
+        loading?.then(() => this.closeLoader(entry)).catch(() => {});
+        throw cause;
+      }
       const error = new LoaderError(entry.loader.name, cause);
       if (!entry.loader.optional) throw error;
-      this.from.host.logger.error(error.message, cause);
+      host.logger.error(error.message, cause);
     }
   }
 }

@@ -1,3 +1,5 @@
+import { TimeoutExceededError } from '../errors.js';
+import { withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import { mapConcurrent } from '../internal/map-concurrent.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
@@ -31,8 +33,22 @@ export class AgentSessions {
     return this.open.size;
   }
 
-  /** Loads a session and calls `onSessionStart`. */
+  /** Opens a session within the time limit of a run. A session that opens too late is closed again. */
   async start(options: SessionOptions): Promise<AgentSession> {
+    const { timeouts, clock } = this.host.defaults;
+    const opening = this.prepare(options);
+    if (timeouts.runMs === undefined) return opening;
+    const late = new TimeoutExceededError('opening of a session', timeouts.runMs);
+    try {
+      return await withinTime(opening, late, clock);
+    } catch (error) {
+      if (error === late) opening.then((session) => session.close()).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Loads a session and calls `onSessionStart`. */
+  private async prepare(options: SessionOptions): Promise<AgentSession> {
     const { defaults, life, loading, registry } = this.host;
     life.assertOpen();
     const store = resolveSessionStore(options, defaults.store);

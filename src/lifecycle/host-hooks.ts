@@ -61,7 +61,7 @@ function inTime(pending: Promise<void>, entry: RegisteredLifecycle, hook: HostHo
 }
 
 /** Settles as `pending` does, or rejects with the reason of `stop` after the grace period. */
-function untilClosed(pending: Promise<void>, stop: Stop, clock: Clock): Promise<void> {
+export function untilClosed(pending: Promise<void>, stop: Stop, clock: Clock): Promise<void> {
   const grace = new Stop();
   const off = stop.onStop(() => {
     const timer = clock.setTimeout(() => grace.stop(stop.reason), GRACE_MS);

@@ -156,6 +156,24 @@ describe('agent.close()', () => {
     expect(await within(agent.close(), 1_000)).not.toBe(LATE);
   });
 
+  test('does not wait for a loader that hangs, and closes it once it has loaded', async () => {
+    const slow = gate();
+    const log: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel([]),
+      loaders: [{ name: 'slow', load: slow.pass, close: () => void log.push('closed') }],
+    });
+    const running = rejectionOf(agent.run('go'));
+    await until(() => slow.arrived === 1);
+
+    expect(await within(agent.close(), 2_000)).not.toBe(LATE);
+    expect(await running).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(log).toEqual([]);
+    slow.open();
+    await until(() => log.length > 0);
+    expect(log).toEqual(['closed']);
+  });
+
   test('calls onShutdown in reverse order, one after another', async () => {
     const log: string[] = [];
     const part = (name: string, priority: number): AgentLifecycle => ({

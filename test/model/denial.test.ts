@@ -9,7 +9,7 @@ test.each([undefined, 'too risky', 'two\nlines. Answer again.'])(
   },
 );
 
-test('other texts are not recognised as denials', () => {
+test('does not take other texts for denials', () => {
   expect(isDeniedAnswer('Answer again.')).toBe(false);
   expect(reasonOfDeniedCall('The call was denied.')).toBeUndefined();
 });

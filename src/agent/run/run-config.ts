@@ -13,7 +13,7 @@ import type { AgentListeners } from '../listeners.js';
 export interface Timeouts {
   /**
    * Limit of a whole run, with the loading of the agent and the wait for earlier runs of the session. The run ends with a
-   * RunTimeoutError.
+   * RunTimeoutError. `agent.session()` has the same limit, and fails with a TimeoutExceededError.
    */
   readonly runMs?: number | undefined;
   /** Limit of the wait for earlier runs of the same session. The run fails with a SessionBusyError. Default: 30,000. */

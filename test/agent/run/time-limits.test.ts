@@ -112,6 +112,36 @@ describe('timeouts.runMs', () => {
     },
   );
 
+  test.each<[string, Partial<AgentOptions>]>([
+    ['a loader', { loaders: [{ name: 'slow', load: never }] }],
+    ['an onInit hook', { lifecycle: [{ onInit: never }] }],
+    ['an onSessionStart hook', { lifecycle: [{ onSessionStart: never }] }],
+  ])('limits agent.session() that waits for %s', async (_what, options) => {
+    const { agent, clock } = arrange({ ...options, timeouts: { runMs: 1_000 } });
+    const opening = rejectionOf(agent.session());
+    await pause(2);
+    clock.advance(1_000);
+
+    expect(await opening).toMatchObject({ code: 'ERR_TIMEOUT', timeoutMs: 1_000 });
+  });
+
+  test('closes a session that opens after the limit', async () => {
+    const slow = gate();
+    const ended: string[] = [];
+    const { agent, clock } = arrange({
+      lifecycle: [{ onSessionStart: slow.pass, onSessionEnd: ({ id }) => void ended.push(id) }],
+      timeouts: { runMs: 1_000 },
+    });
+    const opening = rejectionOf(agent.session({ id: 'ada' }));
+    await until(() => slow.arrived === 1);
+    clock.advance(1_000);
+    await opening;
+    slow.open();
+    await until(() => ended.length > 0);
+
+    expect([ended, agent.status().sessions]).toEqual([['ada'], 0]);
+  });
+
   test('includes the loading of the stored messages', async () => {
     const clock = fakeClock();
     const store = new MemorySessionStore();
