@@ -1,17 +1,23 @@
 /**
  * Compares published MCP servers through `mcpServers` with the client of the MCP SDK: tools, schemas, results, and calls
- * with altered arguments. The servers are npm packages in a folder outside of this project, so that no script downloads
+ * with altered arguments. Uses stdio, and also HTTP and SSE if a server offers them. The servers are npm packages in a folder outside of this project, so that no script downloads
  * anything:
  *
  *     npm install --ignore-scripts --prefix <folder> <packages>
- *     npm run servers -- <folder>
+ *     npm run servers -- <folder> [packages]
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Agent } from '../src/index.js';
 import { type McpTool, mcpServers } from '../src/mcp/mcp.js';
 import { toWireRequest as toAnthropic } from '../src/providers/anthropic/request.js';
@@ -26,11 +32,33 @@ interface Published {
   readonly env?: Readonly<Record<string, string>>;
   /** A call without effects outside of the scratch folder. */
   readonly call?: { readonly tool: string; readonly input: Readonly<Record<string, unknown>> };
+  /** How the server is started for HTTP and SSE. `PORT` stands for the number of a free port. */
+  readonly remote?: readonly Remote[];
 }
+
+interface Remote {
+  readonly type: 'http' | 'sse';
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly path: string;
+}
+
+/** A server that reads its port from a variable. */
+const portVariable = (type: Remote['type'], path: string, env: Readonly<Record<string, string>> = {}): Remote => ({
+  ...{ type, path },
+  env: { PORT: 'PORT', ...env },
+});
 
 /** Servers that start without a network, by package. The keys in the variables are invalid. */
 const SERVERS: Readonly<Record<string, Published>> = {
-  '@modelcontextprotocol/server-everything': { args: ['stdio'], call: { tool: 'get-sum', input: { a: 2, b: 3 } } },
+  '@modelcontextprotocol/server-everything': {
+    args: ['stdio'],
+    call: { tool: 'get-sum', input: { a: 2, b: 3 } },
+    remote: [
+      { ...portVariable('http', '/mcp'), args: ['streamableHttp'] },
+      { ...portVariable('sse', '/sse'), args: ['sse'] },
+    ],
+  },
   '@modelcontextprotocol/server-filesystem': {
     args: [scratch],
     call: { tool: 'list_directory', input: { path: scratch } },
@@ -53,26 +81,53 @@ const SERVERS: Readonly<Record<string, Published>> = {
   '@modelcontextprotocol/server-puppeteer': {},
   '@modelcontextprotocol/server-postgres': { args: ['postgresql://127.0.0.1:9/none'] },
   '@modelcontextprotocol/server-everart': { env: { EVERART_API_KEY: key } },
-  '@upstash/context7-mcp': {},
-  '@playwright/mcp': {},
-  'mongodb-mcp-server': { env: { MDB_MCP_TELEMETRY: 'disabled' } },
+  '@upstash/context7-mcp': {
+    remote: [{ type: 'http', args: ['--transport', 'http', '--port', 'PORT'], path: '/mcp' }],
+  },
+  '@playwright/mcp': {
+    remote: [
+      { type: 'http', args: ['--port', 'PORT'], path: '/mcp' },
+      { type: 'sse', args: ['--port', 'PORT'], path: '/sse' },
+    ],
+  },
+  'mongodb-mcp-server': {
+    env: { MDB_MCP_TELEMETRY: 'disabled' },
+    remote: [{ type: 'http', args: ['--transport', 'http', '--httpPort', 'PORT'], path: '/mcp' }],
+  },
   'n8n-mcp': {
     env: { MCP_MODE: 'stdio', LOG_LEVEL: 'error', DISABLE_CONSOLE_OUTPUT: 'true', N8N_MCP_TELEMETRY_DISABLED: 'true' },
   },
-  'firecrawl-mcp': { env: { FIRECRAWL_API_KEY: key } },
+  'firecrawl-mcp': {
+    env: { FIRECRAWL_API_KEY: key },
+    remote: [
+      portVariable('http', '/mcp', { HTTP_STREAMABLE_SERVER: 'true', FIRECRAWL_API_KEY: key }),
+      portVariable('sse', '/sse', { SSE_LOCAL: 'true', FIRECRAWL_API_KEY: key }),
+    ],
+  },
   '@hubspot/mcp-server': { env: { PRIVATE_APP_ACCESS_TOKEN: key } },
-  '@notionhq/notion-mcp-server': { env: { NOTION_TOKEN: key } },
+  '@notionhq/notion-mcp-server': {
+    env: { NOTION_TOKEN: key },
+    remote: [{ type: 'http', args: ['--transport', 'http', '--port', 'PORT', '--disable-auth'], path: '/mcp' }],
+  },
   'tavily-mcp': { env: { TAVILY_API_KEY: key } },
   'exa-mcp-server': { env: { EXA_API_KEY: key } },
   '@stripe/mcp': { args: ['--tools=all', `--api-key=rk_test_${key}`] },
   '@sentry/mcp-server': { args: [`--access-token=${key}`] },
   '@supabase/mcp-server-supabase': { args: [`--access-token=sbp_${key}`] },
   'chrome-devtools-mcp': {},
-  'figma-developer-mcp': { args: ['--stdio', `--figma-api-key=${key}`] },
+  'figma-developer-mcp': {
+    args: ['--stdio', `--figma-api-key=${key}`],
+    remote: [{ type: 'http', args: ['--port', 'PORT', `--figma-api-key=${key}`], path: '/mcp' }],
+  },
   '@wonderwhy-er/desktop-commander': {},
   '@kazuph/mcp-fetch': {},
   'puppeteer-mcp-server': {},
-  'mcp-server-kubernetes': {},
+  'mcp-server-kubernetes': {
+    remote: [
+      portVariable('http', '/mcp', { ENABLE_UNSAFE_STREAMABLE_HTTP_TRANSPORT: '1' }),
+      portVariable('sse', '/sse', { ENABLE_UNSAFE_SSE_TRANSPORT: '1' }),
+    ],
+  },
   '@browsermcp/mcp': {},
 };
 
@@ -82,8 +137,69 @@ interface Launch {
   readonly env: Record<string, string>;
 }
 
+/** One way to reach a server: for the SDK, and as an entry of `mcpServers`. */
+interface Reached {
+  readonly transport: () => Transport;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+function overStdio({ command, args, env }: Launch): Reached {
+  return {
+    transport: () => new StdioClientTransport({ command, args, env, stderr: 'ignore' }),
+    entry: { command, args, env },
+  };
+}
+
+const START_MS = 30_000;
+
+/** Starts a server on a free port, and calls `use` when the port accepts connections. */
+async function overPort(
+  { command, args, env }: Launch,
+  { type, path }: Remote,
+  use: (reached: Reached) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const port = await freePort();
+  const withPort = (text: string) => text.replace('PORT', `${port}`);
+  const variables = Object.entries(env).map(([name, value]) => [name, withPort(value)]);
+  const child = spawn(command, args.map(withPort), {
+    ...{ env: Object.fromEntries(variables), stdio: 'ignore' as const, cwd: scratch },
+  });
+  try {
+    const end = Date.now() + START_MS;
+    while (!(await accepts(port))) {
+      if (child.exitCode !== null || Date.now() > end) return [`does not listen on port ${port}`];
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const url = `http://localhost:${port}${path}`;
+    const Sdk = type === 'http' ? StreamableHTTPClientTransport : SSEClientTransport;
+    return await use({ transport: () => new Sdk(new URL(url)), entry: { type, url } });
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, 'localhost')
+      .on('connect', () => resolve(socket.destroy() !== undefined))
+      .on('error', () => resolve(false));
+  });
+}
+
 /** Returns the program of a package, or undefined if the package is not installed. */
-function launchOf(folder: string, name: string, { args = [], env = {} }: Published): Launch | undefined {
+function launchOf(
+  folder: string,
+  name: string,
+  { args = [], env = {} }: Omit<Published, 'remote'>,
+): Launch | undefined {
   const root = join(folder, 'node_modules', name);
   if (!existsSync(join(root, 'package.json'))) return undefined;
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -114,17 +230,16 @@ function alterations(input: Readonly<Record<string, unknown>>): readonly Readonl
 }
 
 /** Returns the differences between the two clients, and the refused calls that the server accepts. */
-async function compare(name: string, { command, args, env }: Launch, { call }: Published): Promise<readonly string[]> {
+async function compare({ transport, entry }: Reached, { call }: Published): Promise<readonly string[]> {
   const client = new Client({ name: 'comparison', version: '1.0.0' });
-  const transport = new StdioClientTransport({ command, args, env, stderr: 'ignore' });
   const mcp = mcpServers({
-    servers: { s: { command, args, env } },
+    servers: { s: entry },
     waitForServers: true,
     reconnect: false,
     system: { logger: SILENT },
   });
   try {
-    await client.connect(transport);
+    await client.connect(transport());
     await mcp.connect();
     const { state, lastError } = mcp.status()[0] ?? {};
     if (state !== 'connected') return [`${state}: ${lastError}`];
@@ -144,7 +259,7 @@ async function compare(name: string, { command, args, env }: Launch, { call }: P
     }
     return problems;
   } catch (error) {
-    return [`${name} failed: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
+    return [`failed: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
   } finally {
     await Promise.all([client.close().catch(() => {}), mcp.close()]);
   }
@@ -210,24 +325,37 @@ function arraysHaveItems(node: unknown): boolean {
   return !(isArray && items === undefined) && Object.values(node).every(arraysHaveItems);
 }
 
-const [folder] = process.argv.slice(2);
+const [folder, ...chosen] = process.argv.slice(2);
 if (folder === undefined) {
   console.error(`Usage: npm run servers -- <folder>\nPackages: ${Object.keys(SERVERS).join(' ')}`);
   process.exit(2);
 }
 let equal = 0;
+let different = 0;
 let absent = 0;
+
+function report(name: string, over: string, problems: readonly string[]): void {
+  if (problems.length === 0) equal += 1;
+  else different += 1;
+  const lines = problems.map((problem) => `\n  ${problem}`).join('');
+  console.log(`${problems.length === 0 ? 'equal' : 'DIFFERENT'} ${name} over ${over}${lines}`);
+}
+
 for (const [name, server] of Object.entries(SERVERS)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
   const launch = launchOf(folder, name, server);
   if (launch === undefined) {
     absent += 1;
     continue;
   }
-  const problems = await compare(name, launch, server);
-  if (problems.length === 0) equal += 1;
-  console.log(
-    `${problems.length === 0 ? 'equal' : 'DIFFERENT'} ${name}${problems.map((problem) => `\n  ${problem}`).join('')}`,
-  );
+  report(name, 'stdio', await compare(overStdio(launch), server));
+  for (const remote of server.remote ?? []) {
+    const program = launchOf(folder, name, remote) as Launch;
+    const start = (use: (reached: Reached) => Promise<readonly string[]>) => overPort(program, remote, use);
+    // Some servers accept one client, so each client gets a process.
+    const pair = ({ transport }: Reached) => start(({ entry }) => compare({ transport, entry }, server));
+    report(name, remote.type, await start(pair));
+  }
 }
-console.log(`${equal} equal, ${Object.keys(SERVERS).length - absent - equal} different, ${absent} not installed`);
+console.log(`${equal} equal, ${different} different; ${absent} packages are not installed`);
 process.exit(0);
