@@ -50,6 +50,36 @@ describe('a beforeModel hook that damages the array in place', () => {
   });
 });
 
+describe('a wrap hook that damages the value of `next` in place', () => {
+  const damage = (value: object) => Object.assign(value, { content: undefined });
+
+  it.each<[string, AgentLifecycle]>([
+    ['an asynchronous hook', { wrapModelCall: async (_, next) => damage(await next()) as never }],
+    ['a hook that returns another promise', { wrapModelCall: (_, next) => next().then(damage as never) }],
+    [
+      'a hook whose failure is ignored',
+      { onFailure: 'continue', wrapModelCall: async (_, next) => damage(await next()) as never },
+    ],
+    ['a hook with a time limit', { timeoutMs: 1_000, wrapModelCall: async (_, next) => damage(await next()) as never }],
+  ])('ends the run with a typed error if it is %s around the model', async (_what, hook) => {
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{}, hook, {}], logger: keepingLogger() });
+
+    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({
+      code: 'ERR_HOOK_RESULT_INVALID',
+      message: expect.stringContaining('wrapModelCall'),
+    });
+  });
+
+  it('gives the model an error result if it is around a tool', async () => {
+    const hook: AgentLifecycle = { wrapToolCall: async (_, next) => damage(await next()) as never };
+    const agent = new Agent({ model: scriptedModel([calls('work'), 'done']), tools, lifecycle: [hook] });
+
+    const { history } = await agent.run('Hello');
+
+    expect(transcript(history)[2]).toContain('A wrapToolCall hook changed the result');
+  });
+});
+
 it('undoes the damage of a hook only, and keeps what an earlier hook changed in place', async () => {
   const note: Message = { role: 'user', content: 'Note' };
   const lifecycle: AgentLifecycle[] = [

@@ -17,6 +17,7 @@ import { announceRun, announceTurn } from './run-events.js';
 import {
   askModel,
   beginModelCall,
+  checkWrapped,
   finishTurn,
   judgeResponse,
   modelRequestOf,
@@ -47,7 +48,7 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
           if (beginModelCall(run)) {
             const plain = isPlainCall(run);
             const raw = await (plain ? run.config.model.generate(modelRequestOf(run)) : askModel(run));
-            const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : raw);
+            const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : checkWrapped(run, raw));
             calls = takeResponse(run, isPromise(judging) ? await judging : judging);
           }
         }

@@ -1,6 +1,8 @@
+import { describeError, HookResultInvalidError } from '../../errors.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { checkResponse } from '../../model/check-response.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
@@ -98,6 +100,16 @@ function fieldsOf(run: Run, signal: AbortSignal | undefined): ModelCallRequest {
     model: config.model,
     run: run.context,
   };
+}
+
+/** Checks the response of the hooks around the model call, since a hook may change the response in place. */
+export function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
+  try {
+    return checkResponse(response);
+  } catch (error) {
+    const expected = `wrapModelCall hooks must not make the response invalid in place (${describeError(error)})`;
+    throw run.end.own(new HookResultInvalidError(expected, response));
+  }
 }
 
 /** Calls the `afterModel` hooks. Returns a promise only if a hook does. */

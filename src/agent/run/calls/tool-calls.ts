@@ -4,7 +4,7 @@ import { scopeOf } from '../../../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
-import { errorResult } from '../../../tools/tool-result.js';
+import { errorResult, isToolResult } from '../../../tools/tool-result.js';
 import type { PendingCall } from '../../run-result.js';
 import type { Run } from '../run.js';
 import { announceCall, announceCallEnd } from '../run-events.js';
@@ -109,7 +109,7 @@ function startWrapped(
   try {
     const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), scopeOf(run));
     if (isPromise(output)) return output;
-    settleCall(calls, index, output);
+    settleCall(calls, index, checkWrapped(output));
   } catch (error) {
     failCall(calls, index, error);
   }
@@ -132,7 +132,12 @@ function follow(calls: TurnCalls, started: StartedCall, output: PromiseLike<unkn
 
 /** Converts the output of a call without wraps to a result. Wraps already return a result. */
 function resultOf(call: ToolCall | undefined, outcome: unknown): ToolResult {
-  return call === undefined ? (outcome as ToolResult) : finalise(call, outcome);
+  return call === undefined ? checkWrapped(outcome) : finalise(call, outcome);
+}
+
+/** Checks the result of the hooks around a tool call, since a hook may change the result in place. */
+function checkWrapped(result: unknown): ToolResult {
+  return isToolResult(result) ? result : errorResult('A wrapToolCall hook changed the result to one without content.');
 }
 
 /** An error of a tool becomes its result. An abort, or an error of a `wrapToolCall` hook, ends the turn. */
