@@ -75,8 +75,13 @@ export interface McpClientInfo {
 
 /** Times in milliseconds. */
 export interface McpTimeouts {
-  /** From the start of a server until its tools are listed, installation by `npx` included. Default 60,000. */
+  /** From the start of a server until its tools are listed. Default 60,000. */
   readonly connectMs?: number | undefined;
+  /**
+   * Added to `connectMs` for a server that a package runner starts, such as `npx`, `uvx` or `docker run`, because the runner
+   * may install the server first. Default 240,000.
+   */
+  readonly installMs?: number | undefined;
   /**
    * The time that `agent.ready()` and the first run give a server that `waitForServers` does not name. It begins after
    * the approval of the server. Default 1,000; with `waitForServers: false`, 0.

@@ -2,6 +2,7 @@ import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import { isPackageRunner } from '../config/package-runner.js';
+import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { Deadline } from '../transport/pausable-clock.js';
 import { ProcessTransport } from '../transport/process-transport.js';
@@ -27,15 +28,15 @@ export interface Established {
 const NO_STREAM = 200;
 
 /**
- * Connects to a server and reads its tools within `connectMs`. Rejects with a typed error and leaves nothing open. A
+ * Connects to a server and reads its tools within `connectMs`, or more for a server that may be installed first. Rejects with a typed error and leaves nothing open. A
  * handshake that completes after the time limit is closed.
  */
 export function openConnection(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, hold, endings } = options;
-  const { connectMs } = settings.timeouts;
+  const limitMs = limitOf(definition, settings.timeouts);
   const what = `connection to MCP server "${definition.name}"`;
   return withOwnSignal(options.signal, async (signal, controller) => {
-    const limits = { what, callMs: connectMs, totalMs: connectMs, hold };
+    const limits = { what, callMs: limitMs, totalMs: limitMs, hold };
     const deadline = new Deadline(limits, (late) => {
       late.message += hintOf(definition);
       controller.abort(late);
@@ -53,10 +54,19 @@ export function openConnection(options: ConnectionOptions): Promise<Established>
   });
 }
 
+/** A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs. */
+function limitOf(
+  { command = '', args }: McpServerDefinition,
+  { connectMs, installMs }: McpSettings['timeouts'],
+): number {
+  return isPackageRunner(command, args) ? connectMs + installMs : connectMs;
+}
+
 /** Returns what to do about a server that took too long. */
 function hintOf({ command = '', args }: McpServerDefinition): string {
-  const hint = ' Raise `timeouts.connectMs` if the server needs more time.';
-  return isPackageRunner(command, args) ? `${hint} The server may still have been installing.` : hint;
+  return isPackageRunner(command, args)
+    ? ' Raise `timeouts.installMs` if the installation needs more time.'
+    : ' Raise `timeouts.connectMs` if the server needs more time.';
 }
 
 /** Returns the function that removes secrets from data of the server. */

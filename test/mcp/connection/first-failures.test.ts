@@ -69,13 +69,21 @@ describe('a server that a package runner installs', () => {
     const command = npx(temporaryFolder(), 'sleep 30');
     const { mcp } = await connected({
       servers: { slow: { command, args: ['-y', 'slow'] } },
-      timeouts: { connectMs: 300 },
+      timeouts: { connectMs: 200, installMs: 100 },
       reconnect: false,
     });
 
     expect(mcp.status()[0]?.lastError).toBe(
-      'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.connectMs` if the server needs more time. The server may still have been installing.',
+      'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.installMs` if the installation needs more time.',
     );
+  });
+
+  test('may take longer than `connectMs`', async () => {
+    const command = npx(temporaryFolder(), 'sleep 0.5');
+    const servers = { slow: { command, args: ['-y', 'slow'] } };
+    const { mcp } = await connected({ servers, timeouts: { connectMs: 200 }, reconnect: false });
+
+    expect(mcp.status()[0]).toMatchObject({ state: 'connected', reconnects: 0 });
   });
 });
 
