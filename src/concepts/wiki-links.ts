@@ -3,18 +3,15 @@
  * Equivalent to `/\[\[([^\]]+)\]\]/g` in one pass; the expression takes quadratic time on many open brackets.
  */
 function addLinks(text: string, found: Set<string>): void {
-  let at = text.indexOf('[[');
-  while (at >= 0) {
-    const close = text.indexOf(']', at + 2);
-    if (close < 0) return;
-    const isLink = close > at + 2 && text.charCodeAt(close + 1) === CLOSE;
-    if (isLink) found.add(text.slice(at + 2, close).trim());
-    // No link can begin before this bracket, since any open link would end here too.
-    at = text.indexOf('[[', isLink ? close + 2 : close + 1);
+  let open = -1;
+  for (let close = text.indexOf(']]'); close >= 0; close = text.indexOf(']]', close + 2)) {
+    // A name has no closing bracket, so the link begins after the last one.
+    const start = text.lastIndexOf(']', close - 1) + 1;
+    if (open < start) open = text.indexOf('[[', start);
+    if (open < 0) return;
+    if (open + 2 < close) found.add(text.slice(open + 2, close).trim());
   }
 }
-
-const CLOSE = 93;
 
 /** Yields every string in a value, depth first and in order. Skips property names. Handles cycles and any depth. */
 function* textsIn(value: unknown): Generator<string> {

@@ -1,6 +1,6 @@
 import { TimeoutExceededError } from '../../errors.js';
 import { type PostgresClient, type RunStatement, runStatementOf } from './client.js';
-import { isRolledBack, postgresFailure } from './error.js';
+import { isCancelled, isRolledBack, postgresFailure } from './error.js';
 
 /** The client, the schema of the functions, and the time limit of a call. */
 export interface ConnectionSettings {
@@ -27,15 +27,21 @@ export class PostgresConnection {
     return rows.map((row) => (row as { readonly reply: string }).reply);
   }
 
-  /** Sends one statement. Repeats it if the server has rolled it back because of a concurrent one. */
+  /**
+   * Sends one statement. Repeats it if the server has rolled it back because of a concurrent one. Repeats it once if it
+   * was cancelled, because the request to cancel an earlier statement of the connection may arrive late.
+   */
   async send(text: string, values: readonly (string | null)[]): Promise<readonly unknown[]> {
     const { schema, timeoutMs } = this.settings;
     const end = performance.now() + timeoutMs;
+    let wasCancelled = false;
     for (;;) {
       try {
         return await this.within(end, { text, values });
       } catch (error) {
-        if (!isRolledBack(error) || performance.now() >= end) throw postgresFailure(schema, error);
+        const isRepeated = isRolledBack(error) || (isCancelled(error) && !wasCancelled);
+        if (!isRepeated || performance.now() >= end) throw postgresFailure(schema, error);
+        wasCancelled ||= isCancelled(error);
       }
     }
   }

@@ -67,6 +67,11 @@ export function isRolledBack(error: unknown): boolean {
   return sqlStateOf(error)?.startsWith('40') ?? false;
 }
 
+/** True if the server has cancelled a statement, which then has no effect. */
+export function isCancelled(error: unknown): boolean {
+  return sqlStateOf(error) === '57014';
+}
+
 /** Returns the SQLSTATE of an error. Errors of a socket have codes such as `ECONNREFUSED`. */
 function sqlStateOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
