@@ -61,8 +61,7 @@ export class Engine {
     try {
       const config = options === NO_OPTIONS ? this.config : this.configOf(options);
       if (this.life.stop.stopped || !this.loading.isDone) {
-        const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
-        return this.launchLater(input, options, { ...attached, limit });
+        return this.launchLater(input, options, limited(attached, config));
       }
       return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
@@ -160,4 +159,9 @@ export class Engine {
     }
     await this.loading.close();
   }
+}
+
+/** Starts the limit of `timeouts.runMs` before the run, which has to wait. */
+function limited(attached: Attached, { timeouts, clock }: RunConfig): Attached {
+  return { ...attached, limit: attached.limit ?? startLimit(timeouts.runMs, clock) };
 }

@@ -30,7 +30,7 @@ export function problemOfPart(part: AssistantPart | undefined): string | undefin
   return typeof part.type === 'string' ? undefined : 'a part of `content` has no type';
 }
 
-function problemOfCall({ id, name }: { readonly id: unknown; readonly name: unknown }): string | undefined {
-  if (typeof id !== 'string' || id === '') return 'a tool call has no id';
-  return typeof name !== 'string' || name === '' ? 'a tool call has no name' : undefined;
+function problemOfCall(call: { readonly id: unknown; readonly name: unknown }): string | undefined {
+  if (typeof call.id !== 'string' || call.id === '') return 'a tool call has no id';
+  return typeof call.name !== 'string' || call.name === '' ? 'a tool call has no name' : undefined;
 }

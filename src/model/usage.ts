@@ -13,8 +13,11 @@ export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
   sum.inputTokens += input;
   sum.outputTokens += output;
   sum.totalTokens += count(usage.totalTokens) || input + output;
-  const { cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage;
-  if (cachedInputTokens !== undefined || cacheWriteTokens !== undefined || reasoningTokens !== undefined) {
+  if (
+    usage.cachedInputTokens !== undefined ||
+    usage.cacheWriteTokens !== undefined ||
+    usage.reasoningTokens !== undefined
+  ) {
     addDetails(sum, usage);
   }
 }

@@ -1,6 +1,7 @@
-import type { Awaitable } from '../../internal/promise.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
+import type { Verdict } from '../../lifecycle/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
-import { runWaterfall } from '../../lifecycle/waterfall.js';
+import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
@@ -9,17 +10,19 @@ import { saveRun } from './turn.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
-/** Returns the text of the run after the `afterAgent` hooks. Throws RejectedError if the run was rejected. */
-export function conclude(run: Run): Awaitable<string> {
-  const { verdict } = run.end;
-  if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, run.end.answer ?? '');
-  const { action, by, point } = verdict;
+/** Ends the run, after the `afterAgent` hooks. Returns its result. Throws RejectedError if the run was rejected. */
+export function conclude(run: Run): Awaitable<RunResult<unknown>> {
+  return run.end.verdict === undefined ? afterAgent(run, run.end.answer ?? '') : obey(run, run.end.verdict);
+}
+
+function obey(run: Run, { action, by, point }: Verdict): Awaitable<RunResult<unknown>> {
+  if (action.type === 'suspend') return afterAgent(run, run.end.answer ?? '');
   if (action.type === 'reject') throw run.end.own(new RejectedError(action.reason, by, point));
-  return respond(run, (action as { text: string }).text);
+  return respond(run, action.text);
 }
 
 /** Ends the run with the text of a lifecycle. The text is checked and saved like an answer of the model. */
-async function respond(run: Run, text: string): Promise<string> {
+async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
   if (run.listeners.active) announceText(run, text);
   run.conversation.flush();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
@@ -28,32 +31,34 @@ async function respond(run: Run, text: string): Promise<string> {
   return afterAgent(run, text);
 }
 
-function afterAgent(run: Run, text: string): Awaitable<string> {
+function afterAgent(run: Run, text: string): Awaitable<RunResult<unknown>> {
   run.end.closing = true;
-  const waterfall = run.config.chain.afterAgent;
-  return waterfall === undefined ? text : runWaterfall(waterfall, text, run);
+  return run.config.chain.afterAgent === undefined ? complete(run, text) : passText(run, text);
 }
 
-/** Ends the run and returns its result. */
-export function complete(run: Run, text: string): RunResult<unknown> {
+function passText(run: Run, text: string): Awaitable<RunResult<unknown>> {
+  const passed = runWaterfall(run.config.chain.afterAgent as Waterfall<string>, text, run);
+  return isPromise(passed) ? passed.then((last) => complete(run, last)) : complete(run, passed);
+}
+
+function complete(run: Run, text: string): RunResult<unknown> {
   run.end.finish();
   run.config.life.endRun();
-  const { pending, conversation, asked, response, usage, decisions } = run;
   // One object literal: spreading the common members would take a tenth of the time of a run.
   const completed = {
     status: 'completed',
     text,
     output: run.config.output === undefined ? text : run.output,
-    messages: conversation.added,
-    history: conversation.history,
+    messages: run.conversation.added,
+    history: run.conversation.history,
     pending: NOTHING_PENDING,
-    usage,
-    turns: asked,
-    finishReason: response?.finishReason ?? 'other',
-    annotations: response?.annotations,
-    decisions,
+    usage: run.usage,
+    turns: run.asked,
+    finishReason: run.response?.finishReason ?? 'other',
+    annotations: run.response?.annotations,
+    decisions: run.decisions,
   } as const;
-  const result = pending === undefined ? completed : suspendedResult(completed, pending);
+  const result = run.pending === undefined ? completed : suspendedResult(completed, run.pending);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   return result;
 }

@@ -25,8 +25,7 @@ export class Conversation {
   /** Appends a message of this run. */
   push(message: Message): void {
     this.added.push(message);
-    if (this.history !== this.added) this.history.push(message);
-    if (this.outgoing !== this.history) this.outgoing.push(message);
+    if (this.outgoing !== this.added) this.pushToCopies(message);
   }
 
   /** Replaces the working messages. `added` does not change. */
@@ -62,6 +61,11 @@ export class Conversation {
     for (const message of this.queue) this.push(message);
     this.queue = undefined;
     return true;
+  }
+
+  private pushToCopies(message: Message): void {
+    if (this.history !== this.added) this.history.push(message);
+    if (this.outgoing !== this.history) this.outgoing.push(message);
   }
 
   private withInstructions(): Message[] {

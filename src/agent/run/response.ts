@@ -1,29 +1,63 @@
+import { describeError, HookResultInvalidError } from '../../errors.js';
+import { isPromise } from '../../internal/promise.js';
+import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { checkResponse } from '../../model/check-response.js';
 import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { PendingAnswer } from '../run-result.js';
+import { acceptResponse } from './calls/model-call.js';
 import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
-/** Adds the response to the conversation. Returns the tool calls to run. */
-export function takeResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
-  run.end.throwIfAborted();
-  run.response = response;
-  const calls = callsOf(response.content);
-  if (run.end.verdict !== undefined) return takeWithheld(run, response, calls);
-  if (run.listeners.active) announceModelEnd(run, response);
-  run.shown = undefined;
-  if (calls !== undefined) return takeCalls(run, response, calls);
-  takeAnswer(run, response);
-  return undefined;
+/**
+ * Checks a response, calls the `afterModel` hooks, and adds the response to the conversation. Returns the tool calls to
+ * run. If a hook is asynchronous, returns the promise of the response for `keepJudged`.
+ */
+export function takeResponse(run: Run, given: ModelResponse): TurnCalls | undefined | Promise<ModelResponse> {
+  const response = run.isPlain ? acceptResponse(run, given) : checkWrapped(run, given);
+  run.asking = false;
+  return run.config.chain.afterModel === undefined ? keepResponse(run, response) : passResponse(run, response);
 }
 
-function takeAnswer(run: Run, { content }: ModelResponse): void {
-  const message: AssistantMessage = { role: 'assistant', content };
-  run.conversation.push(message);
+/** Checks the response of the hooks around the model call, since a hook may change the response in place. */
+function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
+  run.step?.close();
+  run.end.throwIfAborted();
+  try {
+    return checkResponse(response);
+  } catch (error) {
+    const expected = `wrapModelCall hooks must not make the response invalid in place (${describeError(error)})`;
+    throw run.end.own(new HookResultInvalidError(expected, response));
+  }
+}
+
+function passResponse(run: Run, response: ModelResponse): TurnCalls | undefined | Promise<ModelResponse> {
+  if (run.end.verdict !== undefined) return keepResponse(run, response);
+  const judging = runWaterfall(run.config.chain.afterModel as Waterfall<ModelResponse>, response, run);
+  return isPromise(judging) ? judging : keepJudged(run, judging);
+}
+
+/** Adds a response to the conversation after the `afterModel` hooks. Returns the tool calls to run. */
+export function keepJudged(run: Run, response: ModelResponse): TurnCalls | undefined {
+  run.end.throwIfAborted();
+  return keepResponse(run, response);
+}
+
+function keepResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
+  run.response = response;
+  if (run.end.verdict !== undefined) return takeWithheld(run, response);
+  if (run.listeners.active) announceModelEnd(run, response);
+  run.shown = undefined;
+  const calls = callsOf(response.content);
+  return calls === undefined ? takeAnswer(run, response.content) : takeCalls(run, response, calls);
+}
+
+function takeAnswer(run: Run, content: readonly AssistantPart[]): undefined {
+  run.conversation.push({ role: 'assistant', content });
   const first = content[0];
-  run.end.answer = content.length === 1 && first?.type === 'text' ? first.text : textOf(message);
+  run.end.answer = content.length === 1 && first?.type === 'text' ? first.text : textOf({ role: 'assistant', content });
 }
 
 /** Adds an answer that a hook suspended. Returns it as it appears in `pending`. */
@@ -39,26 +73,22 @@ function holdAnswer(
 }
 
 function takeCalls(run: Run, response: ModelResponse, calls: readonly ToolCallPart[]): TurnCalls {
-  const distinct = pushCalls(run, response, calls);
-  const { finishReason } = response;
-  const isCutOff = finishReason === 'length' || finishReason === 'content-filter';
-  return new TurnCalls(run, distinct, isCutOff ? cutOff(finishReason, distinct) : undefined);
+  const distinct = pushCalls(run, response.content, calls);
+  const reason = response.finishReason;
+  return new TurnCalls(run, distinct, reason === 'tool-calls' ? undefined : cutOff(reason, distinct));
 }
 
 /**
  * Adds a response that a hook withheld. Only its tool calls are kept, with error results; a suspended one is kept
  * whole.
  */
-function takeWithheld(
-  run: Run,
-  response: ModelResponse,
-  calls: readonly ToolCallPart[] | undefined,
-): TurnCalls | undefined {
+function takeWithheld(run: Run, response: ModelResponse): TurnCalls | undefined {
   const { action, by } = run.end.verdict as NonNullable<typeof run.end.verdict>;
   const suspends = action.type === 'suspend';
   if (run.listeners.active) announceModelEnd(run, suspends ? response : undefined);
   run.shown = undefined;
-  const distinct = calls && pushCalls(run, response, calls);
+  const calls = callsOf(response.content);
+  const distinct = calls && pushCalls(run, response.content, calls);
   if (!suspends) return distinct && new TurnCalls(run, distinct, undefined);
   const verdict = { reason: action.reason, by };
   run.pending = distinct?.map((call) => ({ ...call, ...verdict })) ?? [holdAnswer(run, response, verdict)];
@@ -79,11 +109,20 @@ function callsOf(content: readonly AssistantPart[]): ToolCallPart[] | undefined 
 }
 
 /** Adds a response with tool calls to the conversation. A duplicate call id is replaced by a new id. */
-function pushCalls(run: Run, { content }: ModelResponse, calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
-  const isDistinct = calls.length === 1 || !hasTwins(calls);
-  const distinct = isDistinct ? content : distinctCalls(run, content);
+function pushCalls(
+  run: Run,
+  content: readonly AssistantPart[],
+  calls: readonly ToolCallPart[],
+): readonly ToolCallPart[] {
+  if (calls.length > 1 && hasTwins(calls)) return pushDistinct(run, content);
+  run.conversation.push({ role: 'assistant', content });
+  return calls;
+}
+
+function pushDistinct(run: Run, content: readonly AssistantPart[]): readonly ToolCallPart[] {
+  const distinct = distinctCalls(run, content);
   run.conversation.push({ role: 'assistant', content: distinct });
-  return isDistinct ? calls : (callsOf(distinct) as ToolCallPart[]);
+  return callsOf(distinct) as ToolCallPart[];
 }
 
 /** Returns true for duplicate ids. Compares the last characters first, because that is faster. */
@@ -109,7 +148,8 @@ function distinctCalls(run: Run, content: readonly AssistantPart[]): readonly As
 }
 
 /** Refuses the last call of a response that was cut off, because its arguments may be incomplete. */
-function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults {
+function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults | undefined {
+  if (finishReason !== 'length' && finishReason !== 'content-filter') return undefined;
   const last = calls.at(-1) as ToolCallPart;
   const text = `The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`;
   return { results: new Map([[last.id, errorResult(text)]]) };

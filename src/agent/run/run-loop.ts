@@ -2,28 +2,19 @@ import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
-import { type RunResult, TurnLimitError } from '../run-result.js';
+import type { ModelResponse } from '../../model/model.js';
+import type { RunResult } from '../run-result.js';
 import { asksAgain } from './calls/asks-again.js';
-import { acceptResponse, isPlainCall } from './calls/model-call.js';
 import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
 import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
-import { complete, conclude } from './conclude.js';
+import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { weighAnswer } from './output.js';
-import { takeResponse } from './response.js';
+import { keepJudged, takeResponse } from './response.js';
 import { decideAnswer } from './resume/decide-answer.js';
 import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
-import {
-  askModel,
-  beginModelCall,
-  checkWrapped,
-  finishTurn,
-  judgeResponse,
-  modelRequestOf,
-  prepareTurn,
-  selectTools,
-} from './turn.js';
+import { finishTurn, selectTools, startTurn } from './turn.js';
 
 /** Larger than any number of lifecycles. An integer, because engines handle it faster than Infinity. */
 const ALL = 2 ** 30;
@@ -42,14 +33,10 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
       let calls = isPromise(entering) ? await entering : entering;
       while (calls !== undefined || !isOver(run)) {
         if (calls === undefined) {
-          if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
-          const preparing = prepareTurn(run);
-          if (preparing !== undefined) await preparing;
-          if (beginModelCall(run)) {
-            const plain = isPlainCall(run);
-            const raw = await (plain ? run.config.model.generate(modelRequestOf(run)) : askModel(run));
-            const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : checkWrapped(run, raw));
-            calls = takeResponse(run, isPromise(judging) ? await judging : judging);
+          const given = await startTurn(run);
+          if (run.asking) {
+            const taking = takeResponse(run, given as ModelResponse);
+            calls = taking instanceof Promise ? keepJudged(run, await taking) : taking;
           }
         }
         if (calls !== undefined) {
@@ -70,7 +57,7 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
         if (weighing !== undefined) await weighing;
       }
       const concluding = conclude(run);
-      return complete(run, isPromise(concluding) ? await concluding : concluding);
+      return isPromise(concluding) ? await concluding : concluding;
     } catch (error) {
       if (!asksAgain(run, error)) throw await failRun(run, error);
     }
@@ -80,16 +67,12 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
 /** Calls `beforeAgent` and adds the user message. Returns the tool calls of a resumed run. */
 function enter(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
   if (run.listeners.active) announceRun(run, message);
-  const { beforeAgent } = run.config.chain;
-  return beforeAgent === undefined ? begin(run, message) : passInput(run, message, beforeAgent);
+  return run.config.chain.beforeAgent === undefined ? begin(run, message) : passInput(run, message);
 }
 
 // A separate function: a closure in `enter` would allocate a context for every run, also without hooks.
-function passInput(
-  run: Run,
-  message: UserMessage | undefined,
-  waterfall: Waterfall<string>,
-): Awaitable<TurnCalls | undefined> {
+function passInput(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
+  const waterfall = run.config.chain.beforeAgent as Waterfall<string>;
   run.end.throwIfAborted();
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
@@ -114,9 +97,9 @@ function withText(message: UserMessage | undefined, text: string): UserMessage |
 }
 
 function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
-  const { end, conversation } = run;
-  end.throwIfAborted();
-  if (end.verdict === undefined) end.entered = ALL;
+  const { conversation } = run;
+  run.end.throwIfAborted();
+  if (run.end.verdict === undefined) run.end.entered = ALL;
   if (conversation.resuming !== undefined) return resume(run, message);
   if (conversation.deciding !== undefined) return decideAnswer(run, message);
   if (message !== undefined) conversation.push(message);
@@ -136,10 +119,4 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<TurnC
 
 function isOver({ end, pending }: Run): boolean {
   return end.verdict !== undefined || end.answer !== undefined || pending !== undefined;
-}
-
-/** Throws TurnLimitError at the limit. With `atLimit: 'answer'`, one more turn is allowed. */
-function checkTurnLimit(run: Run): void {
-  const { maxTurns, atLimit } = run.config;
-  if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
 }

@@ -75,6 +75,8 @@ export class Run implements HookRun {
   streamed = 0;
   /** True during a model call. An error then counts as a model error if it does not name its source. */
   asking = false;
+  /** True during a model call without hooks, listeners, signals and time limits. The run calls the model directly. */
+  isPlain = false;
   /** True between `turn-start` and `turn-end`. */
   inTurn = false;
   /** True between `model-start` and `model-end`. */

@@ -14,7 +14,8 @@ import { startLimit } from './time-limit.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
-  const message = messageOf(input, options.messages);
+  const message: UserMessage | undefined =
+    typeof input === 'string' && input !== '' ? { role: 'user', content: input } : messageOf(input, options.messages);
   if (options !== NO_OPTIONS) takeHistory(run, options);
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);

@@ -1,12 +1,11 @@
-import { describeError, HookResultInvalidError } from '../../errors.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
-import { checkResponse } from '../../model/check-response.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { ToolSnapshot } from '../../tools/tool-catalog.js';
+import { TurnLimitError } from '../run-result.js';
 import { callModel } from './calls/model-call.js';
 import { ModelStep } from './calls/model-step.js';
 import type { TurnCalls } from './calls/turn-calls.js';
@@ -15,42 +14,56 @@ import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-ev
 
 const NO_TOOLS = new ToolSnapshot([]);
 
-/** Starts a turn and calls the hooks before the model call. Returns a promise only if a hook does. */
-export function prepareTurn(run: Run): PromiseLike<void> | undefined {
+/**
+ * Starts a turn: calls the hooks before the model call, then the model. Returns its response, which is not checked yet.
+ * If a hook ends the run, `run.asking` stays false, and there is no response.
+ */
+export function startTurn(run: Run): Awaitable<ModelResponse | undefined> {
+  if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
   run.turn += 1;
   if (run.listeners.active) announceTurn(run);
-  const { beforeModel } = run.config.chain;
-  return beforeModel === undefined ? selectTools(run) : passMessages(run, beforeModel);
+  return run.config.chain.beforeModel === undefined ? askWithTools(run) : passMessages(run);
+}
+
+/** Throws TurnLimitError at the limit. With `atLimit: 'answer'`, one more turn is allowed. */
+function checkTurnLimit(run: Run): void {
+  const { maxTurns, atLimit } = run.config;
+  if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
 }
 
 // A separate function, as `narrowTools`: a closure would allocate a context for every turn, also without hooks.
-function passMessages(run: Run, waterfall: Waterfall<readonly Message[]>): PromiseLike<void> | undefined {
+function passMessages(run: Run): Awaitable<ModelResponse | undefined> {
+  const waterfall = run.config.chain.beforeModel as Waterfall<readonly Message[]>;
   const messages = runWaterfall(waterfall, run.conversation.history, run);
-  return isPromise(messages) ? messages.then((later) => adoptMessages(run, later)) : adoptMessages(run, messages);
+  return isPromise(messages) ? messages.then((later) => askWith(run, later)) : askWith(run, messages);
 }
 
-function adoptMessages(run: Run, messages: readonly Message[]): PromiseLike<void> | undefined {
+function askWith(run: Run, messages: readonly Message[]): Awaitable<ModelResponse | undefined> {
   run.conversation.adopt(messages);
-  return run.end.verdict === undefined ? selectTools(run) : undefined;
+  return run.end.verdict === undefined ? askWithTools(run) : undefined;
+}
+
+function askWithTools(run: Run): Awaitable<ModelResponse | undefined> {
+  const selecting = selectTools(run);
+  return selecting === undefined ? askModel(run) : askLater(run, selecting);
+}
+
+function askLater(run: Run, selecting: PromiseLike<void>): PromiseLike<ModelResponse | undefined> {
+  return selecting.then(() => askModel(run));
 }
 
 /** Stores the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
 export function selectTools(run: Run): PromiseLike<void> | undefined {
-  const { chain, catalog, maxTurns } = run.config;
-  const { beforeToolSelection } = chain;
-  run.tools = run.turn > maxTurns ? NO_TOOLS : catalog.current();
-  return beforeToolSelection === undefined || run.tools === NO_TOOLS
-    ? undefined
-    : narrowTools(run, beforeToolSelection, run.tools.tools);
+  const { config } = run;
+  run.tools = run.turn > config.maxTurns ? NO_TOOLS : config.catalog.current();
+  return config.chain.beforeToolSelection === undefined ? undefined : narrowTools(run, run.tools);
 }
 
-function narrowTools(
-  run: Run,
-  waterfall: Waterfall<readonly Tool[]>,
-  all: readonly Tool[],
-): PromiseLike<void> | undefined {
+function narrowTools(run: Run, all: ToolSnapshot): PromiseLike<void> | undefined {
+  if (all === NO_TOOLS) return undefined;
+  const waterfall = run.config.chain.beforeToolSelection as Waterfall<readonly Tool[]>;
   // A copy, so that a hook that changes the array in place affects this turn only.
-  const tools = runWaterfall(waterfall, [...all], run);
+  const tools = runWaterfall(waterfall, [...all.tools], run);
   return isPromise(tools) ? tools.then((later) => adoptTools(run, later)) : adoptTools(run, tools);
 }
 
@@ -58,35 +71,31 @@ function adoptTools(run: Run, tools: readonly Tool[]): undefined {
   run.tools = new ToolSnapshot(tools);
 }
 
-/** Marks the start of the model call. Returns false if a hook has ended the run. */
-export function beginModelCall(run: Run): boolean {
+/** Calls the model, through the `wrapModelCall` hooks if there are any. */
+function askModel(run: Run): Awaitable<ModelResponse | undefined> {
   run.end.throwIfAborted();
-  if (run.end.verdict !== undefined) return false;
+  if (run.end.verdict !== undefined) return undefined;
   if (run.listeners.active) announceModel(run);
   run.asked += 1;
   run.asking = true;
-  return true;
+  run.isPlain = run.config.isPlain && run.end.stop === undefined && !run.listeners.active;
+  return run.isPlain ? run.config.model.generate(requestOf(run, undefined)) : callWithHooks(run);
 }
 
-/** Calls the model, through the `wrapModelCall` hooks if there are any. */
-export function askModel(run: Run): Awaitable<ModelResponse> {
+function callWithHooks(run: Run): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
   run.attempt = 0;
   run.streamed = 0;
   // A call of `run.ask` that a hook has left behind ends before the next step begins.
   run.step?.close();
   run.step = undefined;
-  if (wrapModelCall === undefined) return callModel(modelRequestOf(run), run);
-  run.step = new ModelStep(run, fieldsOf(run, undefined));
+  if (wrapModelCall === undefined) return callModel(requestOf(run, run.end.stop?.signal), run);
+  run.step = new ModelStep(run, requestOf(run, undefined));
   return wrapModelCall(run.step.request, run.step);
 }
 
 /** Returns a new request object for the model call of the current turn. */
-export function modelRequestOf(run: Run): ModelCallRequest {
-  return fieldsOf(run, run.end.stop?.signal);
-}
-
-function fieldsOf(run: Run, signal: AbortSignal | undefined): ModelCallRequest {
+function requestOf(run: Run, signal: AbortSignal | undefined): ModelCallRequest {
   const { config } = run;
   const tools = run.tools as ToolSnapshot;
   return {
@@ -102,38 +111,17 @@ function fieldsOf(run: Run, signal: AbortSignal | undefined): ModelCallRequest {
   };
 }
 
-/** Checks the response of the hooks around the model call, since a hook may change the response in place. */
-export function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
-  try {
-    return checkResponse(response);
-  } catch (error) {
-    const expected = `wrapModelCall hooks must not make the response invalid in place (${describeError(error)})`;
-    throw run.end.own(new HookResultInvalidError(expected, response));
-  }
-}
-
-/** Calls the `afterModel` hooks. Returns a promise only if a hook does. */
-export function judgeResponse(run: Run, response: ModelResponse): Awaitable<ModelResponse> {
-  run.asking = false;
-  run.step?.close();
-  const { afterModel } = run.config.chain;
-  return afterModel === undefined || run.end.verdict !== undefined ? response : runWaterfall(afterModel, response, run);
-}
-
 /** Ends a turn. Saves it if the run has a session, then throws the error that ended its tool calls early, if any. */
 export function finishTurn(run: Run, calls: TurnCalls | undefined): PromiseLike<void> | undefined {
   if (run.attached.onTurn !== undefined) return saveTurn(run, calls);
-  endTurn(run, calls);
+  if (calls !== undefined) throwEarlyEnd(run, calls);
+  if (run.listeners.active) announceTurnEnd(run);
   return undefined;
 }
 
 /** Saves a completed turn. A turn whose response a hook withheld is not saved. */
 async function saveTurn(run: Run, calls: TurnCalls | undefined): Promise<void> {
   if (calls?.begun || run.end.answer !== undefined || run.pending !== undefined) await saveRun(run);
-  endTurn(run, calls);
-}
-
-function endTurn(run: Run, calls: TurnCalls | undefined): void {
   if (calls !== undefined) throwEarlyEnd(run, calls);
   if (run.listeners.active) announceTurnEnd(run);
 }

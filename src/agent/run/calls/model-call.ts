@@ -91,11 +91,6 @@ function askBudgets({ origin, end }: Run, model: string): (usage: Usage | undefi
   };
 }
 
-/** True if the model can be called directly: no hook, no listener, no signal and no time limit. */
-export function isPlainCall(run: Run): boolean {
-  return run.config.isPlain && run.end.stop === undefined && !run.listeners.active;
-}
-
 /** Checks a response and adds its usage to the run. */
 export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
   run.end.throwIfAborted();

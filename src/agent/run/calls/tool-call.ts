@@ -54,14 +54,14 @@ export function beginTool(call: ToolCall): unknown {
   try {
     const tool = loop.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
-    if (input.invalidInput !== undefined && input.input === undefined) return refusal(invalidJson(input));
+    if (input.input === undefined && input.invalidInput !== undefined) return refusal(invalidJson(input));
     const checked = tool.check(input.input);
     const output = isPromise(checked) ? executeLater(call, tool, checked) : execute(call, tool, checked);
     if (!isPromise(output)) return output;
     const timeoutMs = tool.timeoutMs ?? loop.config.timeouts.toolMs;
-    const isWatched = timeoutMs !== undefined || loop.end.stop !== undefined;
+    if (timeoutMs !== undefined || loop.end.stop !== undefined) return inTime(call, output, timeoutMs);
     // `Promise.resolve` guards against a thenable that settles twice or throws.
-    return isWatched ? inTime(call, output, timeoutMs) : Promise.resolve(output);
+    return Promise.resolve(output);
   } catch (error) {
     return refusal(describeError(error));
   }
@@ -76,11 +76,9 @@ function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardR
 /** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
   if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
-  if (checked.issues !== undefined) {
-    return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
-  }
-  const { additions } = call.input;
+  if (checked.issues !== undefined) return refusal(invalidArguments(tool, checked.issues));
   call.calls.ran?.add(call.callId);
+  const { additions } = call.input;
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
 
@@ -128,6 +126,10 @@ function refusal(text: string): ToolResult {
 function unknownTool(run: Run, name: string): string {
   const names = run.context.tools.map((tool) => tool.name).join(', ');
   return `There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`;
+}
+
+function invalidArguments(tool: Tool, issues: Parameters<typeof describeIssues>[0]): string {
+  return `The arguments of "${tool.name}" are not valid: ${describeIssues(issues)}`;
 }
 
 function invalidJson({ name, invalidInput: raw = '' }: CallInput): string {

@@ -1,5 +1,4 @@
 import { isPromise } from '../../../internal/promise.js';
-import type { Step } from '../../../lifecycle/compose.js';
 import { scopeOf } from '../../../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
@@ -23,10 +22,10 @@ interface StartedCall {
  * Starts no call if a hook has ended the run.
  */
 export function executeCalls(calls: TurnCalls): PromiseLike<unknown> | undefined {
-  const { end } = calls.run;
-  if (end.verdict !== undefined) return undefined;
-  end.calls = calls;
-  if (calls.parts.length === 1 && end.stop === undefined) {
+  const { run } = calls;
+  if (run.end.verdict !== undefined) return undefined;
+  run.end.calls = calls;
+  if (calls.parts.length === 1 && run.end.stop === undefined) {
     const output = startSingle(calls);
     if (output !== undefined) return output;
   } else {
@@ -81,13 +80,12 @@ function startCalls(calls: TurnCalls): void {
  * stores the result at once.
  */
 function startCall(calls: TurnCalls, index: number): PromiseLike<unknown> | undefined {
-  const { run, prior } = calls;
+  const { run } = calls;
   const part = calls.parts[index] as ToolCallPart;
   // `finaliseCalls` adds a result that is already known.
-  if (prior?.results.has(part.id)) return undefined;
+  if (calls.prior?.results.has(part.id)) return undefined;
   if (run.listeners.active) announceCall(run, part);
-  const { wrapToolCall } = run.config.chain;
-  if (wrapToolCall !== undefined || part.needsApproval) return startWrapped(calls, index, wrapToolCall ?? callTool);
+  if (run.config.chain.wrapToolCall !== undefined || part.needsApproval) return startWrapped(calls, index);
   const call = new ToolCall(run, inputOf(part), calls);
   const output = beginTool(call);
   if (isPromise(output)) {
@@ -98,12 +96,9 @@ function startCall(calls: TurnCalls, index: number): PromiseLike<unknown> | unde
   return undefined;
 }
 
-function startWrapped(
-  calls: TurnCalls,
-  index: number,
-  wrapToolCall: Step<ToolCallRequest, ToolResult>,
-): PromiseLike<unknown> | undefined {
+function startWrapped(calls: TurnCalls, index: number): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
+  const wrapToolCall = run.config.chain.wrapToolCall ?? callTool;
   const part = calls.parts[index] as ToolCallPart;
   calls.latest = undefined;
   try {
@@ -173,10 +168,9 @@ function failCall(calls: TurnCalls, index: number, error: unknown): void {
 
 function putResult(calls: TurnCalls, index: number, result: ToolResult): void {
   const part = calls.parts[index] as ToolCallPart;
-  const { run, results } = calls;
   const resultPart = resultPartOf(part, result);
-  results[index] = resultPart;
-  if (run.listeners.active && index < calls.begun) announceCallEnd(run, part, resultPart);
+  calls.results[index] = resultPart;
+  if (calls.run.listeners.active && index < calls.begun) announceCallEnd(calls.run, part, resultPart);
 }
 
 /**
@@ -185,8 +179,8 @@ function putResult(calls: TurnCalls, index: number, result: ToolResult): void {
  */
 export function finaliseCalls(calls: TurnCalls): void {
   const { run, results } = calls;
-  const { end, conversation } = run;
-  end.calls = undefined;
+  const { conversation } = run;
+  run.end.calls = undefined;
   conversation.resuming = undefined;
   const pending = isAnswered(results) ? undefined : closeOpenCalls(calls);
   calls.close();
@@ -224,15 +218,15 @@ function closeOpenCalls(calls: TurnCalls): readonly PendingCall[] | undefined {
 }
 
 /** Converts a tool result to a part of a tool message. */
-export function resultPartOf({ id, name }: ToolCallPart, { content, structured, isError }: ToolResult): ToolResultPart {
+export function resultPartOf(call: ToolCallPart, result: ToolResult): ToolResultPart {
   const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
     type: 'tool-result',
-    id,
-    name,
-    content,
+    id: call.id,
+    name: call.name,
+    content: result.content,
   };
-  if (structured !== undefined) part.structured = structured;
-  if (isError) part.isError = true;
+  if (result.structured !== undefined) part.structured = result.structured;
+  if (result.isError) part.isError = true;
   return part;
 }
 
