@@ -38,7 +38,12 @@ function afterAgent(run: Run, text: string): Awaitable<RunResult<unknown>> {
 
 function passText(run: Run, text: string): Awaitable<RunResult<unknown>> {
   const passed = runWaterfall(run.config.chain.afterAgent as Waterfall<string>, text, run);
-  return isPromise(passed) ? passed.then((last) => complete(run, last)) : complete(run, passed);
+  return isPromise(passed) ? completeLater(run, passed) : complete(run, passed);
+}
+
+// A separate function: with a closure, `passText` would allocate a context for every run.
+function completeLater(run: Run, passing: PromiseLike<string>): PromiseLike<RunResult<unknown>> {
+  return passing.then((text) => complete(run, text));
 }
 
 function complete(run: Run, text: string): RunResult<unknown> {

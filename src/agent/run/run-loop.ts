@@ -67,21 +67,31 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
 /** Calls `beforeAgent` and adds the user message. Returns the tool calls of a resumed run. */
 function enter(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
   if (run.listeners.active) announceRun(run, message);
-  return run.config.chain.beforeAgent === undefined ? begin(run, message) : passInput(run, message);
+  const beforeAgent = run.config.chain.beforeAgent;
+  return beforeAgent === undefined ? begin(run, message) : passInput(run, message, beforeAgent);
 }
 
-// A separate function: a closure in `enter` would allocate a context for every run, also without hooks.
-function passInput(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
-  const waterfall = run.config.chain.beforeAgent as Waterfall<string>;
+function passInput(
+  run: Run,
+  message: UserMessage | undefined,
+  waterfall: Waterfall<string>,
+): Awaitable<TurnCalls | undefined> {
   run.end.throwIfAborted();
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
   // A resumed run without a message has no text to change.
   const takesNone = message === undefined && isResumed(run);
   const entered = runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
-  return isPromise(entered)
-    ? entered.then((later) => begin(run, withText(message, later)))
-    : begin(run, withText(message, entered));
+  return isPromise(entered) ? beginLater(run, message, entered) : begin(run, withText(message, entered));
+}
+
+// A separate function: with a closure, `passInput` would allocate a context for every run.
+function beginLater(
+  run: Run,
+  message: UserMessage | undefined,
+  entering: PromiseLike<string>,
+): PromiseLike<TurnCalls | undefined> {
+  return entering.then((text) => begin(run, withText(message, text)));
 }
 
 function isResumed({ conversation: { resuming, deciding } }: Run): boolean {

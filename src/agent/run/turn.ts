@@ -31,11 +31,15 @@ function checkTurnLimit(run: Run): void {
   if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
 }
 
-// A separate function, as `narrowTools`: a closure would allocate a context for every turn, also without hooks.
 function passMessages(run: Run): Awaitable<ModelResponse | undefined> {
   const waterfall = run.config.chain.beforeModel as Waterfall<readonly Message[]>;
   const messages = runWaterfall(waterfall, run.conversation.history, run);
-  return isPromise(messages) ? messages.then((later) => askWith(run, later)) : askWith(run, messages);
+  return isPromise(messages) ? askWithLater(run, messages) : askWith(run, messages);
+}
+
+// A separate function, as `askLater`: with a closure, `passMessages` would allocate a context for every turn.
+function askWithLater(run: Run, passing: PromiseLike<readonly Message[]>): PromiseLike<ModelResponse | undefined> {
+  return passing.then((messages) => askWith(run, messages));
 }
 
 function askWith(run: Run, messages: readonly Message[]): Awaitable<ModelResponse | undefined> {

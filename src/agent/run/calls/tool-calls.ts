@@ -98,11 +98,11 @@ function startCall(calls: TurnCalls, index: number): PromiseLike<unknown> | unde
 
 function startWrapped(calls: TurnCalls, index: number): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
-  const wrapToolCall = run.config.chain.wrapToolCall ?? callTool;
+  const step = run.config.chain.wrapToolCall ?? callTool;
   const part = calls.parts[index] as ToolCallPart;
   calls.latest = undefined;
   try {
-    const output = wrapToolCall(requestOf(run, part, prior?.approved?.has(part.id)), scopeOf(run));
+    const output = step(requestOf(run, part, prior?.approved?.has(part.id)), scopeOf(run));
     if (isPromise(output)) return output;
     settleCall(calls, index, checkWrapped(output));
   } catch (error) {
