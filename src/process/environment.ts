@@ -4,6 +4,9 @@ import type { OptionRule, OptionTable } from '../internal/options/validate.js';
 import { CLOUD_NAMES, CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
 import { safePath } from './executable.js';
 
+/** An escaped `*` at the start or the end of a pattern. */
+const STAR = /^\\u\{2a\}|\\u\{2a\}$/g;
+
 const INHERITED = listOf(INHERITED_NAMES);
 const REFUSED = listOf(REFUSED_NAMES);
 const CREDENTIALS = listOf(CREDENTIAL_NAMES);
@@ -86,27 +89,22 @@ function fold(name: string): string {
   return name.toUpperCase();
 }
 
-/** Variable names in upper case: complete names, prefixes from a trailing `*`, and suffixes from a leading `*`. */
-interface NameList {
-  readonly whole: ReadonlySet<string>;
-  readonly starts: readonly string[];
-  readonly ends: readonly string[];
+function isListed(name: string, list: RegExp): boolean {
+  return list.test(fold(name));
 }
 
-function isListed(name: string, { whole, starts, ends }: NameList): boolean {
-  const folded = fold(name);
-  return (
-    whole.has(folded) || starts.some((start) => folded.startsWith(start)) || ends.some((end) => folded.endsWith(end))
+/** Returns an expression for names in upper case. A leading or trailing `*` matches any characters. */
+function listOf(names: readonly string[]): RegExp {
+  const patterns = names.map((name) =>
+    fold(name)
+      .replace(/[^A-Z0-9_]/gu, escaped)
+      .replace(STAR, '[^]*'),
   );
+  return new RegExp(`^(?:${patterns.join('|')})$`, 'u');
 }
 
-function listOf(names: readonly string[]): NameList {
-  const folded = names.map(fold);
-  return {
-    whole: new Set(folded),
-    starts: folded.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
-    ends: folded.filter((name) => name.startsWith('*')).map((name) => name.slice(1)),
-  };
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
 /** Returns the application name as a prefix of variable names: upper case, every other character replaced by `_`. */
