@@ -44,6 +44,7 @@ function askWithLater(run: Run, passing: PromiseLike<readonly Message[]>): Promi
 
 function askWith(run: Run, messages: readonly Message[]): Awaitable<ModelResponse | undefined> {
   run.conversation.adopt(messages);
+  run.end.throwIfAborted();
   return run.end.verdict === undefined ? askWithTools(run) : undefined;
 }
 
