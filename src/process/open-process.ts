@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { systemClock } from '../internal/clock.js';
-import { onAbort } from './on-abort.js';
+import { onAbort } from '../internal/stop.js';
 import { GRACE_MS, type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
 import { explainSpawnError, findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 

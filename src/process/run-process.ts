@@ -1,7 +1,7 @@
 import { systemClock } from '../internal/clock.js';
 import { required, timerMs } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
-import { onAbort } from './on-abort.js';
+import { onAbort } from '../internal/stop.js';
 import { bytesOf, OutputHead } from './output.js';
 import { type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';

@@ -95,6 +95,21 @@ describe('a Stop that follows', () => {
     expect([stop.stopped, released]).toEqual([false, ['released']]);
   });
 
+  test('a signal shares one listener with all others, so that Node does not warn of a leak', () => {
+    const controller = new AbortController();
+    const stops = Array.from({ length: 20 }, () => new Stop());
+    for (const stop of stops) stop.follow(controller.signal);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+
+    stops[0]?.release();
+    stops[1]?.onStop(() => stops[2]?.release());
+    controller.abort('enough');
+
+    expect(stops.map((stop) => stop.stopped)).toEqual(stops.map((_, i) => i !== 0 && i !== 2));
+    for (const stop of stops) stop.release();
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+  });
+
   test('another Stop stops with its reason', () => {
     const other = new Stop();
     const stop = new Stop();
