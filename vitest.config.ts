@@ -11,7 +11,10 @@ const TEMPORARY_HOME = 'test/support/home/temporary-home.ts';
 const GUARD_HOME = 'test/support/home/guard-home.ts';
 const SET_UP = [GUARD_HOME, 'test/support/docs/collect-option-errors.ts'];
 
-/** Tests that change nothing of their process share the modules of a worker. This halves their time. */
+/**
+ * Test files that do not change process-wide state, such as variables of the environment, run without isolation: the files
+ * of a worker share loaded modules. This halves their run time.
+ */
 const SHARING = [
   ...['agent', 'concepts', 'extension', 'internal', 'lifecycle', 'lifecycles', 'model'],
   ...['providers', 'skills', 'state', 'telemetry', 'testing', 'tools', 'ui'],

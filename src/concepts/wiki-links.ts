@@ -5,7 +5,7 @@
 function addLinks(text: string, found: Set<string>): void {
   let open = -1;
   for (let close = text.indexOf(']]'); close >= 0; close = text.indexOf(']]', close + 2)) {
-    // A name has no closing bracket, so the link begins after the last one.
+    // A name cannot contain `]`, so the `[[` of a link comes after the last `]` before its end.
     const start = text.lastIndexOf(']', close - 1) + 1;
     if (open < start) open = text.indexOf('[[', start);
     if (open < 0) return;

@@ -94,8 +94,9 @@ interface Shared {
 const sharedListeners = new WeakMap<AbortSignal, Shared>();
 
 /**
- * Calls `callback` when the signal aborts, unless the returned function was called before. All callbacks of one signal
- * share one listener, because Node warns about a leak at eleven listeners. If the signal has aborted, nothing is called.
+ * Calls `callback` when the signal aborts. Returns a function that removes the callback. If the signal has already
+ * aborted, `callback` is never called. All callbacks of a signal share one listener, because Node warns of a possible leak
+ * above ten listeners.
  */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined || signal.aborted) return () => {};

@@ -40,7 +40,7 @@ export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = t
  * the id of the leader, because the group with this id is then unrelated. On Windows there are no groups.
  */
 export function isOwnGroup(leader: number, host: KillHost = thisHost): boolean {
-  // The group first: it is usually empty, and a call that fails takes longer.
+  // Asks for the group first. It is usually empty, so that the leader need not be asked for; each failed call throws.
   return host.platform !== 'win32' && exists(-leader, host) && !exists(leader, host);
 }
 

@@ -12,8 +12,9 @@ import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
 /**
- * Checks a response, calls the `afterModel` hooks, and adds the response to the conversation. Returns the tool calls to
- * run. If a hook is asynchronous, returns the promise of the response for `keepJudged`.
+ * Validates a response, calls the `afterModel` hooks, adds the response to the conversation, and returns the tool calls
+ * to run. If a hook returns a promise, adds nothing yet and returns a promise of the response. Pass that response to
+ * `keepJudged`.
  */
 export function takeResponse(run: Run, given: ModelResponse): TurnCalls | undefined | Promise<ModelResponse> {
   const response = run.isPlain ? acceptResponse(run, given) : checkWrapped(run, given);

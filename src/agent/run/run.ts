@@ -75,7 +75,7 @@ export class Run implements HookRun {
   streamed = 0;
   /** True during a model call. An error then counts as a model error if it does not name its source. */
   asking = false;
-  /** True during a model call without hooks, listeners, signals and time limits. The run calls the model directly. */
+  /** True if the last model call had no hook, listener, abort signal or time limit. The loop then validates the response. */
   isPlain = false;
   /** True between `turn-start` and `turn-end`. */
   inTurn = false;

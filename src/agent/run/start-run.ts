@@ -14,8 +14,7 @@ import { startLimit } from './time-limit.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
-  const message: UserMessage | undefined =
-    typeof input === 'string' && input !== '' ? { role: 'user', content: input } : messageOf(input, options.messages);
+  const message = messageOf(input, options.messages);
   if (options !== NO_OPTIONS) takeHistory(run, options);
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);
@@ -46,9 +45,15 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
 
 /** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
 function messageOf(input: string | UserMessage, messages: readonly unknown[] | undefined): UserMessage | undefined {
-  if (typeof input === 'string') {
-    return input === '' && messages?.length ? undefined : { role: 'user', content: input };
-  }
+  if (typeof input === 'string' && input !== '') return { role: 'user', content: input };
+  return input === '' ? emptyMessage(messages) : checkInput(input as UserMessage);
+}
+
+function emptyMessage(messages: readonly unknown[] | undefined): UserMessage | undefined {
+  return messages?.length ? undefined : { role: 'user', content: '' };
+}
+
+function checkInput(input: UserMessage): UserMessage {
   if (input?.role !== 'user') throw new MessageInvalidError(`The input must be ${expectedInput(input)}.`);
   checkAddition(input);
   return input;

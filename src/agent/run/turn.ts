@@ -15,8 +15,8 @@ import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-ev
 const NO_TOOLS = new ToolSnapshot([]);
 
 /**
- * Starts a turn: calls the hooks before the model call, then the model. Returns its response, which is not checked yet.
- * If a hook ends the run, `run.asking` stays false, and there is no response.
+ * Starts a turn: calls the `beforeModel` and `beforeToolSelection` hooks, sets `run.asking`, and calls the model. Returns
+ * the response, which is not validated yet. If a hook ends the run, `run.asking` stays false, and the result is undefined.
  */
 export function startTurn(run: Run): Awaitable<ModelResponse | undefined> {
   if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
@@ -37,7 +37,7 @@ function passMessages(run: Run): Awaitable<ModelResponse | undefined> {
   return isPromise(messages) ? askWithLater(run, messages) : askWith(run, messages);
 }
 
-// A separate function, as `askLater`: with a closure, `passMessages` would allocate a context for every turn.
+// A separate function: engines allocate a scope for the variables of a closure on each call, even if it is never created.
 function askWithLater(run: Run, passing: PromiseLike<readonly Message[]>): PromiseLike<ModelResponse | undefined> {
   return passing.then((messages) => askWith(run, messages));
 }
@@ -118,15 +118,16 @@ function requestOf(run: Run, signal: AbortSignal | undefined): ModelCallRequest 
 
 /** Ends a turn. Saves it if the run has a session, then throws the error that ended its tool calls early, if any. */
 export function finishTurn(run: Run, calls: TurnCalls | undefined): PromiseLike<void> | undefined {
-  if (run.attached.onTurn !== undefined) return saveTurn(run, calls);
-  if (calls !== undefined) throwEarlyEnd(run, calls);
-  if (run.listeners.active) announceTurnEnd(run);
-  return undefined;
+  return run.attached.onTurn === undefined ? endTurn(run, calls) : saveTurn(run, calls);
 }
 
 /** Saves a completed turn. A turn whose response a hook withheld is not saved. */
 async function saveTurn(run: Run, calls: TurnCalls | undefined): Promise<void> {
   if (calls?.begun || run.end.answer !== undefined || run.pending !== undefined) await saveRun(run);
+  endTurn(run, calls);
+}
+
+function endTurn(run: Run, calls: TurnCalls | undefined): undefined {
   if (calls !== undefined) throwEarlyEnd(run, calls);
   if (run.listeners.active) announceTurnEnd(run);
 }

@@ -28,8 +28,9 @@ export class PostgresConnection {
   }
 
   /**
-   * Sends one statement. Repeats it if the server has rolled it back because of a concurrent one. Repeats it once if it
-   * was cancelled, because the request to cancel an earlier statement of the connection may arrive late.
+   * Sends one statement. Retries it within the time limit if the server has rolled it back because of a conflict with
+   * another transaction. Retries it once if it was cancelled: a request to cancel an earlier statement of this connection
+   * can arrive late, and cancel this one instead.
    */
   async send(text: string, values: readonly (string | null)[]): Promise<readonly unknown[]> {
     const { schema, timeoutMs } = this.settings;

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../../../examples/host/free-port.js';
 import { pause } from '../agent/settle.js';
-import { freePort } from '../stores/free-port.js';
 import { linesOf } from './file-log.js';
 import { keep, keepFixture, PIPED } from './keep-process.js';
 

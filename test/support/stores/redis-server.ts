@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { describe, expect, test, vi } from 'vitest';
+import { freePort } from '../../../examples/host/free-port.js';
 import { pause } from '../agent/settle.js';
-import { freePort } from './free-port.js';
 
 const WAIT = { timeout: 10_000, interval: 20 };
 /** True if redis-server is installed. */
