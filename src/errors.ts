@@ -238,7 +238,7 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `${typeof value} ${String(value).slice(0, 40)}`;
   const { type } = value as { type?: unknown };
-  return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a known type';
+  return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a `type`';
 }
 
 /** Describes an invalid value for an error message. Strings are quoted and cut; invisible characters are escaped. */

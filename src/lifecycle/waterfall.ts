@@ -1,4 +1,4 @@
-import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
+import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { checkResponse } from '../model/check-response.js';
@@ -57,8 +57,9 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
       if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
-      copy = repair(point, value, copy);
-      if (takeFailure({ entry, point: name, run }, error)) return current;
+      const site = { entry, point: name, run };
+      copy = repair(site, point, { value, copy });
+      if (takeFailure(site, error)) return current;
     }
     if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
   }
@@ -89,7 +90,7 @@ async function finishWaterfall<T>(
     if (copy === undefined) copy = point.guard?.(value, copy);
     try {
       const returned = i === state.index ? state.result : point.call(entry, value, run);
-      const isBound = isCounted || entry.timeoutMs !== undefined || run.end.stop !== undefined;
+      const isBound = name === 'beforeAgent' || entry.timeoutMs !== undefined || run.end.stop !== undefined;
       const waits = isPromise(returned);
       const result = waits ? await (isBound ? boundHook({ entry, point: name, run }, returned) : returned) : returned;
       run.end.throwIfAborted();
@@ -99,8 +100,9 @@ async function finishWaterfall<T>(
       if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
-      copy = repair(point, value, copy);
-      if (takeFailure({ entry, point: name, run }, error)) return current;
+      const site = { entry, point: name, run };
+      copy = repair(site, point, { value, copy });
+      if (takeFailure(site, error)) return current;
     }
     if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
   }
@@ -128,14 +130,35 @@ function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
   return run.end.verdict !== undefined;
 }
 
-/** Undoes damage by a hook that has failed anyway. Returns a copy of the value. */
-function repair<T>(point: WaterfallPoint<T>, value: T, copy: T | undefined): T | undefined {
+/**
+ * Undoes damage by a hook that has failed. Returns a copy of the value. Throws if the value stays invalid: the copy has the
+ * same parts as the value, so a change inside a part cannot be undone.
+ */
+function repair<T>(site: HookSite, point: WaterfallPoint<T>, { value, copy }: Guarded<T>): T | undefined {
+  if (copy === undefined) return undefined;
   try {
-    return copy === undefined ? undefined : point.guard?.(value, copy);
+    return point.guard?.(value, copy);
   } catch {
-    // The error of the hook counts.
-    return copy;
+    return assertRepaired(site, point, { value, copy });
   }
+}
+
+function assertRepaired<T>(
+  { entry, run }: HookSite,
+  point: WaterfallPoint<T>,
+  { value, copy }: Guarded<T>,
+): T | undefined {
+  try {
+    return point.guard?.(value, copy);
+  } catch (error) {
+    const expected = `${point.name} of "${entry.name}" must not change a part in place (${describeError(error)})`;
+    throw run.end.own(new HookResultInvalidError(expected, value));
+  }
+}
+
+interface Guarded<T> {
+  readonly value: T;
+  readonly copy: T | undefined;
 }
 
 /** Awaits a hook. Rejects at the lifecycle's `timeoutMs` or when the run is aborted. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Agent, type AgentLifecycle, MemorySessionStore, type Message, type RunError } from '../../src/index.js';
+import {
+  Agent,
+  type AgentLifecycle,
+  MemorySessionStore,
+  type Message,
+  type ModelResponse,
+  type RunError,
+} from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause, rejectionOf, until } from '../support/agent/settle.js';
@@ -167,6 +174,17 @@ describe('an afterModel hook that damages the response', () => {
 
     expect((await agent.run('Hello')).text).toBe('done');
   });
+
+  it.each(['throw', 'block', 'continue'] as const)(
+    'ends the run with `onFailure: %s` if the damage is inside a part',
+    async (onFailure) => {
+      const afterModel = ({ content }: ModelResponse) => void Object.assign(content[0] as object, { text: 5 });
+      const lifecycle: AgentLifecycle[] = [{ name: 'vandal', onFailure, afterModel }];
+      const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
+
+      expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ message: expect.stringContaining('vandal') });
+    },
+  );
 });
 
 it('runs a tool once if the check of its arguments is a thenable that calls back twice', async () => {
