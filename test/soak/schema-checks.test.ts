@@ -46,7 +46,7 @@ async function expectBounded(one: SchemaCase): Promise<void> {
 
 async function msAfterAbort(one: SchemaCase): Promise<number> {
   let shortest = Infinity;
-  for (let tries = 0; tries < 4 && shortest > 50; tries++) {
+  for (let tries = 0; tries < 8 && shortest > 50; tries++) {
     const controller = new AbortController();
     const running = check(one, controller.signal).catch((error: unknown) => error);
     await pause(1);
