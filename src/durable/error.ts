@@ -80,16 +80,22 @@ export class StepLostError extends KeelsonError {
 /**
  * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
  * False for an error that is not from Keelson. Also false for a closed agent, for an attempt that the engine has ended and
- * for a failure of the blob store, and for an error with such a cause.
+ * for a temporary failure of the blob store or of the session store, and for an error with such a cause.
  */
 export function isFinalError(error: unknown): boolean {
   if (!(error instanceof KeelsonError)) return false;
   let cause: unknown = error;
   for (let depth = 0; cause instanceof KeelsonError && depth < MAX_CAUSES; depth += 1) {
     if (TEMPORARY.includes(cause.code)) return false;
+    if (cause.code === 'ERR_SESSION_STORE' && isTemporary(cause.cause)) return false;
     cause = cause.cause;
   }
   return true;
+}
+
+/** Returns true for an error of a session store that may not recur: it is `retryable`, or it is not from Keelson. */
+export function isTemporary(error: unknown): boolean {
+  return !(error instanceof KeelsonError) || (error as { readonly retryable?: unknown }).retryable === true;
 }
 
 /** Ends the search in a cycle of causes. */

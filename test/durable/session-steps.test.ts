@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { durable, type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
+import { describe, expect, test, vi } from 'vitest';
+import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
 import { Agent, MemorySessionStore, type SessionStore, type StoredSession } from '../../src/index.js';
 import { createDeferred } from '../../src/internal/promise.js';
 import { approval } from '../../src/lifecycles/lifecycles.js';
+import { StoreCorruptError } from '../../src/stores/store-error.js';
 import { calls, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause, rejectionOf, until } from '../support/agent/settle.js';
@@ -144,6 +145,42 @@ describe('sessions of durable runs', () => {
 
     const revision = (await store.load('s'))?.revision as number;
     expect(await store.claim('s', { token: 'other', revision, ttlMs: 1_000 })).toBe(1);
+  });
+
+  test.each(['load', 'save'] as const)(
+    'a %s that fails for a time is not stored, and the next attempt repeats it',
+    async (method) => {
+      const store = new MemorySessionStore();
+      const down = vi.spyOn(store, method).mockRejectedValue(new TypeError('connection refused'));
+      const step = memoryStep();
+      const attempt = (from: MemoryStep, script: readonly ScriptEntry[]) =>
+        agentOf(from, store, script)
+          .session({ id: 's' })
+          .then((session) => session.run('Hi.'));
+
+      const error = await rejectionOf(attempt(step, [says('one')]));
+      expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', cause: { message: 'connection refused' } });
+      expect(isFinalError(error)).toBe(false);
+      expect(step.journal.filter((entry) => entry?.name.startsWith(`session ${method}`))).toEqual([]);
+
+      down.mockRestore();
+      const script = method === 'load' ? [says('one')] : [];
+      expect((await attempt(memoryStep({ journal: step.journal }), script)).text).toBe('one');
+      expect(await messagesOf(store)).toBe(2);
+    },
+  );
+
+  test('a load that fails for good is stored, and ends the next attempt as well', async () => {
+    const store = new MemorySessionStore();
+    const down = vi.spyOn(store, 'load').mockRejectedValue(new StoreCorruptError('log.jsonl', 'its end is missing'));
+    const step = memoryStep();
+    const open = (from: MemoryStep) => rejectionOf(agentOf(from, store, []).session({ id: 's' }));
+
+    const errors = [await open(step), await open(memoryStep({ journal: step.journal }))];
+
+    expect(errors.map((error) => isFinalError(error))).toEqual([true, true]);
+    expect(errors[1]).toMatchObject({ code: 'ERR_SESSION_STORE', cause: { originalCode: 'ERR_STORE_CORRUPT' } });
+    expect(down).toHaveBeenCalledTimes(1);
   });
 
   test('`sessions` wraps a store for one session', async () => {

@@ -5,7 +5,7 @@ import { isObject, type JsonValue } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { BlobStoreError, StepDataError, StepLostError } from '../error.js';
+import { BlobStoreError, isTemporary, StepDataError, StepLostError } from '../error.js';
 import type { Step, StepInfo } from '../step.js';
 import type { Codec } from './codec.js';
 import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
@@ -140,17 +140,17 @@ export class Steps {
     }
   }
 
-  /** Rejects with BlobStoreError if the blob store fails. Every other error becomes part of the record. */
+  /** Rejects if the blob store fails, or the session store for a time. Every other error becomes part of the record. */
   private async recorded(
     request: StepRequest,
     work: () => Promise<unknown>,
     executed: Execution,
   ): Promise<StepRecord | undefined> {
-    const { key, run } = request;
+    const { key, kind, run } = request;
     const scope = new StepScope(key, run);
     const record: Mutable<StepRecord> = { at: 0 };
     const fail = (error: unknown) => {
-      if (error instanceof BlobStoreError) throw error;
+      if (error instanceof BlobStoreError || (kind === 'session' && isTemporary(error))) throw error;
       executed.error = error;
       delete record.value;
       record.error = failureToJson(error);

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
-import { ANSWER, faultsOf, USAGE } from './errand.js';
+import { ANSWER, faultsOf, STAGES, USAGE } from './errand.js';
 import { fileLog, linesOf } from './file-log.js';
 import type { KillOrder } from './kill.js';
+import { stepFaults } from './logged-step.js';
 
 /** An engine that runs errands in another process. */
 export interface ErrandEngine {
@@ -17,5 +18,8 @@ export async function finishErrand(engine: ErrandEngine, path: string, kills: re
   await engine.decide(`${path}.ask`, { call_3_0: 'approve' });
   expect(await running, path).toMatchObject({ text: ANSWER, usage: USAGE });
   expect(faultsOf(fileLog(path).all()), path).toEqual([]);
+  const steps = linesOf(`${path}.steps`);
+  expect(new Set(steps).size, path).toBeGreaterThan(2 * STAGES.length);
+  expect(stepFaults(steps), path).toEqual([]);
   expect(linesOf(`${path}.kills`), path).toHaveLength(kills.length);
 }
