@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { expect, test } from 'vitest';
+import { readEntries } from '../../scripts/entries.mjs';
 
 /** The same limit as in `bench/measure/footprint.ts`. Before raising it, justify the bytes in a decision record. */
 const MAX_BYTES = 35_000;
@@ -63,4 +64,16 @@ test('the core with its dependencies stays within its size limit when minified a
   expect(texts).toHaveLength(chunks.length);
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+});
+
+test('only keelson/durable contains or imports code for durable engines', async () => {
+  const engines = /src\/durable\/|@restatedev|@dbos-inc/;
+  const entries = readEntries();
+  const loaders = entries.map(async ({ source, specifier }) => {
+    const options = { entryPoints: [source], bundle: true, write: false, outdir: 'out', metafile: true } as const;
+    const { metafile } = await build({ ...options, format: 'esm', platform: 'node', packages: 'external' });
+    return engines.test(JSON.stringify(metafile.inputs)) ? specifier : undefined;
+  });
+
+  expect((await Promise.all(loaders)).filter(Boolean)).toEqual(['keelson/durable']);
 });
