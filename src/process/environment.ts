@@ -7,10 +7,14 @@ import { safePath } from './executable.js';
 /** An escaped `*` at the start or the end of a pattern. */
 const STAR = /^\\u\{2a\}|\\u\{2a\}$/g;
 
-const INHERITED = listOf(INHERITED_NAMES);
-const REFUSED = listOf(REFUSED_NAMES);
-const CREDENTIALS = listOf(CREDENTIAL_NAMES);
-const CLOUD = listOf(CLOUD_NAMES);
+const MANY_NAMES = 1_000;
+
+type NameTest = (name: string) => boolean;
+
+const isInherited = listOf(INHERITED_NAMES);
+const isRefused = listOf(REFUSED_NAMES);
+const isCredential = listOf(CREDENTIAL_NAMES);
+const isCloud = listOf(CLOUD_NAMES);
 
 /** Environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -30,7 +34,7 @@ export interface EnvironmentSource {
  * `additions`.
  */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
-  return compose(source, (name) => isListed(name, INHERITED));
+  return compose(source, isInherited);
 }
 
 /** Exceptions to the environment variables that a program of the user inherits. */
@@ -55,14 +59,14 @@ export const inheritedVariables: OptionRule = {
 export function userEnvironment(source: EnvironmentSource, inherit: boolean | InheritedVariables = false): Environment {
   if (inherit === true) return compose(source, () => true);
   const { include = [], exclude = [] } = inherit || {};
-  const [included, excluded] = [listOf(include), listOf(exclude)];
-  const isKept = (name: string) => !isListed(name, CREDENTIALS) || isListed(name, CLOUD) || isListed(name, included);
-  return compose(source, (name) => isKept(name) && !isListed(name, excluded));
+  const [isIncluded, isExcluded] = [listOf(include), listOf(exclude)];
+  const isKept = (name: string) => !isCredential(name) || isCloud(name) || isIncluded(name);
+  return compose(source, (name) => isKept(name) && !isExcluded(name));
 }
 
 /** True if the variable can make a process run different code, so that configuration must not set it. */
 export function isRefusedName(name: string): boolean {
-  return isListed(name, REFUSED);
+  return isRefused(name);
 }
 
 /** True if the operating system accepts the string as the name of a variable. */
@@ -89,18 +93,27 @@ function fold(name: string): string {
   return name.toUpperCase();
 }
 
-function isListed(name: string, list: RegExp): boolean {
-  return list.test(fold(name));
-}
-
-/** Returns an expression for names in upper case. A leading or trailing `*` matches any characters. */
-function listOf(names: readonly string[]): RegExp {
+/** Returns a test for names, without case. A leading or trailing `*` of a listed name matches any characters. */
+function listOf(names: readonly string[]): NameTest {
+  if (names.length === 0) return () => false;
   const patterns = names.map((name) =>
     fold(name)
       .replace(/[^A-Z0-9_]/gu, escaped)
       .replace(STAR, '[^]*'),
   );
-  return new RegExp(`^(?:${patterns.join('|')})$`, 'u');
+  const pattern = new RegExp(`^(?:${patterns.join('|')})$`, 'u');
+  return remembered((name) => pattern.test(fold(name)));
+}
+
+/** Keeps the answers of a test, because most programs get the same variables. */
+function remembered(test: NameTest): NameTest {
+  const known = new Map<string, boolean>();
+  return (name) => {
+    const answer = known.get(name) ?? test(name);
+    if (known.size >= MANY_NAMES) known.clear();
+    known.set(name, answer);
+    return answer;
+  };
 }
 
 function escaped(character: string): string {

@@ -83,17 +83,28 @@ export function findBadExecutable(path: string): SpawnFailure | undefined {
     if (isWindows) return undefined;
     if ((found.mode & 0o111) === 0)
       return failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`);
-    return findBadFormat(path);
+    return findBadFormat(path, found);
   } catch (error) {
     return explainSpawnError(error, path);
   }
 }
 
+/** The binaries that were read, by path. The numbers change if a file is replaced or written. */
+const binaries = new Map<string, Pick<Stats, 'ino' | 'size' | 'ctimeMs'>>();
+const MANY_BINARIES = 1_000;
+
 /** Refuses a script without `#!`, because `execvp` would run it in a shell that nobody asked for. */
-function findBadFormat(path: string): SpawnFailure | undefined {
+function findBadFormat(path: string, { ino, size, ctimeMs }: Stats): SpawnFailure | undefined {
+  const known = binaries.get(path);
+  if (known?.ino === ino && known.size === size && known.ctimeMs === ctimeMs) return undefined;
   const line = readFirstLine(path)?.toString('latin1');
+  if (line === undefined) return undefined;
   // Shells use the same rule: a file with a NUL in its first line is binary.
-  if (line === undefined || line.includes('\0')) return undefined;
+  if (line.includes('\0')) {
+    if (binaries.size >= MANY_BINARIES) binaries.clear();
+    binaries.set(path, { ino, size, ctimeMs });
+    return undefined;
+  }
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(line)?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is not a program`, 'Add a first line such as #!/bin/sh.');

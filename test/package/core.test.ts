@@ -70,8 +70,14 @@ test('only keelson/durable contains or imports code for durable engines', async 
   const engines = /src\/durable\/|@restatedev|@dbos-inc/;
   const entries = readEntries();
   const loaders = entries.map(async ({ source, specifier }) => {
-    const options = { entryPoints: [source], bundle: true, write: false, outdir: 'out', metafile: true } as const;
-    const { metafile } = await build({ ...options, format: 'esm', platform: 'node', packages: 'external' });
+    const options: BuildOptions = {
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      outdir: 'out',
+    };
+    const { metafile } = await build({ ...options, entryPoints: [source], write: false, metafile: true });
     return engines.test(JSON.stringify(metafile.inputs)) ? specifier : undefined;
   });
 

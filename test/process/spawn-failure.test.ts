@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProcess } from '../../src/process/run-process.js';
@@ -55,6 +55,15 @@ describe('A11: the failure code tells', () => {
       expect(await run(path)).toMatchObject({ outcome: 'spawn-failed', stdout: '', failure: { code: 'bad-format' } });
     },
   );
+
+  test('a binary that was run before and is a script without an interpreter line now', async () => {
+    const path = join(scratchFolder(), 'hook');
+    copyFileSync('/bin/true', path);
+    expect(await run(path)).toMatchObject({ outcome: 'exited', exitCode: 0 });
+    writeFileSync(path, 'echo gotcha\n'.padEnd(statSync(path).size, '#'));
+
+    expect(await run(path)).toMatchObject({ outcome: 'spawn-failed', stdout: '', failure: { code: 'bad-format' } });
+  });
 
   test('a program that is executable but not readable can be run', async () => {
     const path = script(join(scratchFolder(), 'hook'), '#!/bin/sh\n');
