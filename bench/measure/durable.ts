@@ -11,8 +11,8 @@ import { median } from '../driver/race.js';
 import { responseOf, runByHand, STEPS, TURNS } from '../work/durable.js';
 import type { Setting } from './measurement.js';
 
-/** Runs of each side before the first round. An optimised handler takes half the time of a new one. */
-const WARM_RUNS = 30;
+/** Runs of each side before the first round. Node has optimised the handlers after about 100 runs. */
+const WARM_RUNS = 100;
 const RUNS = 16;
 
 /** Runs the two sides in an engine, once. */
