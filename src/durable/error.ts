@@ -79,8 +79,8 @@ export class StepLostError extends KeelsonError {
 
 /**
  * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
- * False for an error that is not from Keelson. Also false for a closed agent, for an attempt that the engine has ended and
- * for a temporary failure of the blob store or of the session store, and for an error with such a cause.
+ * False for an error that is not from Keelson. Also false for a closed agent, for an attempt that the engine has ended, and
+ * for a temporary failure of the blob store or of the session store. The causes of the error count too.
  */
 export function isFinalError(error: unknown): boolean {
   if (!(error instanceof KeelsonError)) return false;
