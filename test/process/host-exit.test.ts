@@ -124,7 +124,10 @@ describe('isOwnGroup', () => {
     ['a new process has the id of the leader', [42], false],
     ['a new process leads a new group with that id', [42, -42], false],
   ])('when %s', (_title, alive, isOwn) => {
+    const { stackTraceLimit } = Error;
+
     expect(isOwnGroup(42, hostWith(...alive))).toBe(isOwn);
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
   });
 
   test('is true for a group of zombies, for which macOS reports EPERM', () => {
