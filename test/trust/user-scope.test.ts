@@ -133,6 +133,7 @@ test('the user’s items run even if the store fails or a listener throws', asyn
       item,
     ),
   ).toBe('mine');
+  expect(place.logger.lines.at(-1)).toBe('warn: Could not check whether "mine" has changed since it last ran: x');
   rmSync(join(place.stateDir, 'hooks.json'));
   expect(await attempt(place.gate(), item)).toBe('mine');
 });

@@ -170,6 +170,13 @@ test('a script whose name has 255 bytes, the longest possible, is covered', asyn
   expect(Object.keys(scripts)).toEqual([name]);
 });
 
+test('a word of more than 255 bytes is too long for a file name, and is ignored', async () => {
+  const place = makePlace();
+  const { scripts } = await fingerprintItem(place.hook({ args: ['a'.repeat(256)] }), place.trustPlace());
+
+  expect(Object.keys(scripts)).toEqual(['hooks/lint.sh']);
+});
+
 test.runIf(process.platform === 'linux')('reading files leaves no descriptor open', async () => {
   const place = makePlace();
   for (let at = 0; at < 20; at++) write(join(place.workspaceDir, 'lib', `${at}.txt`), `${at}`);

@@ -107,6 +107,17 @@ test.each<[string, unknown, boolean]>([
   expect(shown.includes('type s')).toBe(isCut);
 });
 
+test('an argument that JSON cannot represent is shown up to 10 levels deep', async () => {
+  const screen = terminal();
+  const nested = (levels: number): unknown => (levels === 0 ? 1n : { [`level${levels}`]: nested(levels - 1) });
+  const asked = terminalAsk(screen)(call({ note: nested(12) }), 'why');
+  const shown = await screen.seen(PROMPT);
+  screen.input.write('n\n');
+  await asked;
+
+  expect(shown).toContain('level2: [Object]');
+});
+
 test('asks for concurrent calls one after another', async () => {
   const screen = terminal();
   const [first, second] = ['pay', 'erase'].map((name) => terminalAsk(screen)(call({}, name), 'why'));

@@ -1,0 +1,34 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { TrustStore } from '../../../src/trust/approvals/store.js';
+import { makePlace } from '../../support/trust/place.js';
+
+/** Counts how often a file is opened, until the end of the test. */
+function countOpened(path: string): () => number {
+  const { openSync } = fs;
+  const opened = vi.spyOn(fs, 'openSync').mockImplementation((...args) => openSync(...args));
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    opened.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return () => opened.mock.calls.filter(([given]) => given === path).length;
+}
+
+test('a file that has not changed for 2 s is read once more after a write, and then no more', async () => {
+  const { stateDir, workspaceDir, storePath } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir });
+  await store.approve({
+    ...{ kind: 'hook', name: 'a', workspace: '/ws', digest: `sha256:${'a'.repeat(64)}`, scripts: {} },
+    approvedAt: '2026-01-01T00:00:00.000Z',
+  });
+  const opened = countOpened(storePath);
+  const later = Date.now() + 5_000;
+  const now = vi.spyOn(Date, 'now').mockImplementation(() => later);
+  onTestFinished(() => now.mockRestore());
+
+  for (let read = 0; read < 3; read += 1) expect(await store.list()).toHaveLength(1);
+
+  expect(opened()).toBe(1);
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { makeExtension, makePlace } from '../support/trust/place.js';
+
+test('a part that cannot be checked does not prevent one prompt for the other parts', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+  const broken = { ...item, name: 'broken', command: './missing.sh' };
+  const others = ['a', 'b'].map((name) => ({ ...item, name }));
+
+  await gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [broken, ...others]);
+  const decisions = await Promise.all([broken, ...others].map((part) => gate.authorize(part)));
+
+  expect(decisions.map(({ reason }) => reason)).toEqual(['no-executable', 'approved', 'approved']);
+  expect(place.asked.map(({ parts }) => parts.map(({ item: { name } }) => name))).toEqual([['a', 'b']]);
+});

@@ -1,0 +1,40 @@
+import { promises } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { write } from '../../support/process/scratch.js';
+import { allowed, makeExtension, makePlace, verified } from '../../support/trust/place.js';
+
+/** Replaces a function of `node:fs/promises` until the end of the test. */
+function stub<Name extends 'mkdir' | 'utimes'>(name: Name, act: (typeof promises)[Name]): void {
+  const spied = vi.spyOn(promises, name).mockImplementation(act as never);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spied.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
+
+test('an extension package that changes while its copy is made does not start', async () => {
+  const place = makePlace();
+  const { item, helper } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { mkdir } = promises;
+  stub('mkdir', ((...args: Parameters<typeof mkdir>) => {
+    write(helper, 'echo EVIL\n');
+    return mkdir(...args);
+  }) as typeof mkdir);
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed', approvedBefore: true });
+});
+
+test('a copy starts even if its time of last use cannot be updated', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root } = verified(await gate.verify(decision));
+  stub('utimes', () => Promise.reject(Object.assign(new Error('no permission'), { code: 'EPERM' })));
+
+  expect(verified(await gate.verify(decision)).root).toBe(root);
+});

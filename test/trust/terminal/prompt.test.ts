@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { askOnTerminal } from '../../../src/trust/terminal/prompt.js';
+import { terminal } from '../../support/trust/terminal.js';
+
+const question = { text: 'text', prompt: 'prompt? ', read: (line: string) => line, refusal: 'refused' };
+const { signal } = new AbortController();
+
+test('all later input reaches the host', async () => {
+  const screen = terminal();
+  let received = 0;
+  screen.input.on('data', (chunk) => {
+    received += chunk.length;
+  });
+  const asked = askOnTerminal(screen, question, signal);
+  await screen.seen('prompt?');
+  screen.input.write('yes\n');
+  expect(await asked).toBe('yes');
+
+  for (let at = 0; at < 20; at += 1) screen.input.write('x'.repeat(10_000));
+
+  await expect.poll(() => received).toBe(200_000);
+});
