@@ -14,3 +14,12 @@ test('a part that cannot be checked does not prevent one prompt for the other pa
   expect(decisions.map(({ reason }) => reason)).toEqual(['no-executable', 'approved', 'approved']);
   expect(place.asked.map(({ parts }) => parts.map(({ item: { name } }) => name))).toEqual([['a', 'b']]);
 });
+
+test('the parts of a request have no parts of their own', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+
+  await place.gate().authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [item]);
+
+  expect(place.asked[0]?.parts.map((part) => [part.item.name, 'parts' in part])).toEqual([['hook', false]]);
+});

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createTrustGate } from '../../src/trust/gate.js';
@@ -20,7 +20,9 @@ test('items of the host and of the user run without a prompt', async () => {
   const gate = place.gate({ approve: () => expect.unreachable() });
 
   expect(await attempt(gate, usersHook(place))).toBe('mine');
-  expect(await attempt(gate, { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath })).toBe('good');
+  const builtin: TrustItem = { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath };
+  expect(await gate.authorize(builtin)).toMatchObject({ allowed: true, reason: 'builtin', scope: 'builtin' });
+  expect(await attempt(gate, builtin)).toBe('good');
 });
 
 test('a relative program of the user is resolved against its definition, not against the workspace', async () => {
@@ -39,6 +41,22 @@ test('an item of the user belongs to the workspace if its program lies there', a
     scope: 'workspace',
   });
 });
+
+test.each(['source', 'root'])(
+  'an item of the user without a program belongs to the workspace if its %s is a link into it',
+  async (member) => {
+    const place = makePlace();
+    write(join(place.workspaceDir, 'skills', 'SKILL.md'), 'text');
+    const link = join(place.stateDir, 'linked');
+    symlinkSync(join(place.workspaceDir, 'skills'), link);
+    const path = member === 'root' ? link : join(link, 'SKILL.md');
+    const gate = place.gate({ approve: undefined });
+
+    expect(await gate.authorize({ kind: 'skill', scope: 'user', name: 'sail', [member]: path })).toMatchObject({
+      ...{ allowed: false, scope: 'workspace' },
+    });
+  },
+);
 
 test('an item of the user that moves into the workspace after the decision is refused', async () => {
   const place = makePlace();

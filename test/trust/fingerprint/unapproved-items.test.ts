@@ -2,7 +2,7 @@ import fs, { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf, locateItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { UnapprovedItems } from '../../../src/trust/fingerprint/unapproved-items.js';
 import type { TrustGate } from '../../../src/trust/gate.js';
@@ -134,6 +134,27 @@ test.each([
     expect(await read('d', true)).toMatchObject({ item: { name: 'd' } });
   },
 );
+
+test('unapproved items may take a twentieth of the time since the gate was created', async () => {
+  const place = makePlace();
+  let time = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => {
+    time += 1;
+    return time;
+  });
+  onTestFinished(() => now.mockRestore());
+  const work = new UnapprovedItems(place.trustPlace(), { items: 1e9, bytes: 1e9, ms: 0 });
+  const read = (name: string) => {
+    const located = locateItem(place.hook({ name }), place.trustPlace());
+    return work.fingerprint(located, false, () => false);
+  };
+  await read('a');
+
+  await expect(read('b')).rejects.toMatchObject({ problem: 'too-large' });
+  // The first read took less than all of the time until now.
+  time *= 20;
+  expect(await read('b')).toMatchObject({ item: { name: 'b' } });
+});
 
 test('the items of the list `allow` do not count towards the limit of 1,000 unapproved items', async () => {
   const place = makePlace();
