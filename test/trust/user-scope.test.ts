@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { fingerprintItem } from '../../src/trust/fingerprint/fingerprint.js';
 import { createTrustGate } from '../../src/trust/gate.js';
 import type { UserHooksChange } from '../../src/trust/gate-options.js';
 import type { TrustItem } from '../../src/trust/item.js';
@@ -210,3 +211,16 @@ test.each([[['home', '.app']], [['.app']], [['a', 'b', 'c', '.app']]])(
     expect(launch?.command).toBe(realpathSync('/bin/sh'));
   },
 );
+
+test('in the home directory as the workspace, an item of the user covers only the scripts that it names', async () => {
+  const place = makePlace();
+  const workspaceDir = join(place.root, 'home');
+  vi.stubEnv('HOME', workspaceDir);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const item = usersHook(place, { shell: true, command: 'cd . && ./hook.sh' });
+  script(join(place.stateDir, 'other.sh'), '#!/bin/sh\n');
+
+  const { scope, files } = await fingerprintItem(item, { ...place.trustPlace(), workspaceDir });
+
+  expect([scope, files.map(({ path }) => path)]).toEqual(['user', ['hook.sh']]);
+});

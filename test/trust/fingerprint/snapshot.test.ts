@@ -1,5 +1,6 @@
-import { promises } from 'node:fs';
+import { chmodSync, promises, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makeExtension, makePlace, verified } from '../../support/trust/place.js';
@@ -37,4 +38,22 @@ test('a copy starts even if its time of last use cannot be updated', async () =>
   stub('utimes', () => Promise.reject(Object.assign(new Error('no permission'), { code: 'EPERM' })));
 
   expect(verified(await gate.verify(decision)).root).toBe(root);
+});
+
+test('a copy whose link leads to another directory of the copy is replaced', async () => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  write(join(root, 'other', 'helper.sh'), 'echo EVIL\n');
+  symlinkSync('lib', join(root, 'linked'));
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  chmodSync(copy, 0o700);
+  rmSync(join(copy, 'linked'));
+  symlinkSync('other', join(copy, 'linked'));
+  chmodSync(copy, 0o500);
+
+  verified(await gate.verify(decision));
+
+  expect(readlinkSync(join(copy, 'linked'))).toBe('lib');
 });

@@ -35,3 +35,16 @@ test('a file is left out if the files before it have exactly the 60,000 characte
   expect(text).not.toContain('cut in line');
   expect(text.endsWith('\n1 more files are not shown: last.txt')).toBe(true);
 });
+
+test.each([
+  [1024 * 1024, '    1| '],
+  [1024 * 1024 + 1, '  not shown: '],
+])('of a file with %i bytes, the first row begins with "%s"', async (size, row) => {
+  const place = makePlace();
+  write(join(place.workspaceDir, 'large.txt'), 'x'.repeat(size));
+  await place.gate().authorize(place.hook({ command: '/bin/true', files: ['large.txt'] }));
+
+  const text = await fileTexts(place.asked[0] as ApprovalRequest);
+
+  expect(text.startsWith(`\n"large.txt":\n${row}`)).toBe(true);
+});

@@ -37,3 +37,14 @@ test('a host that had paused the input gets what is typed after Ctrl-C', async (
 
   await expect.poll(() => received).toBe('later');
 });
+
+test('a question that is aborted before it is shown is refused, and is not shown', async () => {
+  const screen = terminal();
+  const controller = new AbortController();
+  const asked = askOnTerminal(screen, question, controller.signal);
+  await settled();
+  controller.abort();
+
+  expect(await asked).toBe('refused');
+  expect(screen.shown()).toBe('');
+});
