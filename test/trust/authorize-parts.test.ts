@@ -23,3 +23,23 @@ test('the parts of a request have no parts of their own', async () => {
 
   expect(place.asked[0]?.parts.map((part) => [part.item.name, 'parts' in part])).toEqual([['hook', false]]);
 });
+
+test('parts that are approved or declined already are not asked about again', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const whole = { ...item, kind: 'extension', name: 'ext', command: undefined } as const;
+  const parts = ['a', 'b', 'c'].map((name) => ({ ...item, name }));
+  const prompts: string[][] = [];
+  const gate = place.gate({
+    approve: ({ parts }) => {
+      prompts.push(parts.map(({ item: { name } }) => name));
+      return { declined: parts.filter(({ item: { name } }) => name === 'b').map(({ digest }) => digest) };
+    },
+  });
+
+  await gate.authorizeParts?.(whole, parts.slice(0, 2));
+  await gate.authorizeParts?.(whole, parts);
+  await gate.authorizeParts?.(whole, parts);
+
+  expect(prompts).toEqual([['a', 'b'], ['c']]);
+});

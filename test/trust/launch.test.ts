@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { script } from '../support/process/scratch.js';
-import { attempt, makePlace } from '../support/trust/place.js';
+import { allowed, attempt, makeExtension, makePlace, verified } from '../support/trust/place.js';
 
 test.each([
   [[], ''],
@@ -25,4 +25,17 @@ test('a command line for bash runs in the bash of PATH, or else in /bin/sh', asy
   expect(await run(full, 'bash')).toBe('bash got: echo good');
   expect(await run(full, true)).toBe('good');
   expect(await run(empty, 'bash')).toBe('good');
+});
+
+test('a relative argument of an extension package stays relative if the agent runs in the package', async () => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(root);
+  onTestFinished(() => cwd.mockRestore());
+  const gate = place.gate();
+
+  const decision = allowed(await gate.authorize({ ...item, args: ['hook.sh', join(root, 'lib')] }));
+  const { launch, root: copy = '' } = verified(await gate.verify(decision));
+
+  expect(launch?.args).toEqual(['hook.sh', join(copy, 'lib')]);
 });

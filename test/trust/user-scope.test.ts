@@ -118,6 +118,18 @@ test('C22: a changed item of the user runs, and is reported once', async () => {
   expect(place.logger.lines.filter((line) => line.startsWith('warn'))).toHaveLength(2);
 });
 
+test('C22: an item of the user is compared with its last run once per process', async () => {
+  const place = makePlace();
+  const changes: UserHooksChange[] = [];
+  const gate = place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
+  await gate.authorize(usersHook(place));
+  script(join(place.stateDir, 'hook.sh'), '#!/bin/sh\necho other\n');
+
+  await gate.authorize(usersHook(place));
+
+  expect(changes).toEqual([]);
+});
+
 test('C22: a hook of the user has the same fingerprint in another workspace', async () => {
   const place = makePlace();
   const changes: UserHooksChange[] = [];

@@ -44,3 +44,13 @@ test('20 entries of directories may be looked at for each file of the limit', as
   write(join(place.workspaceDir, 'data', '0.txt'), '');
   await expect(read()).rejects.toMatchObject({ problem: 'too-large' });
 });
+
+test('files may have exactly as many bytes as the limit', async () => {
+  const place = makePlace();
+  for (const name of ['a', 'b']) write(join(place.workspaceDir, 'data', name), 'x'.repeat(50));
+  const item = place.hook({ command: '/bin/sh', files: ['data/?'] });
+  const read = (bytes: number) => fingerprintItem(item, { ...place.trustPlace(), limits: { files: 2, bytes } });
+
+  expect((await read(100)).files).toHaveLength(2);
+  await expect(read(99)).rejects.toMatchObject({ problem: 'too-large' });
+});

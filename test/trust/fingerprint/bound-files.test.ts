@@ -177,6 +177,17 @@ test('a word of more than 255 bytes is too long for a file name, and is ignored'
   expect(Object.keys(scripts)).toEqual(['hooks/lint.sh']);
 });
 
+test('a command line may name 10,000 paths, and no more', async () => {
+  const place = makePlace();
+  // The program is one of the paths.
+  const args = Array.from({ length: 9_999 }, (_, at) => `a${at}`);
+  const read = (more: readonly string[]) =>
+    fingerprintItem(place.hook({ args: [...args, ...more] }), place.trustPlace());
+
+  expect((await read([])).files).toHaveLength(1);
+  await expect(read(['b'])).rejects.toMatchObject({ problem: 'too-large' });
+});
+
 test.runIf(process.platform === 'linux')('reading files leaves no descriptor open', async () => {
   const place = makePlace();
   for (let at = 0; at < 20; at++) write(join(place.workspaceDir, 'lib', `${at}.txt`), `${at}`);

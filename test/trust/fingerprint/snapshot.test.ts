@@ -1,4 +1,5 @@
-import { chmodSync, promises, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, promises, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -56,4 +57,30 @@ test('a copy whose link leads to another directory of the copy is replaced', asy
   verified(await gate.verify(decision));
 
   expect(readlinkSync(join(copy, 'linked'))).toBe('lib');
+});
+
+test('a copy with an entry that is no file is replaced', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  chmodSync(copy, 0o700);
+  execFileSync('mkfifo', [join(copy, 'zz')]);
+  chmodSync(copy, 0o500);
+
+  verified(await gate.verify(decision));
+
+  expect(existsSync(join(copy, 'zz'))).toBe(false);
+});
+
+test('the copy of an item that also covers files of the workspace has the files of its package only', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+
+  const decision = allowed(await gate.authorize({ ...item, files: ['hooks/lint.sh'] }));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+
+  expect(readdirSync(copy).sort()).toEqual(['hook.sh', 'lib', 'manifest.json']);
 });
