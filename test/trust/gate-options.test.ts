@@ -22,4 +22,7 @@ test('an approver has five minutes to answer without `approveTimeoutMs`', async 
   await clock.advance(1);
 
   expect(await decided).toMatchObject({ allowed: false, reason: 'approver-failed' });
+  expect(place.logger.lines).toEqual([
+    'warn: The approval prompt for "lint" had no answer within 300000 ms. The item is not allowed to run.',
+  ]);
 });

@@ -24,6 +24,7 @@ test('items of the host and of the user run without a prompt', async () => {
   const builtin: TrustItem = { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath };
   expect(await gate.authorize(builtin)).toMatchObject({ allowed: true, reason: 'builtin', scope: 'builtin' });
   expect(await attempt(gate, builtin)).toBe('good');
+  expect(await attempt(gate, { ...builtin, source: 'built-in' })).toBe('good');
 });
 
 test('a relative program of the user is resolved against its definition, not against the workspace', async () => {

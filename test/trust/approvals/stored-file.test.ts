@@ -49,3 +49,15 @@ test('a file on Windows counts whatever its mode, which does not tell who may wr
 
   expect(await store.list()).toEqual([approval]);
 });
+
+test.runIf(process.platform === 'linux')('reading the file leaves no descriptor open', async () => {
+  const { stateDir, workspaceDir } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir });
+  await store.approve(approval);
+  const open = () => fs.readdirSync('/proc/self/fd').length;
+  await store.list();
+  const before = open();
+  for (let read = 0; read < 100; read += 1) await store.list();
+
+  expect(open()).toBeLessThan(before + 50);
+});

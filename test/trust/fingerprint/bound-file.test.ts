@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { write } from '../../support/process/scratch.js';
 import { makeExtension, makePlace } from '../../support/trust/place.js';
@@ -53,4 +53,27 @@ test('files may have exactly as many bytes as the limit', async () => {
 
   expect((await read(100)).files).toHaveLength(2);
   await expect(read(99)).rejects.toMatchObject({ problem: 'too-large' });
+});
+
+test('other tasks run while many files are read', async () => {
+  const place = makePlace();
+  for (let at = 0; at < 20; at += 1) write(join(place.workspaceDir, 'data', `${at}.txt`), '');
+  let time = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => {
+    time += 11;
+    return time;
+  });
+  onTestFinished(() => now.mockRestore());
+  let turns = 0;
+  let isReading = true;
+  const count = () => {
+    turns += 1;
+    if (isReading) setImmediate(count);
+  };
+  setImmediate(count);
+
+  await fingerprintItem(place.hook({ command: '/bin/sh', files: ['data/?'] }), place.trustPlace());
+  isReading = false;
+
+  expect(turns).toBeGreaterThanOrEqual(20);
 });
