@@ -1,4 +1,4 @@
-import fs, { chmodSync } from 'node:fs';
+import fs, { chmodSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Approval } from '../../../src/trust/approvals/approval.js';
@@ -60,4 +60,15 @@ test.runIf(process.platform === 'linux')('reading the file leaves no descriptor 
   for (let read = 0; read < 100; read += 1) await store.list();
 
   expect(open()).toBeLessThan(before + 50);
+});
+
+test('a file may have at most 64 MiB', async () => {
+  const { stateDir, workspaceDir, storePath, logger } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir, logger });
+  writeFileSync(storePath, '', { mode: 0o600 });
+
+  truncateSync(storePath, 64 * 1024 * 1024 + 1);
+  await expect(store.list()).rejects.toMatchObject({ code: 'ERR_TRUST_STORE' });
+  truncateSync(storePath, 64 * 1024 * 1024);
+  expect(await store.list()).toEqual([]);
 });

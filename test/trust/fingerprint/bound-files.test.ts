@@ -62,6 +62,7 @@ describe('the digest of a line with shell syntax covers scripts beside its defin
 test('a definition in the workspace directory itself adds only the named files', async () => {
   const place = makePlace();
   const source = write(join(place.workspaceDir, 'hooks.json'), '{}');
+  script(join(place.workspaceDir, 'other.sh'), '#!/bin/sh\n');
   const { files } = await fingerprintItem(
     place.hook({ source, shell: true, command: 'cd . && sh hooks/lint.sh' }),
     place.trustPlace(),

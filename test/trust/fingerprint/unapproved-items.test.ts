@@ -135,25 +135,38 @@ test.each([
   },
 );
 
-test('unapproved items may take a twentieth of the time since the gate was created', async () => {
+/** Reads items that may take no time of their own. `clock.ms` increases whenever it is read. */
+function readInNoTime() {
   const place = makePlace();
-  let time = 0;
+  const clock = { ms: 0 };
   const now = vi.spyOn(performance, 'now').mockImplementation(() => {
-    time += 1;
-    return time;
+    clock.ms += 1;
+    return clock.ms;
   });
   onTestFinished(() => now.mockRestore());
   const work = new UnapprovedItems(place.trustPlace(), { items: 1e9, bytes: 1e9, ms: 0 });
-  const read = (name: string) => {
+  const read = (name: string, isApproved = false) => {
     const located = locateItem(place.hook({ name }), place.trustPlace());
-    return work.fingerprint(located, false, () => false);
+    return work.fingerprint(located, isApproved, () => isApproved);
   };
+  return { clock, read };
+}
+
+test('approved items take nothing of the time for unapproved items', async () => {
+  const { read } = readInNoTime();
+  await read('a', true);
+
+  expect(await read('b')).toMatchObject({ item: { name: 'b' } });
+});
+
+test('unapproved items may take a twentieth of the time since the gate was created', async () => {
+  const { clock, read } = readInNoTime();
   const first = await read('a');
 
   expect(await read('a')).toBe(first);
   await expect(read('b')).rejects.toMatchObject({ problem: 'too-large' });
   // The first read took less than all of the time until now.
-  time *= 20;
+  clock.ms *= 20;
   expect(await read('b')).toMatchObject({ item: { name: 'b' } });
 });
 

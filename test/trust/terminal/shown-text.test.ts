@@ -8,3 +8,13 @@ test('lines that exactly fill the limit are shown whole', () => {
 test('the first line that exceeds the limit is named', () => {
   expect(shownLines('a\nb\nc', 26)).toEqual(['    1| a', '    2| b', '     … cut in line 3 of 3']);
 });
+
+test('control characters are escaped in every row of a long line', () => {
+  const line = `${'x'.repeat(500)}\u001b[2K${'y'.repeat(496)}\u202e`;
+
+  expect(shownLines(line, 10_000)).toEqual([
+    `    1| ${'x'.repeat(500)}`,
+    `     | \\u{1b}[2K${'y'.repeat(496)}`,
+    '     | \\u{202e}',
+  ]);
+});
