@@ -255,6 +255,21 @@ describe('a hook outside of a run', () => {
     expect(abandoned).toHaveLength(count);
   });
 
+  it('may end within 100 ms after the agent was closed', async () => {
+    const stop = new Stop();
+    const clock = manualClock();
+    let outcome: unknown = 'pending';
+    void untilClosed(hang(), stop, clock).catch((reason) => {
+      outcome = reason;
+    });
+    stop.stop(boom);
+
+    await clock.advance(99);
+    expect(outcome).toBe('pending');
+    await clock.advance(1);
+    expect(outcome).toBe(boom);
+  });
+
   it('starts no timer when the agent is closed after the hook has returned', async () => {
     const stop = new Stop();
     const clock = manualClock();
