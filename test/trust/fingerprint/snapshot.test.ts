@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, promises, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, promises, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makeExtension, makePlace, verified } from '../../support/trust/place.js';
@@ -83,4 +84,22 @@ test('the copy of an item that also covers files of the workspace has the files 
   const { root: copy = '' } = verified(await gate.verify(decision));
 
   expect(readdirSync(copy).sort()).toEqual(['hook.sh', 'lib', 'manifest.json']);
+});
+
+test('the time of last use of a copy is updated before the copy can start', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  const { utimes } = promises;
+  await utimes(copy, 1_000, 1_000);
+  stub('utimes', async (...args) => {
+    await sleep(20);
+    await utimes(...args);
+  });
+
+  verified(await gate.verify(decision));
+
+  expect(statSync(copy).mtimeMs).toBeGreaterThan(1_000_000);
 });
