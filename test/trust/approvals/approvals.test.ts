@@ -44,7 +44,7 @@ test('a process looks for unused copies at its first approval only', async () =>
   expect(copies.map((copy) => existsSync(copy))).toEqual([false, true]);
 });
 
-test('an approver that returns no boolean is told what to return, for an item and for a package', async () => {
+test('an invalid answer of an approver is reported with the valid answers, for an item and for a package', async () => {
   const place = makePlace();
   const { item } = makeExtension(place);
   const gate = place.gate({ approve: () => 'yes' as never });

@@ -60,7 +60,7 @@ test('a copy whose link leads to another directory of the copy is replaced', asy
   expect(readlinkSync(join(copy, 'linked'))).toBe('lib');
 });
 
-test('a copy with an entry that is no file is replaced', async () => {
+test('a copy with a named pipe in it is replaced', async () => {
   const place = makePlace();
   const { item } = makeExtension(place);
   const gate = place.gate();
