@@ -57,3 +57,12 @@ test('an invalid answer of an approver is reported with the valid answers, for a
     expect.stringContaining('must return a boolean, or `declined` with digests of its parts, for "ext"'),
   ]);
 });
+
+test('a failure of the approver is logged with the name of the item', async () => {
+  const place = makePlace();
+  const gate = place.gate({ approve: () => Promise.reject(new RangeError('boom')) });
+
+  await gate.authorize(place.hook());
+
+  expect(place.logger.lines).toEqual(['error: The approver failed for "lint". The item is not allowed to run.']);
+});

@@ -181,3 +181,15 @@ test('the items of the list `allow` do not count towards the limit of 1,000 unap
 
   expect(decisions.filter(({ reason }) => reason !== 'allow-listed')).toEqual([]);
 }, 60_000);
+
+test('items that are read at the same time count one after another', async () => {
+  const place = makePlace();
+  const work = new UnapprovedItems(place.trustPlace(), { items: 1, bytes: 1e9, ms: 1e9 });
+  const outcomes = await Promise.allSettled(
+    ['a', 'b'].map((name) =>
+      work.fingerprint(locateItem(place.hook({ name }), place.trustPlace()), false, () => false),
+    ),
+  );
+
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+});

@@ -18,3 +18,9 @@ test('control characters are escaped in every row of a long line', () => {
     '     | \\u{202e}',
   ]);
 });
+
+test('an indent of up to 40 blanks is kept, and a wider one is counted', () => {
+  const [kept, wide] = [40, 41].map((width) => `${' '.repeat(width)}x`);
+
+  expect(shownLines(`${kept}\n${wide}`, 1_000)).toEqual([`    1| ${kept}`, '    2| (41 blanks) x']);
+});
