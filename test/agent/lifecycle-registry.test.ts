@@ -155,6 +155,20 @@ describe('a lifecycle that is removed during a run', () => {
     expect(agent.lifecycle).toEqual([]);
   });
 
+  it('finishes an asynchronous hook that removed it, and the value of the hook counts', async () => {
+    const agent = new Agent({ model: scriptedModel(['done']) });
+    const dispose = agent.use({
+      beforeAgent: async () => {
+        dispose();
+        return 'changed';
+      },
+    });
+
+    const { messages } = await agent.run('Hello');
+
+    expect(messages[0]).toEqual({ role: 'user', content: 'changed' });
+  });
+
   it('gets no onError', async () => {
     const record = recorder();
     const agent = new Agent({

@@ -71,6 +71,17 @@ describe('the compiled chain', () => {
     );
   });
 
+  it('has true if one lifecycle holds all text, and otherwise the functions of `holdStream`', () => {
+    const [first, second] = [() => undefined, () => undefined];
+
+    expect(chainOf({ holdStream: first }).holdStream).toEqual([first]);
+    expect(chainOf({ holdStream: first }, { holdStream: false }, { holdStream: second }).holdStream).toEqual([
+      first,
+      second,
+    ]);
+    expect(chainOf({ holdStream: first }, { holdStream: true }).holdStream).toBe(true);
+  });
+
   it('returns a promise only if one of the hooks returns a promise', async () => {
     const append = (letter: string): AgentLifecycle => ({ beforeAgent: (input) => input + letter });
     const later: AgentLifecycle = { beforeAgent: async (input) => `${input}!` };
@@ -110,6 +121,21 @@ describe('the compiled chain', () => {
     expect(waterfall.reads).toContain('1');
     expect(wraps.reads).toEqual([]);
   });
+});
+
+it('a run that is aborted twice keeps its first error, and halts its calls once', () => {
+  const { end } = bareRun();
+  let halts = 0;
+  const halt = () => {
+    halts += 1;
+  };
+  end.calls = { halt, halted: false, stop: new Stop(), reason: '', accepts: () => true, isApproved: () => false };
+  const first = new RangeError('first');
+  end.abort(first);
+  end.abort(new RangeError('second'));
+
+  expect(end.abortError).toBe(first);
+  expect(halts).toBe(1);
 });
 
 function watchReads<T extends object>(target: T): { readonly list: T; readonly reads: string[] } {

@@ -135,21 +135,20 @@ it.each([
   },
 );
 
-it('keeps the messages that an asynchronous hook returned when a later hook damages them', async () => {
-  const note: Message = { role: 'user', content: 'Note' };
-  const lifecycle: AgentLifecycle[] = [
-    { beforeModel: async (messages) => [...messages, note] },
-    {
-      onFailure: 'continue',
-      beforeModel: async (messages) => {
-        (messages as unknown[]).push(7);
-        throw new TypeError('broken');
-      },
-    },
-  ];
-  const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
+it.each<[string, AgentLifecycle['beforeModel']]>([
+  ['a synchronous', (messages) => [...messages, { role: 'user', content: 'Note' }]],
+  ['an asynchronous', async (messages) => [...messages, { role: 'user', content: 'Note' }]],
+])('keeps the messages that %s hook returned when a later hook damages them', async (_kind, beforeModel) => {
+  const damage: AgentLifecycle['beforeModel'] = (messages) => {
+    (messages as unknown[]).push(7);
+    throw new TypeError('broken');
+  };
+  for (const damaging of [damage, async (messages: readonly Message[]) => damage(messages, {} as never)]) {
+    const lifecycle: AgentLifecycle[] = [{ beforeModel }, { onFailure: 'continue', beforeModel: damaging }];
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
 
-  expect(transcript((await agent.run('Hello')).history)).toEqual(['user: Hello', 'user: Note', 'assistant: done']);
+    expect(transcript((await agent.run('Hello')).history)).toEqual(['user: Hello', 'user: Note', 'assistant: done']);
+  }
 });
 
 describe('an afterModel hook that damages the response', () => {

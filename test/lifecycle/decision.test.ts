@@ -143,6 +143,20 @@ describe('the record of decisions', () => {
     ]);
   });
 
+  it('has the result of the last call of `next` if a wrap hook called it twice', async () => {
+    const twice: AgentLifecycle = {
+      name: 'twice',
+      async wrapToolCall(request, next) {
+        await next();
+        await next({ ...request, input: { a: 5, b: 6 } });
+        return { content: '***' };
+      },
+    };
+
+    const decisions = await decisionsOf(twice);
+    expect(decisions.at(-1)).toMatchObject({ type: 'modify', by: 'twice', before: '11', after: '***' });
+  });
+
   it('names the lifecycle that answered or blocked a tool call', async () => {
     const cache: AgentLifecycle = { name: 'cache', wrapToolCall: () => ({ content: '3' }) };
     const policy: AgentLifecycle = { name: 'policy', wrapToolCall: () => ({ content: 'Not here.', isError: true }) };

@@ -257,3 +257,17 @@ it.each([
     expect.objectContaining({ code: 'ERR_RUN_ENDED' }),
   );
 });
+
+describe.each(['wrapModelCall', 'wrapToolCall'] as const)(
+  'a %s hook that throws before it returns a promise',
+  (point) => {
+    it('fails with its own error', async () => {
+      const thrower = (): never => {
+        throw boom;
+      };
+      const agent = new Agent({ model: addingModel(), tools: [add], lifecycle: [{ name: 'bad', [point]: thrower }] });
+
+      expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ lifecycle: 'bad', point, cause: boom });
+    });
+  },
+);

@@ -1,6 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
+import { Stop } from '../../src/internal/stop.js';
+import { callHostHook, untilClosed } from '../../src/lifecycle/host-hooks.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { registerLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
 import { recorder, scriptedModel } from '../../src/testing/testing.js';
 import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
 import { keepingLogger } from '../support/lifecycle/sample-agent.js';
@@ -232,5 +235,49 @@ describe('a removed lifecycle', () => {
     await agent.close();
 
     expect(record.log).toEqual([]);
+  });
+});
+
+describe('a hook outside of a run', () => {
+  it.each([
+    ['is reported as abandoned if it is pending at its time limit', hang, 1],
+    ['is not reported as abandoned if it failed in time', () => Promise.reject(boom), 0],
+  ])('%s', async (_title, onInit, count) => {
+    const abandoned: unknown[] = [];
+    const clock = manualClock();
+    const entry = registerLifecycle({ timeoutMs: 100, onInit }, 1);
+    const onAbandon = (pending: unknown) => void abandoned.push(pending);
+    const called = callHostHook(entry, { point: 'onInit', onAbandon, clock, logger: keepingLogger() });
+    const outcome = expect(called).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
+    await clock.advance(100);
+    await outcome;
+
+    expect(abandoned).toHaveLength(count);
+  });
+
+  it('may end within 100 ms after the agent was closed', async () => {
+    const stop = new Stop();
+    const clock = manualClock();
+    let outcome: unknown = 'pending';
+    void untilClosed(hang(), stop, clock).catch((reason) => {
+      outcome = reason;
+    });
+    stop.stop(boom);
+
+    await clock.advance(99);
+    expect(outcome).toBe('pending');
+    await clock.advance(1);
+    expect(outcome).toBe(boom);
+  });
+
+  it('starts no timer when the agent is closed after the hook has returned', async () => {
+    const stop = new Stop();
+    const clock = manualClock();
+    const started = vi.spyOn(clock, 'setTimeout');
+    await untilClosed(Promise.resolve(), stop, clock);
+
+    stop.stop(boom);
+
+    expect(started).not.toHaveBeenCalled();
   });
 });

@@ -74,10 +74,17 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     ['a string', 'audit'],
     ['an array of lifecycles', [{ beforeModel: noop }]],
     ['a promise of a lifecycle', Promise.resolve({ beforeModel: noop })],
-    ['a class instead of its instance', class Audit {}],
-    ['a function that returns a lifecycle', () => ({ beforeModel: noop })],
   ])('refuses %s', (_what, value) => {
     expect(problemsOf(value)).toEqual([expect.stringMatching(/^it must be an object, got /)]);
+  });
+
+  it.each([
+    ['a class instead of its instance', class Audit {}],
+    ['a function that returns a lifecycle', () => ({ beforeModel: noop })],
+  ])('refuses %s, and tells how to get the lifecycle', (_what, value) => {
+    expect(problemsOf(value)).toEqual([
+      'it must be an object, got a function; pass an instance of the class, or call the function first',
+    ]);
   });
 
   it('the error lists all problems, with the name of the lifecycle', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle } from '../../src/index.js';
+import { Agent, type AgentEvent, type AgentLifecycle, type RunContext } from '../../src/index.js';
+import { report } from '../../src/lifecycle/hook-run.js';
 import { compaction, fallbackModels, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
 import { fails, scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
@@ -46,6 +47,14 @@ describe('a diagnostic is reported once', () => {
 
     expect(logger.lines).toHaveLength(1);
     expect(String(logger.lines)).toContain('Attempt 2 follows in');
+  });
+
+  test('it is logged if the hook is called without an agent, such as in a unit test', () => {
+    const logger = keepingLogger();
+
+    report({ logger } as unknown as RunContext, { type: 'compaction-start', messages: 4 }, 'The summary follows.');
+
+    expect(logger.lines).toEqual(['warn: The summary follows.']);
   });
 
   test('a listener of that event type suffices', async () => {

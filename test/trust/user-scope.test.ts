@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { fingerprintItem } from '../../src/trust/fingerprint/fingerprint.js';
 import { createTrustGate } from '../../src/trust/gate.js';
 import type { UserHooksChange } from '../../src/trust/gate-options.js';
 import type { TrustItem } from '../../src/trust/item.js';
@@ -20,7 +21,10 @@ test('items of the host and of the user run without a prompt', async () => {
   const gate = place.gate({ approve: () => expect.unreachable() });
 
   expect(await attempt(gate, usersHook(place))).toBe('mine');
-  expect(await attempt(gate, { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath })).toBe('good');
+  const builtin: TrustItem = { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath };
+  expect(await gate.authorize(builtin)).toMatchObject({ allowed: true, reason: 'builtin', scope: 'builtin' });
+  expect(await attempt(gate, builtin)).toBe('good');
+  expect(await attempt(gate, { ...builtin, source: 'built-in' })).toBe('good');
 });
 
 test('a relative program of the user is resolved against its definition, not against the workspace', async () => {
@@ -39,6 +43,22 @@ test('an item of the user belongs to the workspace if its program lies there', a
     scope: 'workspace',
   });
 });
+
+test.each(['source', 'root'])(
+  'an item of the user without a program belongs to the workspace if its %s is a link into it',
+  async (member) => {
+    const place = makePlace();
+    write(join(place.workspaceDir, 'skills', 'SKILL.md'), 'text');
+    const link = join(place.stateDir, 'linked');
+    symlinkSync(join(place.workspaceDir, 'skills'), link);
+    const path = member === 'root' ? link : join(link, 'SKILL.md');
+    const gate = place.gate({ approve: undefined });
+
+    expect(await gate.authorize({ kind: 'skill', scope: 'user', name: 'sail', [member]: path })).toMatchObject({
+      ...{ allowed: false, scope: 'workspace' },
+    });
+  },
+);
 
 test('an item of the user that moves into the workspace after the decision is refused', async () => {
   const place = makePlace();
@@ -99,6 +119,18 @@ test('C22: a changed item of the user runs, and is reported once', async () => {
   expect(place.logger.lines.filter((line) => line.startsWith('warn'))).toHaveLength(2);
 });
 
+test('C22: an item of the user is compared with its last run once per process', async () => {
+  const place = makePlace();
+  const changes: UserHooksChange[] = [];
+  const gate = place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
+  await gate.authorize(usersHook(place));
+  script(join(place.stateDir, 'hook.sh'), '#!/bin/sh\necho other\n');
+
+  await gate.authorize(usersHook(place));
+
+  expect(changes).toEqual([]);
+});
+
 test('C22: a hook of the user has the same fingerprint in another workspace', async () => {
   const place = makePlace();
   const changes: UserHooksChange[] = [];
@@ -133,6 +165,7 @@ test('the user’s items run even if the store fails or a listener throws', asyn
       item,
     ),
   ).toBe('mine');
+  expect(place.logger.lines.at(-1)).toBe('warn: Could not check whether "mine" has changed since it last ran: x');
   rmSync(join(place.stateDir, 'hooks.json'));
   expect(await attempt(place.gate(), item)).toBe('mine');
 });
@@ -191,3 +224,16 @@ test.each([[['home', '.app']], [['.app']], [['a', 'b', 'c', '.app']]])(
     expect(launch?.command).toBe(realpathSync('/bin/sh'));
   },
 );
+
+test('in the home directory as the workspace, an item of the user covers only the scripts that it names', async () => {
+  const place = makePlace();
+  const workspaceDir = join(place.root, 'home');
+  vi.stubEnv('HOME', workspaceDir);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const item = usersHook(place, { shell: true, command: 'cd . && ./hook.sh' });
+  script(join(place.stateDir, 'other.sh'), '#!/bin/sh\n');
+
+  const { scope, files } = await fingerprintItem(item, { ...place.trustPlace(), workspaceDir });
+
+  expect([scope, files.map(({ path }) => path)]).toEqual(['user', ['hook.sh']]);
+});

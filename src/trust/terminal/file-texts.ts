@@ -29,14 +29,14 @@ export async function fileTexts(request: ApprovalRequest): Promise<string> {
       texts.push(`\n${others.length} more files are not shown: ${shown(others.join(', '), LONGEST_FILE)}`);
       break;
     }
-    const lines = await linesOf(file, request);
-    left -= lines.join('\n').length;
+    const lines = await linesOf(file, request, Math.min(LONGEST_FILE, left));
+    left -= `${lines.join('\n')}\n`.length;
     texts.push([`\n${shown(JSON.stringify(file.path))}:`, ...lines].join('\n'));
   }
   return texts.join('\n');
 }
 
-async function linesOf(file: BoundFile, request: ApprovalRequest): Promise<readonly string[]> {
+async function linesOf(file: BoundFile, request: ApprovalRequest, maxLength: number): Promise<readonly string[]> {
   const read = await readBytes(join(folderOf(file, request), file.path), MOST_BYTES);
   if ('problem' in read) return [`  not shown: ${shown(read.problem)}`];
   const { bytes } = read;
@@ -44,9 +44,7 @@ async function linesOf(file: BoundFile, request: ApprovalRequest): Promise<reado
     return ['  not shown: the file has changed since this prompt was created. Answer n.'];
   }
   const text = decoded(bytes);
-  return text === undefined
-    ? [`  not shown: ${bytes.length} bytes that are not text.`]
-    : shownLines(text, LONGEST_FILE);
+  return text === undefined ? [`  not shown: ${bytes.length} bytes that are not text.`] : shownLines(text, maxLength);
 }
 
 function folderOf({ in: place }: BoundFile, { item, workspace }: ApprovalRequest): string {

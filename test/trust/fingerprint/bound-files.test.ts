@@ -62,6 +62,7 @@ describe('the digest of a line with shell syntax covers scripts beside its defin
 test('a definition in the workspace directory itself adds only the named files', async () => {
   const place = makePlace();
   const source = write(join(place.workspaceDir, 'hooks.json'), '{}');
+  script(join(place.workspaceDir, 'other.sh'), '#!/bin/sh\n');
   const { files } = await fingerprintItem(
     place.hook({ source, shell: true, command: 'cd . && sh hooks/lint.sh' }),
     place.trustPlace(),
@@ -168,6 +169,24 @@ test('a script whose name has 255 bytes, the longest possible, is covered', asyn
   const { scripts } = await fingerprintItem(place.hook({ command: 'sh', args: [name] }), place.trustPlace());
 
   expect(Object.keys(scripts)).toEqual([name]);
+});
+
+test('a word of more than 255 bytes is too long for a file name, and is ignored', async () => {
+  const place = makePlace();
+  const { scripts } = await fingerprintItem(place.hook({ args: ['a'.repeat(256)] }), place.trustPlace());
+
+  expect(Object.keys(scripts)).toEqual(['hooks/lint.sh']);
+});
+
+test('a command line may name 10,000 paths, and no more', async () => {
+  const place = makePlace();
+  // The program is one of the paths.
+  const args = Array.from({ length: 9_999 }, (_, at) => `a${at}`);
+  const read = (more: readonly string[]) =>
+    fingerprintItem(place.hook({ args: [...args, ...more] }), place.trustPlace());
+
+  expect((await read([])).files).toHaveLength(1);
+  await expect(read(['b'])).rejects.toMatchObject({ problem: 'too-large' });
 });
 
 test.runIf(process.platform === 'linux')('reading files leaves no descriptor open', async () => {

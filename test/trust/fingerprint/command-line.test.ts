@@ -48,6 +48,10 @@ test.each([
   expect(line(command).isPlain).toBe(false);
 });
 
+test('files that output is redirected to are left out, and files opened for reading are not', () => {
+  expect(line('a > b >> c >| "d e" &> f < g <> h').words).toEqual(['a', 'g', 'h']);
+});
+
 test('isPlain is true for shell syntax in quotes or after a backslash', () => {
   expect(line(`a 'b;$c' "d;e" f\\;g "h\\$i"`)).toEqual({ words: ['a', 'b;$c', 'd;e', 'f;g', 'h$i'], isPlain: true });
 });

@@ -2,7 +2,7 @@ import fs, { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf, locateItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { UnapprovedItems } from '../../../src/trust/fingerprint/unapproved-items.js';
 import type { TrustGate } from '../../../src/trust/gate.js';
@@ -135,6 +135,41 @@ test.each([
   },
 );
 
+/** Reads items that may take no time of their own. `clock.ms` increases whenever it is read. */
+function readInNoTime() {
+  const place = makePlace();
+  const clock = { ms: 0 };
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => {
+    clock.ms += 1;
+    return clock.ms;
+  });
+  onTestFinished(() => now.mockRestore());
+  const work = new UnapprovedItems(place.trustPlace(), { items: 1e9, bytes: 1e9, ms: 0 });
+  const read = (name: string, isApproved = false) => {
+    const located = locateItem(place.hook({ name }), place.trustPlace());
+    return work.fingerprint(located, isApproved, () => isApproved);
+  };
+  return { clock, read };
+}
+
+test('approved items take nothing of the time for unapproved items', async () => {
+  const { read } = readInNoTime();
+  await read('a', true);
+
+  expect(await read('b')).toMatchObject({ item: { name: 'b' } });
+});
+
+test('unapproved items may take a twentieth of the time since the gate was created', async () => {
+  const { clock, read } = readInNoTime();
+  const first = await read('a');
+
+  expect(await read('a')).toBe(first);
+  await expect(read('b')).rejects.toMatchObject({ problem: 'too-large' });
+  // The first read took less than all of the time until now.
+  clock.ms *= 20;
+  expect(await read('b')).toMatchObject({ item: { name: 'b' } });
+});
+
 test('the items of the list `allow` do not count towards the limit of 1,000 unapproved items', async () => {
   const place = makePlace();
   const items = hooksOf(place, 1_001, { kind: 'skill', command: undefined, event: undefined });
@@ -146,3 +181,15 @@ test('the items of the list `allow` do not count towards the limit of 1,000 unap
 
   expect(decisions.filter(({ reason }) => reason !== 'allow-listed')).toEqual([]);
 }, 60_000);
+
+test('items that are read at the same time count one after another', async () => {
+  const place = makePlace();
+  const work = new UnapprovedItems(place.trustPlace(), { items: 1, bytes: 1e9, ms: 1e9 });
+  const outcomes = await Promise.allSettled(
+    ['a', 'b'].map((name) =>
+      work.fingerprint(locateItem(place.hook({ name }), place.trustPlace()), false, () => false),
+    ),
+  );
+
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+});

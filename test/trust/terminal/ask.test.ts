@@ -96,6 +96,8 @@ test.each<[string, unknown, boolean]>([
   ['an argument of 1,000 characters', { note: `all of it${'x'.repeat(989)}` }, false],
   ['an argument of 1,001 characters', { note: `all of it${'x'.repeat(990)}` }, true],
   ['a string in place of the arguments', 'all of it', false],
+  ['50 arguments', Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`a${at}`, 'all of it'])), false],
+  ['51 arguments', Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`a${at}`, 'all of it'])), true],
 ])('for %s, shows them and offers more only if they are shortened', async (_case, input, isCut) => {
   const screen = terminal();
   const asked = terminalAsk(screen)(call(input), 'why');
@@ -104,7 +106,18 @@ test.each<[string, unknown, boolean]>([
   await asked;
 
   expect(shown).toContain('all of it');
-  expect(shown.includes('type s')).toBe(isCut);
+  expect([shown.includes('type s'), / more arg| characters\)/.test(shown)]).toEqual([isCut, isCut]);
+});
+
+test('an argument that JSON cannot represent is shown up to 10 levels deep', async () => {
+  const screen = terminal();
+  const nested = (levels: number): unknown => (levels === 0 ? 1n : { [`level${levels}`]: nested(levels - 1) });
+  const asked = terminalAsk(screen)(call({ note: nested(12) }), 'why');
+  const shown = await screen.seen(PROMPT);
+  screen.input.write('n\n');
+  await asked;
+
+  expect(shown).toContain('level2: [Object]');
 });
 
 test('asks for concurrent calls one after another', async () => {

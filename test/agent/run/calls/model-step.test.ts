@@ -152,6 +152,20 @@ describe('a model call that was left behind', () => {
     expect(signal?.aborted).toBe(false);
   });
 
+  it('aborts no signal if a hook has awaited all of its model calls', async () => {
+    const twice: AgentLifecycle = {
+      wrapModelCall: async (_request, next) => {
+        await pause();
+        await next();
+        return await next();
+      },
+    };
+    const { model, agent } = agentOf(['first', 'second'], [twice]);
+
+    expect((await agent.run('Hello')).text).toBe('second');
+    expect(model.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false]);
+  });
+
   it('still runs under the time limit and the signal of a hook', async () => {
     let signal: AbortSignal | undefined;
     const stop = new AbortController();

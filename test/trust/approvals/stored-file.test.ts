@@ -1,0 +1,74 @@
+import fs, { chmodSync, truncateSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Approval } from '../../../src/trust/approvals/approval.js';
+import { TrustStore } from '../../../src/trust/approvals/store.js';
+import { makePlace } from '../../support/trust/place.js';
+
+const approval: Approval = {
+  ...{ kind: 'hook', name: 'a', workspace: '/ws', digest: `sha256:${'a'.repeat(64)}`, scripts: {} },
+  approvedAt: '2026-01-01T00:00:00.000Z',
+};
+
+/** Counts how often a file is opened, until the end of the test. */
+function countOpened(path: string): () => number {
+  const { openSync } = fs;
+  const opened = vi.spyOn(fs, 'openSync').mockImplementation((...args) => openSync(...args));
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    opened.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return () => opened.mock.calls.filter(([given]) => given === path).length;
+}
+
+test('a file that has not changed for 2 s is read once more after a write, and then no more', async () => {
+  const { stateDir, workspaceDir, storePath } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir });
+  await store.approve(approval);
+  const opened = countOpened(storePath);
+  const later = Date.now() + 5_000;
+  const now = vi.spyOn(Date, 'now').mockImplementation(() => later);
+  onTestFinished(() => now.mockRestore());
+
+  for (let read = 0; read < 3; read += 1) expect(await store.list()).toHaveLength(1);
+
+  expect(opened()).toBe(1);
+});
+
+test('a file on Windows counts whatever its mode, which does not tell who may write there', async () => {
+  const { stateDir, workspaceDir, storePath, logger } = makePlace();
+  await new TrustStore({ stateDir, workspaceDir }).approve(approval);
+  chmodSync(storePath, 0o666);
+  const store = new TrustStore({ stateDir, workspaceDir, logger });
+  expect(await store.list()).toEqual([]);
+
+  const { platform } = process;
+  Object.defineProperty(process, 'platform', { value: 'win32' });
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+
+  expect(await store.list()).toEqual([approval]);
+});
+
+test.runIf(process.platform === 'linux')('reading the file leaves no descriptor open', async () => {
+  const { stateDir, workspaceDir } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir });
+  await store.approve(approval);
+  const open = () => fs.readdirSync('/proc/self/fd').length;
+  await store.list();
+  const before = open();
+  for (let read = 0; read < 100; read += 1) await store.list();
+
+  expect(open()).toBeLessThan(before + 50);
+});
+
+test('a file may have at most 64 MiB', async () => {
+  const { stateDir, workspaceDir, storePath, logger } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir, logger });
+  writeFileSync(storePath, '', { mode: 0o600 });
+
+  truncateSync(storePath, 64 * 1024 * 1024 + 1);
+  await expect(store.list()).rejects.toMatchObject({ code: 'ERR_TRUST_STORE' });
+  truncateSync(storePath, 64 * 1024 * 1024);
+  expect(await store.list()).toEqual([]);
+});

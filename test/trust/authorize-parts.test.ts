@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { makeExtension, makePlace } from '../support/trust/place.js';
+
+test('a part that cannot be checked does not prevent one prompt for the other parts', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+  const broken = { ...item, name: 'broken', command: './missing.sh' };
+  const others = ['a', 'b'].map((name) => ({ ...item, name }));
+
+  await gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [broken, ...others]);
+  const decisions = await Promise.all([broken, ...others].map((part) => gate.authorize(part)));
+
+  expect(decisions.map(({ reason }) => reason)).toEqual(['no-executable', 'approved', 'approved']);
+  expect(place.asked.map(({ parts }) => parts.map(({ item: { name } }) => name))).toEqual([['a', 'b']]);
+});
+
+test('the parts of a request have no parts of their own', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+
+  await place.gate().authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [item]);
+
+  expect(place.asked[0]?.parts.map((part) => [part.item.name, 'parts' in part])).toEqual([['hook', false]]);
+});
+
+test('parts that are approved or declined already are not asked about again', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const whole = { ...item, kind: 'extension', name: 'ext', command: undefined } as const;
+  const parts = ['a', 'b', 'c'].map((name) => ({ ...item, name }));
+  const prompts: string[][] = [];
+  const gate = place.gate({
+    approve: ({ parts }) => {
+      prompts.push(parts.map(({ item: { name } }) => name));
+      return { declined: parts.filter(({ item: { name } }) => name === 'b').map(({ digest }) => digest) };
+    },
+  });
+
+  await gate.authorizeParts?.(whole, parts.slice(0, 2));
+  await gate.authorizeParts?.(whole, parts);
+  await gate.authorizeParts?.(whole, parts);
+
+  expect(prompts).toEqual([['a', 'b'], ['c']]);
+});

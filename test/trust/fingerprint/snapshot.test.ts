@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, promises, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { write } from '../../support/process/scratch.js';
+import { allowed, makeExtension, makePlace, verified } from '../../support/trust/place.js';
+
+/** Replaces a function of `node:fs/promises` until the end of the test. */
+function stub<Name extends 'mkdir' | 'utimes'>(name: Name, act: (typeof promises)[Name]): void {
+  const spied = vi.spyOn(promises, name).mockImplementation(act as never);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spied.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
+
+test('an extension package that changes while its copy is made does not start', async () => {
+  const place = makePlace();
+  const { item, helper } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { mkdir } = promises;
+  stub('mkdir', ((...args: Parameters<typeof mkdir>) => {
+    write(helper, 'echo EVIL\n');
+    return mkdir(...args);
+  }) as typeof mkdir);
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed', approvedBefore: true });
+});
+
+test('a copy starts even if its time of last use cannot be updated', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root } = verified(await gate.verify(decision));
+  stub('utimes', () => Promise.reject(Object.assign(new Error('no permission'), { code: 'EPERM' })));
+
+  expect(verified(await gate.verify(decision)).root).toBe(root);
+});
+
+test('a copy whose link leads to another directory of the copy is replaced', async () => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  write(join(root, 'other', 'helper.sh'), 'echo EVIL\n');
+  symlinkSync('lib', join(root, 'linked'));
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  chmodSync(copy, 0o700);
+  rmSync(join(copy, 'linked'));
+  symlinkSync('other', join(copy, 'linked'));
+  chmodSync(copy, 0o500);
+
+  verified(await gate.verify(decision));
+
+  expect(readlinkSync(join(copy, 'linked'))).toBe('lib');
+});
+
+test('a copy with a named pipe in it is replaced', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  chmodSync(copy, 0o700);
+  execFileSync('mkfifo', [join(copy, 'zz')]);
+  chmodSync(copy, 0o500);
+
+  verified(await gate.verify(decision));
+
+  expect(existsSync(join(copy, 'zz'))).toBe(false);
+});
+
+test('the copy of an item that also covers files of the workspace has the files of its package only', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+
+  const decision = allowed(await gate.authorize({ ...item, files: ['hooks/lint.sh'] }));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+
+  expect(readdirSync(copy).sort()).toEqual(['hook.sh', 'lib', 'manifest.json']);
+});
+
+test('the time of last use of a copy is updated before the copy can start', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  const { utimes } = promises;
+  await utimes(copy, 1_000, 1_000);
+  stub('utimes', async (...args) => {
+    await sleep(20);
+    await utimes(...args);
+  });
+
+  verified(await gate.verify(decision));
+
+  expect(statSync(copy).mtimeMs).toBeGreaterThan(1_000_000);
+});

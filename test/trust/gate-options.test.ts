@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { createDeferred } from '../../src/internal/promise.js';
+import { manualClock } from '../support/lifecycle/manual-clock.js';
+import { makePlace } from '../support/trust/place.js';
+
+test('an approver has five minutes to answer without `approveTimeoutMs`', async () => {
+  const place = makePlace();
+  const clock = manualClock();
+  const prompted = createDeferred<void>();
+  const gate = place.gate({
+    clock,
+    approve: () => {
+      prompted.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const decided = gate.authorize(place.hook());
+  await prompted.promise;
+
+  await clock.advance(299_999);
+  expect(clock.waiting).toBe(1);
+  await clock.advance(1);
+
+  expect(await decided).toMatchObject({ allowed: false, reason: 'approver-failed' });
+  expect(place.logger.lines).toEqual([
+    'warn: The approval prompt for "lint" had no answer within 300000 ms. The item is not allowed to run.',
+  ]);
+});

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import type { ApprovalRequest } from '../../../src/trust/decision.js';
+import { describeItem } from '../../../src/trust/terminal/describe-request.js';
+import { makePlace } from '../../support/trust/place.js';
+
+test('an empty list has no row', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook({ reads: [], files: [] }));
+
+  const text = describeItem(place.asked[0] as ApprovalRequest);
+
+  expect(text).toContain('  files covered: 1\n');
+  expect(text).not.toContain('reads:');
+  expect(text).not.toContain('with files:');
+});

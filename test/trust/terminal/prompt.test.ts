@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { askOnTerminal } from '../../../src/trust/terminal/prompt.js';
+import { settled } from '../../support/lifecycle/manual-clock.js';
+import { terminal } from '../../support/trust/terminal.js';
+
+const question = { text: 'text', prompt: 'prompt? ', read: (line: string) => line, refusal: 'refused' };
+const { signal } = new AbortController();
+
+test('all later input reaches the host', async () => {
+  const screen = terminal();
+  let received = 0;
+  screen.input.on('data', (chunk) => {
+    received += chunk.length;
+  });
+  const asked = askOnTerminal(screen, question, signal);
+  await screen.seen('prompt?');
+  screen.input.write('yes\n');
+  expect(await asked).toBe('yes');
+
+  for (let at = 0; at < 20; at += 1) screen.input.write('x'.repeat(10_000));
+
+  await expect.poll(() => received).toBe(200_000);
+});
+
+test('a host that had paused the input gets what is typed after Ctrl-C', async () => {
+  const screen = terminal();
+  screen.input.write('\u0003');
+  expect(await askOnTerminal(screen, question, signal)).toBe('refused');
+
+  screen.input.write('later');
+  await settled();
+  let received = '';
+  screen.input.on('data', (chunk) => {
+    received += chunk;
+  });
+  screen.input.resume();
+
+  await expect.poll(() => received).toBe('later');
+});
+
+test('a question that is aborted before it is shown is refused, and is not shown', async () => {
+  const screen = terminal();
+  const controller = new AbortController();
+  const asked = askOnTerminal(screen, question, controller.signal);
+  await settled();
+  controller.abort();
+
+  expect(await asked).toBe('refused');
+  expect(screen.shown()).toBe('');
+});
