@@ -8,7 +8,7 @@ import type { ManifestPlace, ReadManifest } from './format.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, readJsonFile } from './strict-json.js';
-import { type ProblemLists, reportUnsupported } from './unread-keys.js';
+import { reportPart } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -71,7 +71,7 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
       hooks,
       ...(lostGuards.length > 0 && { lostGuards }),
     },
-    errors: [...compat.errors, ...errors],
+    errors: [...compat.errors, ...errors, ...parts.errors],
     warnings: [...lost, ...files.warnings, ...compat.warnings, ...warnings, ...parts.warnings],
     notes: [...(isVersion ? [] : [noVersion]), ...compat.notes, ...parts.notes],
   };
@@ -92,9 +92,9 @@ async function unsupportedParts({ unsupported, warnings, notes }: CompatManifest
   const known = [...warnings, ...notes].map(({ path }) => path);
   const parts = unsupported.filter((path) => !known.includes(path));
   const found = await Promise.all(parts.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
-  const reported: ProblemLists = { warnings: [], notes: [] };
-  for (const path of found.flat()) reportUnsupported(path, reported);
-  return reported;
+  const problems: Record<'errors' | 'warnings' | 'notes', ManifestProblem[]> = { errors: [], warnings: [], notes: [] };
+  for (const path of found.flat()) reportPart(path, problems);
+  return problems;
 }
 
 /** Reads further JSON files of an extension package. An existing file that cannot be read is a problem. */

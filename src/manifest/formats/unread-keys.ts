@@ -21,9 +21,16 @@ const UNSUPPORTED = 'it is not supported, so it is ignored';
 
 /** Unsupported parts that most published packages have. A warning that most packages cause would hide the others. */
 const COMMON_PARTS = ['agents'];
+/** Unsupported parts that can only restrict tools: Gemini CLI ignores a policy of an extension that allows something. */
+const GUARD_PARTS = ['policies'];
 
-/** Reports a part or a key that Keelson does not support. */
-export function reportUnsupported(path: string, { warnings, notes }: ProblemLists): void {
+/** Reports a part that Keelson does not support. A lost guard is an error. */
+export function reportPart(path: string, { errors, ...lists }: ProblemLists & { errors: ManifestProblem[] }): void {
+  if (GUARD_PARTS.includes(path)) errors.push({ path, message: UNSUPPORTED });
+  else reportUnsupported(path, lists);
+}
+
+function reportUnsupported(path: string, { warnings, notes }: ProblemLists): void {
   (COMMON_PARTS.includes(path) ? notes : warnings).push({ path, message: UNSUPPORTED });
 }
 

@@ -391,6 +391,11 @@ describe('a mistake in another program’s manifest', () => {
       claude({ userConfig: { n: { max: 3 } } }),
       'warning userConfig.n.max: it is not supported, so it is ignored',
     ],
+    [
+      'policies, which guard tools',
+      told({ 'gemini-extension.json': { name: 'x', version: '1.0.0' }, 'policies/a.toml': '' }),
+      'error policies: it is not supported, so it is ignored',
+    ],
     ['programs', claude({}, { 'bin/x': '' }), 'warning bin: it is not supported, so it is ignored'],
     [
       'a settings.json',
