@@ -408,6 +408,11 @@ describe('a mistake in another program’s manifest', () => {
       'error hooks/hooks.json hooks.Stop: the key at line 1, column 21 is repeated in its object: only the last value is used',
     ],
     ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
+    [
+      'a long name',
+      told({ 'gemini-extension.json': { name: 'a'.repeat(71), version: '1.0.0' } }),
+      'error name: it must have at most 64 characters, got 71: shorten it',
+    ],
   ])('is reported: %s', async (_what, run, line) => {
     expect((await run()).lines).toEqual([line]);
   });
