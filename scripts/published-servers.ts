@@ -26,7 +26,9 @@ import { launchOf, overPort, overStdio, type Reach } from './servers/reach.js';
 interface Comparison {
   readonly problems: readonly string[];
   readonly tools: readonly McpTool[];
+  /** How many altered calls the server accepts from the SDK's client, and from an agent. */
   readonly accepted: number;
+  readonly acceptedInRun: number;
   readonly altered: number;
 }
 
@@ -56,9 +58,10 @@ async function compare(id: string, reach: Reach, { call }: Published): Promise<C
       ...comparedAnswers(sdk, own),
       ...(await providerProblems(own.tools, SILENT)),
     ];
-    return { problems, tools: own.tools, accepted, altered: altered.length };
+    const acceptedInRun = own.answers.slice(1).filter((answer) => isAccepted(answer, own.answers[0])).length;
+    return { problems, tools: own.tools, accepted, acceptedInRun, altered: altered.length };
   } catch (error) {
-    return { problems: [messageOf(error)], tools: [], accepted, altered: altered.length };
+    return { problems: [messageOf(error)], tools: [], accepted, acceptedInRun: 0, altered: altered.length };
   }
 }
 
@@ -124,7 +127,7 @@ if (folder === undefined) {
   console.error(`Usage: npm run servers -- <folder>\nPackages: ${Object.keys(SERVERS).join(' ')}`);
   process.exit(2);
 }
-const counts = { equal: 0, different: 0, unusable: 0, absent: 0, accepted: 0, altered: 0 };
+const counts = { equal: 0, different: 0, unusable: 0, absent: 0, accepted: 0, acceptedInRun: 0, altered: 0 };
 const all = new Map<string, readonly McpTool[]>();
 
 function report(name: string, over: string, compared: Comparison | NotComparable): void {
@@ -133,13 +136,14 @@ function report(name: string, over: string, compared: Comparison | NotComparable
     console.log(`not comparable: ${name} over ${over}, because the SDK's client fails too: ${compared.reason}`);
     return;
   }
-  const { problems, tools, accepted, altered } = compared;
+  const { problems, tools, accepted, acceptedInRun, altered } = compared;
   counts.accepted += accepted;
+  counts.acceptedInRun += acceptedInRun;
   counts.altered += altered;
   counts[problems.length === 0 ? 'equal' : 'different'] += 1;
   all.set(name, tools);
   const lines = problems.map((problem) => `\n  ${problem}`).join('');
-  const facts = `${tools.length} tools, the server accepts ${accepted} of ${altered} altered calls`;
+  const facts = `${tools.length} tools, ${accepted} of ${altered} altered calls are accepted, ${acceptedInRun} in a run`;
   console.log(`${problems.length === 0 ? 'equal' : 'DIFFERENT'} ${name} over ${over}: ${facts}${lines}`);
 }
 
@@ -157,9 +161,9 @@ for (const [name, server] of Object.entries(SERVERS)) {
     if (program !== undefined) report(name, remote.type, await compare(id, overPort(program, remote), server));
   }
 }
-const { equal, different, unusable, absent, accepted, altered } = counts;
+const { equal, different, unusable, absent, accepted, acceptedInRun, altered } = counts;
 console.log(`${equal} equal, ${different} different, ${unusable} not comparable; ${absent} packages are not installed`);
-console.log(`${accepted} of ${altered} altered calls are accepted by the servers, and by Keelson unless listed above`);
+console.log(`${accepted} of ${altered} altered calls are accepted from the SDK's client, ${acceptedInRun} in a run`);
 const tools = [...all.values()].flat();
 const problems = await providerProblems(tools, SILENT);
 console.log(

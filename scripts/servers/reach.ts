@@ -45,12 +45,12 @@ export function launchOf(
   };
 }
 
-/** Reaches a server over stdio. The client starts the process. */
+/** Reaches a server over stdio. The client starts the process in the scratch folder, because some servers write logs. */
 export function overStdio({ command, args, env }: Launch): Reach {
   return (use) =>
     use({
-      transport: () => new StdioClientTransport({ command, args, env, stderr: 'ignore' }),
-      entry: { command, args, env },
+      transport: () => new StdioClientTransport({ command, args, env, cwd: scratch, stderr: 'ignore' }),
+      entry: { command, args, env, cwd: scratch },
     });
 }
 
