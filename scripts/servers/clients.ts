@@ -26,13 +26,13 @@ export interface Listed {
   readonly execution?: { readonly taskSupport?: string | undefined } | undefined;
 }
 
-/** What the SDK's client sees of a server. */
+/** The tools and answers that the SDK's client gets from a server. */
 export interface SeenBySdk extends Calls {
   readonly listed: readonly Listed[];
   readonly answers: readonly Answer[];
 }
 
-/** What Keelson sees of a server. `result` is the result of the call without an agent, `answers` are those of an agent. */
+/** The tools and answers that Keelson gets from a server. `result` comes from `callTool`, `answers` come from runs. */
 export interface SeenByKeelson {
   readonly tools: readonly McpTool[];
   readonly result: Answer;
