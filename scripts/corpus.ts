@@ -156,11 +156,10 @@ function dialectOf(path: string): HookDialect | undefined {
 function dialectOfEvents(text: string): HookDialect {
   // Cursor and Copilot share some names. Only Copilot has commands for two shells.
   const isForTwoShells = /"(?:bash|powershell)"/.test(text);
-  const ids = [
-    'claude',
-    'gemini',
-    ...(isForTwoShells ? ['copilot', 'cursor'] : ['cursor', 'copilot']),
-  ] as HookDialect[];
+  const ungrouped: HookDialect[] = isForTwoShells ? ['copilot', 'cursor'] : ['cursor', 'copilot'];
+  // Copilot has the names of Claude Code too, but no groups of hooks.
+  const isGrouped = /"hooks"\s*:\s*\[/.test(text);
+  const ids: HookDialect[] = isGrouped ? ['claude', 'gemini', ...ungrouped] : [...ungrouped, 'claude', 'gemini'];
   const countOf = (id: HookDialect) =>
     Object.keys(dialectNamed(id).events).filter((name) => text.includes(`"${name}"`)).length;
   return ids.reduce((best, id) => (countOf(id) > countOf(best) ? id : best));
