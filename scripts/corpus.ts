@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { Agent } from '../src/index.js';
 import { type ManifestOptions, manifests } from '../src/manifest/manifest.js';
 import { mcpServers } from '../src/mcp/mcp.js';
+import { dialectOf as dialectNamed } from '../src/shell-hooks/dialects/list.js';
 import { type HookDialect, shellHooks } from '../src/shell-hooks/shell-hooks.js';
 import { loadSkills } from '../src/skills/skills.js';
 import { scriptedModel } from '../src/testing/testing.js';
@@ -128,16 +129,40 @@ async function loadHookFile(path: string, dialect: HookDialect): Promise<Loaded>
   return { kind: 'hook files', source: path, isRefused, warnings, errors: [...errors, ...(failure ? [failure] : [])] };
 }
 
+/** Directories of programs whose hook files have a dialect of their own. The format of Windsurf is not supported. */
+const PLACES: readonly (readonly [string, HookDialect | undefined])[] = [
+  ['/.github/hooks/', 'copilot'],
+  ['/.copilot/', 'copilot'],
+  ['/.cursor/', 'cursor'],
+  ['/.codex/', 'codex'],
+  ['/.windsurf/', undefined],
+];
+
 /** Returns the dialect of a file with hooks; undefined for a file without hooks. */
 function dialectOf(path: string): HookDialect | undefined {
   const isNamed =
-    /(?:^|\/)hooks?[\w-]*\.json$/.test(path) || /\.(?:claude|gemini)\/settings(?:\.local)?\.json$/.test(path);
+    /(?:^|\/)hooks?[\w-]*\.json$|\/\.github\/hooks\/[^/]*\.json$/.test(path) ||
+    /\.(?:claude|gemini)\/settings(?:\.local)?\.json$/.test(path);
   if (!isNamed) return undefined;
   const text = readFileSync(path, 'utf8');
   if (!text.includes('"hooks"')) return undefined;
-  if (path.includes('/.cursor') || basename(path) === 'hooks-cursor.json') return 'cursor';
-  if (path.includes('/.codex') || basename(path) === 'hooks-codex.json') return 'codex';
-  return /"(?:BeforeTool|AfterTool|BeforeAgent|AfterAgent|BeforeModel)"/.test(text) ? 'gemini' : 'claude';
+  const place = PLACES.find(([folder]) => path.includes(folder));
+  if (place !== undefined) return place[1];
+  if (basename(path) === 'hooks-codex.json') return 'codex';
+  return dialectOfEvents(text);
+}
+
+/** Returns the dialect that has the most event names of the file. */
+function dialectOfEvents(text: string): HookDialect {
+  // Cursor and Copilot share some names. Only Copilot has commands for two shells.
+  const isForTwoShells = /"(?:bash|powershell)"/.test(text);
+  const ungrouped: HookDialect[] = isForTwoShells ? ['copilot', 'cursor'] : ['cursor', 'copilot'];
+  // Copilot has the names of Claude Code too, but no groups of hooks.
+  const isGrouped = /"hooks"\s*:\s*\[/.test(text);
+  const ids: HookDialect[] = isGrouped ? ['claude', 'gemini', ...ungrouped] : [...ungrouped, 'claude', 'gemini'];
+  const countOf = (id: HookDialect) =>
+    Object.keys(dialectNamed(id).events).filter((name) => text.includes(`"${name}"`)).length;
+  return ids.reduce((best, id) => (countOf(id) > countOf(best) ? id : best));
 }
 
 /** Replaces names, paths and numbers, so that messages with the same cause are equal. */

@@ -80,7 +80,7 @@ describe('the log of extension packages', () => {
   test('has one warning for one cause in several packages', async () => {
     const place = makePlace();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
-      files(place, name, { '.claude-plugin/plugin.json': { name, version: '1.0.0' }, 'agents/a.md': 'x' });
+      files(place, name, { '.claude-plugin/plugin.json': { name, version: '1.0.0' }, 'workflows/a.md': 'x' });
     }
     files(place, 'g', { 'bin/run': '' });
 
@@ -88,7 +88,7 @@ describe('the log of extension packages', () => {
 
     const warnings = linesOf(place, 'warn');
     expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toMatch(/Extension "a".*Extension "e".* and 2 more: agents: it is not supported/);
+    expect(warnings[0]).toMatch(/Extension "a".*Extension "e".* and 2 more: workflows: it is not supported/);
     expect(warnings[1]).toMatch(/Extension "g" \(.*\): bin: it is not supported/);
     expect(loader.status().diagnostics).toHaveLength(7);
   });

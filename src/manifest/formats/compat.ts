@@ -8,7 +8,7 @@ import type { ManifestPlace, ReadManifest } from './format.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, readJsonFile } from './strict-json.js';
-import { UNSUPPORTED } from './unread-keys.js';
+import { reportPart } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -25,7 +25,7 @@ export interface CompatManifest {
   /** Hook files, relative to the extension. `inlineHooks` are the hooks in the manifest itself. */
   readonly hookFiles: readonly string[];
   readonly inlineHooks: readonly JsonValue[];
-  /** Files and directories of parts that Keelson does not support. A warning names the existing ones. */
+  /** Files and directories of parts that Keelson does not support. The existing ones are reported. */
   readonly unsupported: readonly string[];
   /** Ignored hooks. These are errors, because a missing guard looks like a guard that has nothing to block. */
   readonly errors: readonly ManifestProblem[];
@@ -71,9 +71,9 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
       hooks,
       ...(lostGuards.length > 0 && { lostGuards }),
     },
-    errors: [...compat.errors, ...errors],
-    warnings: [...lost, ...files.warnings, ...compat.warnings, ...warnings, ...parts],
-    notes: [...(isVersion ? [] : [noVersion]), ...compat.notes],
+    errors: [...compat.errors, ...errors, ...parts.errors],
+    warnings: [...lost, ...files.warnings, ...compat.warnings, ...warnings, ...parts.warnings],
+    notes: [...(isVersion ? [] : [noVersion]), ...compat.notes, ...parts.notes],
   };
 }
 
@@ -87,11 +87,14 @@ async function hookDocuments({ hookFiles, inlineHooks }: CompatManifest, files: 
   return [...documents, ...inlineHooks.map((value) => ({ path: 'hooks', value, problems: [] }))];
 }
 
-/** Returns a problem for each existing part, unless a key of the manifest has the same name. */
-async function unsupportedParts({ unsupported, warnings }: CompatManifest, root: string) {
-  const parts = unsupported.filter((path) => !warnings.some((known) => known.path === path));
+/** Reports each existing part, unless a key of the manifest has the same name. */
+async function unsupportedParts({ unsupported, warnings, notes }: CompatManifest, root: string) {
+  const known = [...warnings, ...notes].map(({ path }) => path);
+  const parts = unsupported.filter((path) => !known.includes(path));
   const found = await Promise.all(parts.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
-  return found.flat().map((path): ManifestProblem => ({ path, message: UNSUPPORTED }));
+  const problems: Record<'errors' | 'warnings' | 'notes', ManifestProblem[]> = { errors: [], warnings: [], notes: [] };
+  for (const path of found.flat()) reportPart(path, problems);
+  return problems;
 }
 
 /** Reads further JSON files of an extension package. An existing file that cannot be read is a problem. */

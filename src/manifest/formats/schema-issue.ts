@@ -28,9 +28,17 @@ function isOtherKind(issue: Issue): boolean {
   return issue.path.length === 0 && issue.code === 'invalid_type';
 }
 
-function problemOf({ path, message }: Issue, value: unknown): ManifestProblem {
-  const isMissing = valueAt(value, path) === undefined && message.startsWith('Invalid input');
-  return { path: pathText(path), message: isMissing ? 'it is missing' : message };
+function problemOf(issue: Issue, value: unknown): ManifestProblem {
+  const { path, message } = issue;
+  const given = valueAt(value, path);
+  const isMissing = given === undefined && message.startsWith('Invalid input');
+  return { path: pathText(path), message: isMissing ? 'it is missing' : (lengthProblem(issue, given) ?? message) };
+}
+
+/** Returns the problem of a string that is too long; undefined for another issue. */
+function lengthProblem(issue: Issue, given: unknown): string | undefined {
+  if (issue.code !== 'too_big' || typeof given !== 'string') return undefined;
+  return `it must have at most ${issue.maximum} characters, got ${given.length}: shorten it`;
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -17,7 +17,22 @@ export interface ProblemLists {
   readonly notes: ManifestProblem[];
 }
 
-export const UNSUPPORTED = 'it is not supported, so it is ignored';
+const UNSUPPORTED = 'it is not supported, so it is ignored';
+
+/** Unsupported parts that most published packages have. A warning that most packages cause would hide the others. */
+const COMMON_PARTS = ['agents'];
+/** Unsupported parts that can only restrict tools: Gemini CLI ignores a policy of an extension that allows something. */
+const GUARD_PARTS = ['policies'];
+
+/** Reports a part that Keelson does not support. A lost guard is an error. */
+export function reportPart(path: string, { errors, ...lists }: ProblemLists & { errors: ManifestProblem[] }): void {
+  if (GUARD_PARTS.includes(path)) errors.push({ path, message: UNSUPPORTED });
+  else reportUnsupported(path, lists);
+}
+
+function reportUnsupported(path: string, { warnings, notes }: ProblemLists): void {
+  (COMMON_PARTS.includes(path) ? notes : warnings).push({ path, message: UNSUPPORTED });
+}
 
 /** Reports the keys without an effect. A key is worth a warning if its author can expect an effect. */
 export function reportUnreadKeys(
@@ -29,7 +44,7 @@ export function reportUnreadKeys(
     if (rules.read.includes(key) || rules.plain.includes(key)) continue;
     const path = at + key;
     const near = nearestName(key, rules.read);
-    if (rules.unsupported.includes(key)) lists.warnings.push({ path, message: UNSUPPORTED });
+    if (rules.unsupported.includes(key)) reportUnsupported(path, lists);
     else if (near !== undefined) lists.warnings.push({ path, message: `the key is unknown; did you mean "${near}"?` });
     else lists.notes.push({ path, message: 'the key is unknown, so it is ignored' });
   }

@@ -5,7 +5,15 @@ import type { HookEvent } from '../hook/event.js';
 import type { HookProblemKind } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
 import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
-import { type OutputRules, type ParsedOutput, parseOutput, readOutput, textOf, unreadFields } from './output.js';
+import {
+  type OutputRules,
+  type ParsedOutput,
+  parseOutput,
+  readOutput,
+  specificOf,
+  textOf,
+  unreadFields,
+} from './output.js';
 import {
   type HookSettings,
   inMilliseconds,
@@ -21,8 +29,10 @@ interface CopilotEvent extends DialectEvent {
   readonly input?: (source: DialectInputSource) => JsonMap;
 }
 
+type CopilotEvents = Readonly<Record<string, CopilotEvent>>;
+
 /** Events of the GitHub Copilot hooks reference at docs.github.com, file version 1, as of November 2026. */
-const EVENTS: Readonly<Record<string, CopilotEvent>> = {
+const CAMEL_CASE: CopilotEvents = {
   sessionStart: { event: 'session_start' },
   userPromptSubmitted: { event: 'before_agent' },
   preToolUse: { event: 'before_tool', input: toolInput },
@@ -40,6 +50,33 @@ const EVENTS: Readonly<Record<string, CopilotEvent>> = {
   sessionEnd: { event: 'session_end', input: () => ({ reason: 'complete' }) },
 };
 
+/** Events in PascalCase, as in Visual Studio Code. Their hooks read fields in snake_case. */
+const PASCAL_CASE: CopilotEvents = {
+  SessionStart: { event: 'session_start' },
+  UserPromptSubmit: { event: 'before_agent' },
+  PreToolUse: {
+    event: 'before_tool',
+    alias: claudeName,
+    input: ({ toolName = '' }) => ({ tool_name: claudeName(toolName) }),
+  },
+  PostToolUse: {
+    event: 'after_tool',
+    after: 'success',
+    input: (source) => ({
+      tool_result: { result_type: 'success', text_result_for_llm: resultText(source) ?? '' },
+    }),
+  },
+  PostToolUseFailure: {
+    event: 'after_tool',
+    after: 'failure',
+    input: (source) => ({ error: resultText(source) ?? '' }),
+  },
+  Stop: { event: 'after_agent', input: () => ({ stop_reason: 'end_turn' }) },
+  SessionEnd: { event: 'session_end', input: () => ({ reason: 'complete' }) },
+};
+
+const EVENTS: CopilotEvents = { ...CAMEL_CASE, ...PASCAL_CASE };
+
 /** Hooks of the GitHub Copilot CLI and of the Copilot cloud agent. */
 export const copilot: Dialect = {
   id: 'copilot',
@@ -49,19 +86,38 @@ export const copilot: Dialect = {
   worksIn: 'workspace',
   refusedAnswer: 'continued',
   hasForeignTools: true,
-  // A regular expression must match the whole name.
-  matcher: (given) => (/^[\w|]+$/.test(given) ? given : `^(?:${given})$`),
+  matcher: matcherOf,
   parse: parseCopilot,
   input: inputOf,
   read: readCopilot,
 };
 
+/** Names that hooks at `PreToolUse` read in place of Copilot's own tool names. */
+const CLAUDE_NAMES: Readonly<Record<string, string>> = {
+  ...{ bash: 'Bash', powershell: 'Bash', view: 'Read', create: 'Write', edit: 'Edit', str_replace_editor: 'Edit' },
+  ...{ apply_patch: 'Edit', grep: 'Grep', rg: 'Grep', glob: 'Glob', web_fetch: 'WebFetch', web_search: 'WebSearch' },
+  ...{ ask_user: 'AskUserQuestion', update_todo: 'TodoWrite', task: 'Agent' },
+};
+
+function claudeName(toolName: string): string {
+  return Object.hasOwn(CLAUDE_NAMES, toolName) ? (CLAUDE_NAMES[toolName] ?? toolName) : toolName;
+}
+
+/** A regular expression must match the whole name. */
+function matcherOf(given: string): string {
+  if (given === '**') return '.*';
+  return /^[\w|]+$/.test(given) ? given.replace(/\bTask\b/g, 'Agent') : `^(?:${given})$`;
+}
+
 function parseCopilot(document: JsonMap, source: HookSource): HookContent {
   return parseEvents(document, source, {
     events: EVENTS,
     other: {
-      notices: ['errorOccurred', 'notification', 'preCompact', 'subagentStart'],
-      gates: ['permissionRequest', 'subagentStop', 'userPromptTransformed'],
+      notices: [
+        ...['errorOccurred', 'notification', 'preCompact', 'subagentStart'],
+        ...['ErrorOccurred', 'Notification', 'PreCompact', 'SubagentStart'],
+      ],
+      gates: ['permissionRequest', 'subagentStop', 'userPromptTransformed', 'PermissionRequest', 'SubagentStop'],
     },
     isGrouped: false,
     matched: TOOL_EVENTS,
@@ -90,7 +146,9 @@ function readEntry(entry: JsonMap, { eventName }: Place, source: HookSource): Ho
 
 function inputOf(source: DialectInputSource): JsonMap {
   const { hook, sessionId, now } = source;
-  return { sessionId, timestamp: now, ...namedEvent(EVENTS, hook)?.input?.(source) };
+  const pascal = namedEvent(PASCAL_CASE, hook);
+  if (pascal !== undefined) return pascal.input?.(source) ?? {};
+  return { sessionId, timestamp: now, ...namedEvent(CAMEL_CASE, hook)?.input?.(source) };
 }
 
 /** `toolArgs` is a JSON string, as in version 1.0 of the CLI. */
@@ -110,6 +168,8 @@ const RULES: OutputRules = {
   fields: {
     ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text', decision: 'text' },
     ...{ reason: 'text', additionalContext: 'text', modifiedArgs: 'object', modifiedResult: 'object' },
+    stopReason: 'text',
+    hookSpecificOutput: { permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text' },
   },
   parse,
   exitCode2: warningOf,
@@ -117,7 +177,7 @@ const RULES: OutputRules = {
   effects: effectsOf,
   failure: ({ kind }, { hook }) =>
     hook.event !== 'before_tool' || OPEN_FAILURES.includes(kind) ? {} : { cancel: 'the hook failed' },
-  read: ({ event }) => READ_FIELDS[event] ?? [],
+  read: (hook) => [...(READ_FIELDS[hook.event] ?? []), ...(namedEvent(PASCAL_CASE, hook) ? VS_CODE_FIELDS : [])],
 };
 
 const READ_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
@@ -156,17 +216,30 @@ function warningOf(run: FinishedHook, reason: string): HookEffects {
   const { output } = parse(run);
   if (hook.event === 'before_tool') return { cancel: reason, ...(output && refusalOf(output, run)) };
   const text = textOf(result.stdout.trim());
-  if (hook.dialectEvent === 'postToolUseFailure' && text !== undefined) return { modelTexts: [text] };
+  const isFailure = /^postToolUseFailure$/i.test(hook.dialectEvent ?? '');
+  if (isFailure && text !== undefined) return { modelTexts: [text] };
   return reason === NO_REASON ? {} : { userText: reason };
 }
 
+/** Output fields of Visual Studio Code, which count only at events in PascalCase. */
+const VS_CODE_FIELDS = [
+  ...['continue', 'stopReason', 'hookSpecificOutput.permissionDecision'],
+  'hookSpecificOutput.permissionDecisionReason',
+];
+
 /** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
-function refusalOf({ permissionDecision, decision, ...output }: JsonObject, { hook }: FinishedHook): HookEffects {
-  if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(output.reason) ?? NO_REASON } : {};
+function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
+  const isPascal = namedEvent(PASCAL_CASE, hook) !== undefined;
+  const { permissionDecision, permissionDecisionReason, decision, reason, stopReason } = {
+    ...(isPascal && specificOf(output)),
+    ...output,
+  };
+  if (isPascal && output.continue === false) return { stop: textOf(stopReason) ?? NO_REASON };
+  if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(reason) ?? NO_REASON } : {};
   if (hook.event !== 'before_tool') return {};
-  const reason = textOf(output.permissionDecisionReason) ?? NO_REASON;
-  if (permissionDecision === 'deny') return { cancel: reason };
-  return permissionDecision === 'ask' ? { ask: reason } : {};
+  const why = textOf(permissionDecisionReason) ?? NO_REASON;
+  if (permissionDecision === 'deny') return { cancel: why };
+  return permissionDecision === 'ask' ? { ask: why } : {};
 }
 
 function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {

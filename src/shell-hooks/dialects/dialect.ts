@@ -17,6 +17,8 @@ export interface DialectEvent {
   readonly tools?: string | undefined;
   /** Returns the string that the matcher is tested with. Default: the name of the tool. */
   readonly subject?: ((args: unknown) => string | undefined) | undefined;
+  /** Returns a further name of a tool, which matchers at this event may use. */
+  readonly alias?: ((toolName: string) => string) | undefined;
 }
 
 /** Values from which a dialect builds the input of a hook. */

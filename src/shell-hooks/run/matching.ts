@@ -1,3 +1,4 @@
+import { namedEvent } from '../dialects/dialect.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
@@ -8,17 +9,21 @@ import { shownArgs, shownToolName } from './tool-names.js';
 
 /**
  * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. For a tool
- * of the hook's own extension package, adds the name without the name of the package.
+ * of the hook's own extension package, adds the name without the name of the package. Adds the alias of the hook's event.
  */
 export function namesOf(
   tool: string | undefined,
-  hook: Pick<ShellHook, 'dialect' | 'extension'>,
+  hook: Pick<ShellHook, 'dialect' | 'dialectEvent' | 'extension'>,
   names: ToolNames,
 ): readonly string[] {
   if (tool === undefined) return [];
   const prefix = `mcp__${hook.extension}-`;
   const own = hook.extension !== undefined && tool.startsWith(prefix) ? [`mcp__${tool.slice(prefix.length)}`] : [];
-  return [tool, ...own].flatMap((name) => [name, shownToolName(hook, name, names)]);
+  const { alias } = namedEvent(dialectOf(hook.dialect).events, hook) ?? {};
+  return [tool, ...own].flatMap((name) => {
+    const shown = shownToolName(hook, name, names);
+    return alias === undefined ? [name, shown] : [name, shown, alias(shown)];
+  });
 }
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */

@@ -262,7 +262,7 @@ describe('a published Claude Code plugin', () => {
     files(place, 'p', {
       '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', author: { name: 'Ada' } },
       'workflows/review.md': 'Review.',
-      'agents/reviewer.md': '---\nname: reviewer\ndescription: Reviews.\n---\nYou review.',
+      'output-styles/short.md': 'Be short.',
       'README.md': '# p',
     });
 
@@ -272,11 +272,27 @@ describe('a published Claude Code plugin', () => {
       {
         level: 'warning',
         problems: [
-          { path: 'agents', message: 'it is not supported, so it is ignored' },
           { path: 'workflows', message: 'it is not supported, so it is ignored' },
+          { path: 'output-styles', message: 'it is not supported, so it is ignored' },
         ],
       },
     ]);
+  });
+
+  test('with agents, which most plugins have, is loaded without a warning', async () => {
+    const place = makePlace();
+    const agent = '---\nname: reviewer\ndescription: Reviews.\n---\nYou review.';
+    files(place, 'a', { '.claude-plugin/plugin.json': { name: 'a', version: '1.0.0' }, 'agents/reviewer.md': agent });
+    files(place, 'b', {
+      '.claude-plugin/plugin.json': { name: 'b', version: '1.0.0', agents: './custom' },
+      'custom/reviewer.md': agent,
+    });
+    files(place, 'c', { 'gemini-extension.json': { name: 'c', version: '1.0.0' }, 'agents/reviewer.md': agent });
+
+    const { loader } = await place.load(both);
+
+    const noted = { level: 'info', problems: [{ path: 'agents', message: 'it is not supported, so it is ignored' }] };
+    expect(loader.status().diagnostics).toMatchObject([noted, noted, noted]);
   });
 });
 
@@ -375,6 +391,11 @@ describe('a mistake in another program’s manifest', () => {
       claude({ userConfig: { n: { max: 3 } } }),
       'warning userConfig.n.max: it is not supported, so it is ignored',
     ],
+    [
+      'policies, which guard tools',
+      told({ 'gemini-extension.json': { name: 'x', version: '1.0.0' }, 'policies/a.toml': '' }),
+      'error policies: it is not supported, so it is ignored',
+    ],
     ['programs', claude({}, { 'bin/x': '' }), 'warning bin: it is not supported, so it is ignored'],
     [
       'a settings.json',
@@ -387,6 +408,11 @@ describe('a mistake in another program’s manifest', () => {
       'error hooks/hooks.json hooks.Stop: the key at line 1, column 21 is repeated in its object: only the last value is used',
     ],
     ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
+    [
+      'a long name',
+      told({ 'gemini-extension.json': { name: 'a'.repeat(71), version: '1.0.0' } }),
+      'error name: it must have at most 64 characters, got 71: shorten it',
+    ],
   ])('is reported: %s', async (_what, run, line) => {
     expect((await run()).lines).toEqual([line]);
   });

@@ -189,9 +189,86 @@ test('reads all hook files of a directory, sorted by name, first of the user, th
   expect(hooks.status().diagnostics).toEqual([]);
 });
 
+test('passes the fields of Visual Studio Code to hooks at events in PascalCase', async () => {
+  const events = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'Stop'];
+  const hooks = copilotHooks(
+    Object.fromEntries([...events, 'SessionEnd'].map((event) => [event, [bash(`cat > ${event}.json`)]])),
+  );
+  const broken = countingTool('write_file', () => {
+    throw new RangeError('leak');
+  });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('write_file', {}), calls('run_command', { command: 'ls' }), says('done')],
+    tools: [countingTool('run_command').tool, broken.tool],
+  });
+  const session = await agent.session({ id: 's1' });
+  await session.run('go');
+  await session.close();
+  const named = (event: string) => ({
+    ...{ hook_event_name: event, session_id: 's1', timestamp: expect.stringContaining('T'), cwd: lab.workspace },
+  });
+  const call = { tool_input: { command: 'ls' } };
+
+  expect(given('SessionStart.json')).toMatchObject({ ...named('SessionStart'), source: 'startup' });
+  expect(given('UserPromptSubmit.json')).toMatchObject({ ...named('UserPromptSubmit'), prompt: 'go' });
+  expect(given('PreToolUse.json')).toMatchObject({ ...named('PreToolUse'), ...call, tool_name: 'Bash' });
+  expect(given('PreToolUse.json')).not.toHaveProperty('toolName');
+  expect(given('PostToolUse.json')).toMatchObject({
+    ...{ ...named('PostToolUse'), ...call, tool_name: 'bash' },
+    tool_result: { result_type: 'success', text_result_for_llm: 'done' },
+  });
+  expect(given('PostToolUseFailure.json')).toMatchObject({ error: expect.stringContaining('leak') });
+  expect(given('Stop.json')).toMatchObject({ ...named('Stop'), stop_reason: 'end_turn', stop_hook_active: false });
+  expect(given('SessionEnd.json')).toMatchObject({ ...named('SessionEnd'), reason: 'complete' });
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
+test.each([
+  ['Bash', 1],
+  ['bash', 1],
+  ['Edit|Bash', 1],
+  ['Ba.h', 1],
+  ['**', 1],
+  ['', 1],
+  ['Edit', 0],
+  ['Ba', 0],
+  ['B', 0],
+])('a PreToolUse hook with the matcher "%s" refuses a call of bash %d times', async (matcher, refusals) => {
+  const refusal = JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason: 'No.' });
+  const hooks = copilotHooks({ PreToolUse: [bash(`echo '${refusal}'`, { matcher })] });
+  const { tool, inputs } = countingTool('run_command');
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('run_command', { command: 'ls' }), says('ok')],
+    tools: [tool, countingTool('write_file').tool],
+  });
+  await agent.run('go');
+
+  expect(inputs).toHaveLength(1 - refusals);
+});
+
+test.each([
+  [
+    'deny in hookSpecificOutput',
+    { hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'No.' } },
+  ],
+  ['continue: false', { continue: false, stopReason: 'No.' }],
+])('a PreToolUse hook refuses a call as in Visual Studio Code: %s', async (_title, output) => {
+  const guard = bash(`echo '${JSON.stringify(output)}'`);
+  const { tool, inputs } = countingTool('run_command');
+  const hooks = copilotHooks({ PreToolUse: [guard] });
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  const said = await agentWith(lab, hooks, { script, tools: [tool] })
+    .agent.run('go')
+    .then(({ messages }) => JSON.stringify(messages), String);
+
+  expect(inputs).toEqual([]);
+  expect(said).toContain('No.');
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
 test('reports unsupported hooks, and reports guards among them as errors', async () => {
   const hooks = copilotHooks({
-    PreToolUse: [bash('true')],
+    pretooluse: [bash('true')],
     permissionRequest: [bash('true')],
     errorOccurred: [bash('true')],
     preToolUse: [
