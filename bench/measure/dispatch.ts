@@ -50,8 +50,8 @@ function apart(bytes: number, others: number): number {
 export async function timeDispatch(setting: Setting): Promise<Figure[]> {
   const { builds } = setting;
   const lanes = [builds.bare, builds.whole].map((side) => ({ side, work: ROUND }));
-  // Each process is optimised slightly differently, so two per cent is visible only over many processes.
-  const rounds = await race(lanes, { ...setting.race, rounds: setting.race.rounds * 3 });
+  // V8 optimises each process slightly differently, so two per cent is visible only over many processes.
+  const rounds = await race(lanes, { ...setting.race, rounds: setting.race.rounds * 8 });
   const note = `${timesNote(rounds, 1, 0)}; removed in ${builds.places} places`;
   return [figureOf(ratios(rounds, 1, 0), { name: 'time against no dispatch', unit: '×', bound: 1.02, note })];
 }

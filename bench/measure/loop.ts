@@ -12,17 +12,17 @@ interface Comparison {
 /** The ratio of the library's time to the floor's time for the same work. */
 export function compare({ name, work, bound }: Comparison) {
   return async (setting: Setting): Promise<Figure[]> => {
-    const rounds = await race(lanesOf(setting, work), twice(setting));
+    const rounds = await race(lanesOf(setting, work), manyRounds(setting));
     return [figureOf(ratios(rounds, 1, 0), { name, unit: '×', bound, note: timesNote(rounds, 1, 0) })];
   };
 }
 
 /**
- * Each process is optimised slightly differently. The effect is largest in short runs, which therefore use more
+ * V8 optimises each process slightly differently. The effect is largest in short runs, which therefore use more
  * processes.
  */
-function twice({ race }: Setting): RaceOptions {
-  return { ...race, rounds: race.rounds * 2 };
+function manyRounds({ race }: Setting): RaceOptions {
+  return { ...race, rounds: race.rounds * 4 };
 }
 
 /**
@@ -37,7 +37,7 @@ export async function measureTurns(setting: Setting): Promise<Figure[]> {
   const few = lanesOf(setting, { turns: 20, calls: 1 });
   const many = lanesOf(setting, { turns: 200, calls: 1 });
   const lanes = [...few, ...many].map((lane) => ({ ...lane, ...ONE_HEAP }));
-  const rounds = await race(lanes, twice(setting));
+  const rounds = await race(lanes, manyRounds(setting));
   // The final answer counts as a turn.
   const growth = (short: number, long: number) =>
     perRound(rounds, (taken) => perTurn(taken, long, 201) / perTurn(taken, short, 21));
