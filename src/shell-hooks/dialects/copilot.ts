@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
+import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import type { HookProblemKind } from '../hook/problem.js';
@@ -169,7 +170,10 @@ const RULES: OutputRules = {
     ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text', decision: 'text' },
     ...{ reason: 'text', additionalContext: 'text', modifiedArgs: 'object', modifiedResult: 'object' },
     stopReason: 'text',
-    hookSpecificOutput: { permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text' },
+    hookSpecificOutput: {
+      ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text' },
+      ...{ updatedInput: 'object', additionalContext: 'text' },
+    },
   },
   parse,
   exitCode2: warningOf,
@@ -177,7 +181,7 @@ const RULES: OutputRules = {
   effects: effectsOf,
   failure: ({ kind }, { hook }) =>
     hook.event !== 'before_tool' || OPEN_FAILURES.includes(kind) ? {} : { cancel: 'the hook failed' },
-  read: (hook) => [...(READ_FIELDS[hook.event] ?? []), ...(namedEvent(PASCAL_CASE, hook) ? VS_CODE_FIELDS : [])],
+  read: (hook) => [...(READ_FIELDS[hook.event] ?? []), ...vsCodeFields(hook)],
 };
 
 const READ_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
@@ -221,15 +225,24 @@ function warningOf(run: FinishedHook, reason: string): HookEffects {
   return reason === NO_REASON ? {} : { userText: reason };
 }
 
-/** Output fields of Visual Studio Code, which count only at events in PascalCase. */
-const VS_CODE_FIELDS = [
-  ...['continue', 'stopReason', 'hookSpecificOutput.permissionDecision'],
-  'hookSpecificOutput.permissionDecisionReason',
-];
+function isPascalCase(hook: ShellHook): boolean {
+  return namedEvent(PASCAL_CASE, hook) !== undefined;
+}
+
+/** Returns the output fields of Visual Studio Code, which count only at events in PascalCase. */
+function vsCodeFields(hook: ShellHook): readonly string[] {
+  if (!isPascalCase(hook)) return [];
+  const { event } = hook;
+  const fields = ['continue', 'stopReason'];
+  if (event !== 'after_agent') fields.push('hookSpecificOutput.additionalContext');
+  if (event !== 'before_tool') return fields;
+  const specific = ['permissionDecision', 'permissionDecisionReason', 'updatedInput'];
+  return [...fields, ...specific.map((field) => `hookSpecificOutput.${field}`)];
+}
 
 /** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
 function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
-  const isPascal = namedEvent(PASCAL_CASE, hook) !== undefined;
+  const isPascal = isPascalCase(hook);
   const { permissionDecision, permissionDecisionReason, decision, reason, stopReason } = {
     ...(isPascal && specificOf(output)),
     ...output,
@@ -242,11 +255,14 @@ function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
   return permissionDecision === 'ask' ? { ask: why } : {};
 }
 
-function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {
-  const { modifiedArgs, modifiedResult } = output;
-  if (event === 'before_tool') return { ...(isObject(modifiedArgs) && { input: modifiedArgs as JsonObject }), ...no };
-  const context = event === 'after_agent' ? undefined : textOf(output.additionalContext);
+function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
+  const { event } = hook;
+  const specific = isPascalCase(hook) ? specificOf(output) : {};
+  const { modifiedArgs = specific.updatedInput, modifiedResult } = output;
+  const common = event === 'before_tool' ? undefined : output.additionalContext;
+  const context = event === 'after_agent' ? undefined : textOf(common ?? specific.additionalContext);
   return {
+    ...(event === 'before_tool' && isObject(modifiedArgs) && { input: modifiedArgs as JsonObject }),
     ...(event === 'after_tool' && isObject(modifiedResult) && resultOf(modifiedResult as JsonObject)),
     ...(context !== undefined && { modelTexts: [context] }),
     ...no,

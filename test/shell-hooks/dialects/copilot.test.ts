@@ -266,6 +266,38 @@ test.each([
   expect(hooks.status().diagnostics).toEqual([]);
 });
 
+test('applies updatedInput and additionalContext of Visual Studio Code', async () => {
+  const context = (event: string, more = {}) => [
+    bash(`echo '${JSON.stringify({ hookSpecificOutput: { additionalContext: `from ${event}`, ...more } })}'`),
+  ];
+  const hooks = copilotHooks({
+    SessionStart: context('start'),
+    PreToolUse: context('pre', { updatedInput: { command: 'pwd' } }),
+    PostToolUse: context('post'),
+  });
+  const { tool, inputs } = countingTool('run_command');
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  const { agent } = agentWith(lab, hooks, { script, tools: [tool] });
+  const session = await agent.session({ id: 's1' });
+  const { messages } = await session.run('go');
+
+  expect(inputs).toEqual([{ command: 'pwd' }]);
+  const text = JSON.stringify(messages);
+  for (const event of ['start', 'pre', 'post']) expect(text).toContain(`from ${event}`);
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
+test('ignores fields of Visual Studio Code at events in camelCase, and says so', async () => {
+  const output = JSON.stringify({ hookSpecificOutput: { updatedInput: { command: 'pwd' } } });
+  const hooks = copilotHooks({ preToolUse: [bash(`echo '${output}'`)] });
+  const { tool, inputs } = countingTool('run_command');
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  await agentWith(lab, hooks, { script, tools: [tool] }).agent.run('go');
+
+  expect(inputs).toEqual([{ command: 'ls' }]);
+  expect(hooks.status().diagnostics[0]?.message).toContain('hookSpecificOutput');
+});
+
 test('reports unsupported hooks, and reports guards among them as errors', async () => {
   const hooks = copilotHooks({
     pretooluse: [bash('true')],
