@@ -1,4 +1,3 @@
-import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { Verdict } from '../../lifecycle/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
@@ -10,19 +9,19 @@ import { saveRun } from './turn.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
-/** Ends the run, after the `afterAgent` hooks. Returns its result. Throws RejectedError if the run was rejected. */
-export function conclude(run: Run): Awaitable<RunResult<unknown>> {
+/** Calls the `afterAgent` hooks. Returns the text of the run. Throws RejectedError if the run was rejected. */
+export function conclude(run: Run): string | Promise<string> {
   return run.end.verdict === undefined ? afterAgent(run, run.end.answer ?? '') : obey(run, run.end.verdict);
 }
 
-function obey(run: Run, { action, by, point }: Verdict): Awaitable<RunResult<unknown>> {
+function obey(run: Run, { action, by, point }: Verdict): string | Promise<string> {
   if (action.type === 'suspend') return afterAgent(run, run.end.answer ?? '');
   if (action.type === 'reject') throw run.end.own(new RejectedError(action.reason, by, point));
   return respond(run, action.text);
 }
 
 /** Ends the run with the text of a lifecycle. The text is checked and saved like an answer of the model. */
-async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
+async function respond(run: Run, text: string): Promise<string> {
   if (run.listeners.active) announceText(run, text);
   run.conversation.flush();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
@@ -31,22 +30,15 @@ async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
   return afterAgent(run, text);
 }
 
-function afterAgent(run: Run, text: string): Awaitable<RunResult<unknown>> {
+function afterAgent(run: Run, text: string): string | Promise<string> {
   run.end.closing = true;
-  return run.config.chain.afterAgent === undefined ? complete(run, text) : passText(run, text);
+  return run.config.chain.afterAgent === undefined
+    ? text
+    : runWaterfall(run.config.chain.afterAgent as Waterfall<string>, text, run);
 }
 
-function passText(run: Run, text: string): Awaitable<RunResult<unknown>> {
-  const passed = runWaterfall(run.config.chain.afterAgent as Waterfall<string>, text, run);
-  return isPromise(passed) ? completeLater(run, passed) : complete(run, passed);
-}
-
-// A separate function: with a closure, `passText` would allocate a context for every run.
-function completeLater(run: Run, passing: PromiseLike<string>): PromiseLike<RunResult<unknown>> {
-  return passing.then((text) => complete(run, text));
-}
-
-function complete(run: Run, text: string): RunResult<unknown> {
+/** Ends the run with its final text. Returns its result. */
+export function complete(run: Run, text: string): RunResult<unknown> {
   run.end.finish();
   run.config.life.endRun();
   // One object literal: spreading the common members would take a tenth of the time of a run.

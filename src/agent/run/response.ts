@@ -1,5 +1,4 @@
 import { describeError, HookResultInvalidError } from '../../errors.js';
-import { isPromise } from '../../internal/promise.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { checkResponse } from '../../model/check-response.js';
 import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
@@ -11,15 +10,13 @@ import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
-/**
- * Validates a response, calls the `afterModel` hooks, adds the response to the conversation, and returns the tool calls
- * to run. If a hook returns a promise, adds nothing yet and returns a promise of the response. Pass that response to
- * `keepJudged`.
- */
-export function takeResponse(run: Run, given: ModelResponse): TurnCalls | undefined | Promise<ModelResponse> {
+/** Validates a response and calls the `afterModel` hooks. */
+export function judgeResponse(run: Run, given: ModelResponse): ModelResponse | Promise<ModelResponse> {
   const response = run.isPlain ? acceptResponse(run, given) : checkWrapped(run, given);
   run.asking = false;
-  return run.config.chain.afterModel === undefined ? keepResponse(run, response) : passResponse(run, response);
+  return run.config.chain.afterModel === undefined || run.end.verdict !== undefined
+    ? response
+    : runWaterfall(run.config.chain.afterModel as Waterfall<ModelResponse>, response, run);
 }
 
 /** Checks the response of the hooks around the model call, since a hook may change the response in place. */
@@ -34,19 +31,9 @@ function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
   }
 }
 
-function passResponse(run: Run, response: ModelResponse): TurnCalls | undefined | Promise<ModelResponse> {
-  if (run.end.verdict !== undefined) return keepResponse(run, response);
-  const judging = runWaterfall(run.config.chain.afterModel as Waterfall<ModelResponse>, response, run);
-  return isPromise(judging) ? judging : keepJudged(run, judging);
-}
-
-/** Adds a response to the conversation after the `afterModel` hooks. Returns the tool calls to run. */
-export function keepJudged(run: Run, response: ModelResponse): TurnCalls | undefined {
+/** Adds a response to the conversation. Returns the tool calls to run. */
+export function keepResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
   run.end.throwIfAborted();
-  return keepResponse(run, response);
-}
-
-function keepResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
   run.response = response;
   if (run.end.verdict !== undefined) return takeWithheld(run, response);
   if (run.listeners.active) announceModelEnd(run, response);

@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from '../../internal/promise.js';
+import { isAsync } from '../../internal/promise.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
@@ -7,14 +7,14 @@ import type { RunResult } from '../run-result.js';
 import { asksAgain } from './calls/asks-again.js';
 import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
 import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
-import { conclude } from './conclude.js';
+import { complete, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { weighAnswer } from './output.js';
-import { keepJudged, takeResponse } from './response.js';
+import { judgeResponse, keepResponse } from './response.js';
 import { decideAnswer } from './resume/decide-answer.js';
 import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
-import { finishTurn, selectTools, startTurn } from './turn.js';
+import { adoptMessages, askModel, finishTurn, selectTools, startTurn } from './turn.js';
 
 /** Larger than any number of lifecycles. An integer, because engines handle it faster than Infinity. */
 const ALL = 2 ** 30;
@@ -28,15 +28,21 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
   let isEntered = false;
   for (;;) {
     try {
-      const entering = isEntered ? undefined : enter(run, message);
-      isEntered = true;
-      let calls = isPromise(entering) ? await entering : entering;
+      let calls: TurnCalls | undefined;
+      if (!isEntered) {
+        isEntered = true;
+        const entering = enter(run, message);
+        const beginning = begin(run, message, isAsync(entering) ? await entering : entering);
+        if (beginning !== undefined) calls = await beginning;
+      }
       while (calls !== undefined || !isOver(run)) {
         if (calls === undefined) {
-          const given = await startTurn(run);
+          const passing = startTurn(run);
+          if (passing !== undefined) adoptMessages(run, await passing);
+          const given = await askModel(run);
           if (run.asking) {
-            const taking = takeResponse(run, given as ModelResponse);
-            calls = taking instanceof Promise ? keepJudged(run, await taking) : taking;
+            const judging = judgeResponse(run, given as ModelResponse);
+            calls = keepResponse(run, isAsync(judging) ? await judging : judging);
           }
         }
         if (calls !== undefined) {
@@ -57,41 +63,27 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
         if (weighing !== undefined) await weighing;
       }
       const concluding = conclude(run);
-      return isPromise(concluding) ? await concluding : concluding;
+      return complete(run, isAsync(concluding) ? await concluding : concluding);
     } catch (error) {
       if (!asksAgain(run, error)) throw await failRun(run, error);
     }
   }
 }
 
-/** Calls `beforeAgent` and adds the user message. Returns the tool calls of a resumed run. */
-function enter(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
+/** Calls `beforeAgent`. Returns the text of the input, or undefined without such a hook. */
+function enter(run: Run, message: UserMessage | undefined): string | undefined | Promise<string> {
   if (run.listeners.active) announceRun(run, message);
-  const beforeAgent = run.config.chain.beforeAgent;
-  return beforeAgent === undefined ? begin(run, message) : passInput(run, message, beforeAgent);
+  return run.config.chain.beforeAgent === undefined ? undefined : passInput(run, message);
 }
 
-function passInput(
-  run: Run,
-  message: UserMessage | undefined,
-  waterfall: Waterfall<string>,
-): Awaitable<TurnCalls | undefined> {
+function passInput(run: Run, message: UserMessage | undefined): string | Promise<string> {
   run.end.throwIfAborted();
+  const waterfall = run.config.chain.beforeAgent as Waterfall<string>;
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
   // A resumed run without a message has no text to change.
   const takesNone = message === undefined && isResumed(run);
-  const entered = runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
-  return isPromise(entered) ? beginLater(run, message, entered) : begin(run, withText(message, entered));
-}
-
-// A separate function: with a closure, `passInput` would allocate a context for every run.
-function beginLater(
-  run: Run,
-  message: UserMessage | undefined,
-  entering: PromiseLike<string>,
-): PromiseLike<TurnCalls | undefined> {
-  return entering.then((text) => begin(run, withText(message, text)));
+  return runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
 }
 
 function isResumed({ conversation: { resuming, deciding } }: Run): boolean {
@@ -106,8 +98,14 @@ function withText(message: UserMessage | undefined, text: string): UserMessage |
   return { role: 'user', content: [{ type: 'text', text }, ...others] };
 }
 
-function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
+/** Adds the user message, with the text of the `beforeAgent` hooks. Returns the tool calls of a resumed run. */
+function begin(
+  run: Run,
+  input: UserMessage | undefined,
+  text: string | undefined,
+): Promise<TurnCalls | undefined> | undefined {
   const { conversation } = run;
+  const message = text === undefined ? input : withText(input, text);
   run.end.throwIfAborted();
   if (run.end.verdict === undefined) run.end.entered = ALL;
   if (conversation.resuming !== undefined) return resume(run, message);

@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from '../../internal/promise.js';
+import { type Awaitable, isAsync } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { Message } from '../../model/message.js';
@@ -14,15 +14,12 @@ import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-ev
 
 const NO_TOOLS = new ToolSnapshot([]);
 
-/**
- * Starts a turn: calls the `beforeModel` and `beforeToolSelection` hooks, sets `run.asking`, and calls the model. Returns
- * the response, which is not validated yet. If a hook ends the run, `run.asking` stays false, and the result is undefined.
- */
-export function startTurn(run: Run): Awaitable<ModelResponse | undefined> {
+/** Starts a turn and calls the `beforeModel` hooks. If they wait, returns a promise of messages for `adoptMessages`. */
+export function startTurn(run: Run): Promise<readonly Message[]> | undefined {
   if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
   run.turn += 1;
   if (run.listeners.active) announceTurn(run);
-  return run.config.chain.beforeModel === undefined ? askWithTools(run) : passMessages(run);
+  return run.config.chain.beforeModel === undefined ? undefined : passMessages(run);
 }
 
 /** Throws TurnLimitError at the limit. With `atLimit: 'answer'`, one more turn is allowed. */
@@ -31,30 +28,31 @@ function checkTurnLimit(run: Run): void {
   if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
 }
 
-function passMessages(run: Run): Awaitable<ModelResponse | undefined> {
+function passMessages(run: Run): Promise<readonly Message[]> | undefined {
   const waterfall = run.config.chain.beforeModel as Waterfall<readonly Message[]>;
   const messages = runWaterfall(waterfall, run.conversation.history, run);
-  return isPromise(messages) ? askWithLater(run, messages) : askWith(run, messages);
+  return isAsync(messages) ? messages : adoptMessages(run, messages);
+}
+
+/** Takes over the messages of the `beforeModel` hooks. */
+export function adoptMessages(run: Run, messages: readonly Message[]): undefined {
+  run.conversation.adopt(messages);
+  run.end.throwIfAborted();
+}
+
+/**
+ * Calls the `beforeToolSelection` hooks, sets `run.asking`, and calls the model. Returns the response, which is not
+ * validated yet. If a hook ends the run, `run.asking` stays false, and the result is undefined.
+ */
+export function askModel(run: Run): Awaitable<ModelResponse | undefined> {
+  if (run.end.verdict !== undefined) return undefined;
+  const selecting = selectTools(run);
+  return selecting === undefined ? callModelOnce(run) : askLater(run, selecting);
 }
 
 // A separate function: engines allocate a scope for the variables of a closure on each call, even if it is never created.
-function askWithLater(run: Run, passing: PromiseLike<readonly Message[]>): PromiseLike<ModelResponse | undefined> {
-  return passing.then((messages) => askWith(run, messages));
-}
-
-function askWith(run: Run, messages: readonly Message[]): Awaitable<ModelResponse | undefined> {
-  run.conversation.adopt(messages);
-  run.end.throwIfAborted();
-  return run.end.verdict === undefined ? askWithTools(run) : undefined;
-}
-
-function askWithTools(run: Run): Awaitable<ModelResponse | undefined> {
-  const selecting = selectTools(run);
-  return selecting === undefined ? askModel(run) : askLater(run, selecting);
-}
-
 function askLater(run: Run, selecting: PromiseLike<void>): PromiseLike<ModelResponse | undefined> {
-  return selecting.then(() => askModel(run));
+  return selecting.then(() => callModelOnce(run));
 }
 
 /** Stores the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
@@ -69,7 +67,7 @@ function narrowTools(run: Run, all: ToolSnapshot): PromiseLike<void> | undefined
   const waterfall = run.config.chain.beforeToolSelection as Waterfall<readonly Tool[]>;
   // A copy, so that a hook that changes the array in place affects this turn only.
   const tools = runWaterfall(waterfall, [...all.tools], run);
-  return isPromise(tools) ? tools.then((later) => adoptTools(run, later)) : adoptTools(run, tools);
+  return isAsync(tools) ? tools.then((later) => adoptTools(run, later)) : adoptTools(run, tools);
 }
 
 function adoptTools(run: Run, tools: readonly Tool[]): undefined {
@@ -77,7 +75,7 @@ function adoptTools(run: Run, tools: readonly Tool[]): undefined {
 }
 
 /** Calls the model, through the `wrapModelCall` hooks if there are any. */
-function askModel(run: Run): Awaitable<ModelResponse | undefined> {
+function callModelOnce(run: Run): Awaitable<ModelResponse | undefined> {
   run.end.throwIfAborted();
   if (run.end.verdict !== undefined) return undefined;
   if (run.listeners.active) announceModel(run);
