@@ -3,19 +3,7 @@ export type Awaitable<T> = T | PromiseLike<T>;
 
 /** True for a promise or any other object with a `then` method. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  if (typeof value !== 'object' || value === null) return false;
-  return value instanceof AsyncPromise || typeof (value as { then?: unknown }).then === 'function';
-}
-
-/** The class of the promises of async functions. An application may have replaced the global `Promise`. */
-const AsyncPromise = (async () => {})().constructor as PromiseConstructor;
-
-/**
- * True for a promise of an async function. Faster than `isPromise` for objects of many shapes, because it does not read
- * `then`.
- */
-export function isAsync<T>(value: T | Promise<T>): value is Promise<T> {
-  return value instanceof AsyncPromise;
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** A promise with its `resolve` and `reject` functions. */

@@ -33,15 +33,18 @@ export interface CallScope {
   readonly open: boolean;
   /** The number of hooks and `next` calls that are pending, without those whose promise the outermost hook has returned. */
   busy: number;
-  /** The last result that the call or a hook returned and that was found valid. */
+  /** The last result that the call or a hook returned and that was found valid. At first `NO_RESULT`. */
   result: unknown;
   /** The last promise of a hook whose rejection is handled even if no other hook awaits it. */
   silent: Promise<unknown> | undefined;
 }
 
+/** Differs from every value that a hook can return. */
+export const NO_RESULT = Symbol();
+
 /** Returns the scope of a tool call. */
 export function scopeOf(run: HookRun): CallScope {
-  return { run, open: true, busy: 0, result: undefined, silent: undefined };
+  return { run, open: true, busy: 0, result: NO_RESULT, silent: undefined };
 }
 
 /** Key of the internal run inside a RunContext. */

@@ -15,6 +15,8 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   expected: 'beforeAgent must return the input as a string, an action, or nothing',
   call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
   isValue: isString,
+  takesNoValue: false,
+  guard: undefined,
   show: (input) => input,
 };
 
@@ -31,7 +33,7 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
     assertComplete(result);
     return true;
   },
-  show: (messages) => messages.length,
+  takesNoValue: false,
   guard(messages, copy) {
     if (copy !== undefined) {
       if (hasSame(messages, copy)) return copy;
@@ -46,6 +48,7 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
     }
     return messages.slice();
   },
+  show: (messages) => messages.length,
 };
 
 export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
@@ -58,6 +61,8 @@ export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
     assertDistinct(result);
     return true;
   },
+  takesNoValue: false,
+  guard: undefined,
   show: (tools) => tools.map((tool) => tool.name),
 };
 
@@ -67,7 +72,7 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   expected: 'afterModel must return a HookAction or nothing',
   call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run.context as never),
   isValue: (_result): _result is ModelResponse => false,
-  show: (response) => response,
+  takesNoValue: false,
   guard(response, copy) {
     if (copy !== undefined) {
       try {
@@ -80,6 +85,7 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
     }
     return copyOf(response);
   },
+  show: (response) => response,
 };
 
 export const afterAgentPoint: WaterfallPoint<string> = {
@@ -88,6 +94,8 @@ export const afterAgentPoint: WaterfallPoint<string> = {
   expected: 'afterAgent must return the result as a string, or nothing',
   call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run.context as never),
   isValue: isString,
+  takesNoValue: false,
+  guard: undefined,
   show: (result) => result,
 };
 

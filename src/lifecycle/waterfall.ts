@@ -8,7 +8,10 @@ import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
 import type { HookRun, HookSite } from './hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/** A hook point whose hooks get a value in turn, each the value that the previous hook returned. */
+/**
+ * A hook point whose hooks get a value in turn, each the value that the previous hook returned. All points have the same
+ * members in the same order, because engines read such objects faster.
+ */
 export interface WaterfallPoint<T> {
   readonly name: HookPoint;
   /** The actions that a hook may return here. */
@@ -19,12 +22,12 @@ export interface WaterfallPoint<T> {
   /** Returns true if the hook returned a new value. May throw if the value is invalid. */
   isValue(result: unknown): result is T;
   /** If true, a returned value is ignored, but an action counts. */
-  readonly takesNoValue?: boolean;
+  readonly takesNoValue: boolean;
   /**
    * Compares the value with its copy from before the hook. If the hook made the value invalid, undoes all changes of the hook
    * and throws. Returns a copy to compare with after the next hook.
    */
-  guard?(value: T, copy: T | undefined): T;
+  readonly guard: ((value: T, copy: T | undefined) => T) | undefined;
   /** Converts the value for `Decision.before` and `Decision.after`. */
   show(value: T): unknown;
 }
@@ -36,37 +39,35 @@ export interface Waterfall<T> {
 }
 
 /**
- * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Runs
- * synchronously until a hook returns a promise. Stops early if a hook ends the run; `run.end.verdict` is set then.
+ * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Stops early if a
+ * hook ends the run; `run.end.verdict` is set then. Returns a PendingWaterfall as soon as a hook returns a promise.
  */
-export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | Promise<T> {
+export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | PendingWaterfall<T> {
   const { point, entries } = waterfall;
-  const { name } = point;
-  const isCounted = name === 'beforeAgent' || name === 'afterAgent';
   let current = value;
   let copy: T | undefined;
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i] as RegisteredLifecycle;
-    if (isCounted ? !enter(name, entry, run) : entry.status.inert) continue;
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as RegisteredLifecycle;
+    if (!enter(point.name, entry, run)) continue;
     const value = current;
     if (copy === undefined) copy = point.guard?.(value, copy);
     try {
       const result = point.call(entry, value, run);
-      if (isPromise(result)) return finishWaterfall(waterfall, run, { index: i, value, copy, result });
+      if (isPromise(result)) return new PendingWaterfall(waterfall, run, { index, value, copy, result });
       if (copy !== undefined) copy = point.guard?.(value, copy);
-      if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
+      if (result !== undefined) current = takeResult({ entry, point: point.name, run }, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
-      const site = { entry, point: name, run };
+      const site = { entry, point: point.name, run };
       copy = repair(site, point, { value, copy });
       if (takeFailure(site, error)) return current;
     }
-    if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
+    if (leave(point.name, entry, run)) return current;
   }
   return current;
 }
 
-/** The state of a waterfall when a hook has returned a promise. */
+/** The state of a waterfall when a hook has returned `result`. */
 interface WaterfallState<T> {
   readonly index: number;
   readonly value: T;
@@ -74,42 +75,91 @@ interface WaterfallState<T> {
   readonly result: unknown;
 }
 
-async function finishWaterfall<T>(
-  { point, entries }: Waterfall<T>,
-  run: HookRun,
-  state: WaterfallState<T>,
-): Promise<T> {
-  const { name } = point;
-  const isCounted = name === 'beforeAgent' || name === 'afterAgent';
-  let current = state.value;
-  let { copy } = state;
-  for (let i = state.index; i < entries.length; i++) {
-    const entry = entries[i] as RegisteredLifecycle;
-    if (i > state.index && (isCounted ? !enter(name, entry, run) : entry.status.inert)) continue;
-    const value = current;
-    if (copy === undefined) copy = point.guard?.(value, copy);
-    try {
-      const returned = i === state.index ? state.result : point.call(entry, value, run);
-      const isBound = name === 'beforeAgent' || entry.timeoutMs !== undefined || run.end.stop !== undefined;
-      const waits = isPromise(returned);
-      const result = waits ? await (isBound ? boundHook({ entry, point: name, run }, returned) : returned) : returned;
-      run.end.throwIfAborted();
-      // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
-      if (isCounted) run.end.entering = undefined;
-      if (copy !== undefined) copy = point.guard?.(value, copy);
-      if (result !== undefined) current = takeResult({ entry, point: name, run }, point, { value, result });
-      if (current !== value) copy = undefined;
-    } catch (error) {
-      const site = { entry, point: name, run };
-      copy = repair(site, point, { value, copy });
-      if (takeFailure(site, error)) return current;
-    }
-    if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
+/** A waterfall whose hooks wait for promises. Engines store one object across an `await` faster than many variables. */
+export class PendingWaterfall<T> {
+  private readonly waterfall: Waterfall<T>;
+  private readonly run: HookRun;
+  private index: number;
+  private value: T;
+  private copy: T | undefined;
+  private result: unknown;
+
+  constructor(waterfall: Waterfall<T>, run: HookRun, { index, value, copy, result }: WaterfallState<T>) {
+    this.waterfall = waterfall;
+    this.run = run;
+    this.index = index;
+    this.value = value;
+    this.copy = copy;
+    this.result = result;
   }
-  return current;
+
+  /** Awaits the hook and calls the hooks after it. Returns the last value. */
+  async finish(): Promise<T> {
+    for (;;) {
+      let isOver = false;
+      try {
+        this.take(isPromise(this.result) ? await this.bound(this.result) : this.result);
+      } catch (error) {
+        isOver = this.fail(error);
+      }
+      if (isOver || leave(this.waterfall.point.name, this.entry, this.run) || !this.callNext()) return this.value;
+    }
+  }
+
+  private get entry(): RegisteredLifecycle {
+    return this.waterfall.entries[this.index] as RegisteredLifecycle;
+  }
+
+  private get site(): HookSite {
+    return { entry: this.entry, point: this.waterfall.point.name, run: this.run };
+  }
+
+  private bound(result: PromiseLike<unknown>): Awaitable<unknown> {
+    const isBound =
+      this.waterfall.point.name === 'beforeAgent' ||
+      this.entry.timeoutMs !== undefined ||
+      this.run.end.stop !== undefined;
+    return isBound ? boundHook(this.site, result) : result;
+  }
+
+  private take(result: unknown): void {
+    const { run, value } = this;
+    const { point } = this.waterfall;
+    run.end.throwIfAborted();
+    // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
+    if (point.name === 'beforeAgent') run.end.entering = undefined;
+    if (this.copy !== undefined) this.copy = point.guard?.(value, this.copy);
+    if (result !== undefined) this.value = takeResult(this.site, point, { value, result });
+    if (this.value !== value) this.copy = undefined;
+  }
+
+  /** Returns true if the run ends here. */
+  private fail(error: unknown): boolean {
+    const { value, copy } = this;
+    this.copy = repair(this.site, this.waterfall.point, { value, copy });
+    return takeFailure(this.site, error);
+  }
+
+  /** Returns false if no hook is left. */
+  private callNext(): boolean {
+    const { run, value } = this;
+    const { point, entries } = this.waterfall;
+    while (++this.index < entries.length) {
+      if (!enter(point.name, this.entry, run)) continue;
+      if (this.copy === undefined) this.copy = point.guard?.(value, this.copy);
+      try {
+        this.result = point.call(this.entry, value, run);
+      } catch (error) {
+        this.result = Promise.reject(error);
+      }
+      return true;
+    }
+    return false;
+  }
 }
 
 // `run.end.entered` and `run.end.exited` are positions in the chain.
+/** Returns true if the hook is to be called. */
 function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
   if (entry.status.inert) return false;
   if (point === 'beforeAgent') run.end.entered = entry.index;

@@ -27,6 +27,42 @@ async function ask(script: readonly ScriptEntry[], ...lifecycle: readonly AgentL
   return { result: await agent.run('Hello'), model };
 }
 
+describe('an asynchronous wrap hook that calls `next` and settles before the call has ended', () => {
+  const hasty = async (call: unknown, next: (call: unknown) => unknown) => void next(call);
+  const hooks: readonly [string, AgentLifecycle][] = [
+    ['wrapModelCall', { wrapModelCall: hasty as never }],
+    ['wrapToolCall', { wrapToolCall: hasty as never }],
+  ];
+
+  it.each(hooks)('%s fails, because it returns no result', async (point, hook) => {
+    const running = ask([calls('add', { a: 1, b: 2 }), 'done'], { name: 'hasty', ...hook });
+
+    await expect(running).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'hasty', point });
+  });
+
+  it.each(hooks)('%s is passed over with `onFailure: continue`', async (_, hook) => {
+    const { result } = await ask([calls('add', { a: 1, b: 2 }), 'done'], { onFailure: 'continue', ...hook });
+
+    expect(result.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(result.history[2]?.content).toMatchObject([{ content: '3' }]);
+  });
+
+  it.each([undefined, null, new TypeError('late')])('an error such as %s is that of the hook', async (error) => {
+    const thrower: AgentLifecycle = {
+      name: 'hasty',
+      async wrapToolCall(call, next) {
+        void next(call);
+        throw error;
+      },
+    };
+
+    await expect(ask([calls('add', { a: 1, b: 2 })], thrower)).rejects.toMatchObject({
+      lifecycle: 'hasty',
+      cause: error,
+    });
+  });
+});
+
 describe('a wrap hook of the model call', () => {
   it('S4-FR4.3: sees the call and its response', async () => {
     const seen: unknown[] = [];

@@ -72,8 +72,8 @@ const defaults: readonly Fault[] = [
     fault: 'a hook that returns nothing gives nothing',
     plant: [
       'lifecycle/waterfall.ts',
-      'if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;',
-      "if (name === 'afterAgent') current = '' as never;\n    if (leave(name, entry, run)) return current;",
+      'if (leave(point.name, entry, run)) return current;',
+      "if (point.name === 'afterAgent') current = '' as never;\n    if (leave(point.name, entry, run)) return current;",
     ],
     breaks: 'without afterAgent the text stays',
   },

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../lifecycle/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
-import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
@@ -32,9 +32,12 @@ async function respond(run: Run, text: string): Promise<string> {
 
 function afterAgent(run: Run, text: string): string | Promise<string> {
   run.end.closing = true;
-  return run.config.chain.afterAgent === undefined
-    ? text
-    : runWaterfall(run.config.chain.afterAgent as Waterfall<string>, text, run);
+  return run.config.chain.afterAgent === undefined ? text : passText(run, text);
+}
+
+function passText(run: Run, text: string): string | Promise<string> {
+  const passed = runWaterfall(run.config.chain.afterAgent as Waterfall<string>, text, run);
+  return passed instanceof PendingWaterfall ? passed.finish() : passed;
 }
 
 /** Ends the run with its final text. Returns its result. */

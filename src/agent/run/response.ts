@@ -1,5 +1,5 @@
 import { describeError, HookResultInvalidError } from '../../errors.js';
-import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { type PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { checkResponse } from '../../model/check-response.js';
 import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -11,7 +11,7 @@ import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
 /** Validates a response and calls the `afterModel` hooks. */
-export function judgeResponse(run: Run, given: ModelResponse): ModelResponse | Promise<ModelResponse> {
+export function judgeResponse(run: Run, given: ModelResponse): ModelResponse | PendingWaterfall<ModelResponse> {
   const response = run.isPlain ? acceptResponse(run, given) : checkWrapped(run, given);
   run.asking = false;
   return run.config.chain.afterModel === undefined || run.end.verdict !== undefined

@@ -1,5 +1,4 @@
-import { isAsync } from '../../internal/promise.js';
-import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -32,17 +31,18 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
       if (!isEntered) {
         isEntered = true;
         const entering = enter(run, message);
-        const beginning = begin(run, message, isAsync(entering) ? await entering : entering);
+        const text = entering instanceof PendingWaterfall ? await entering.finish() : entering;
+        const beginning = begin(run, message, text);
         if (beginning !== undefined) calls = await beginning;
       }
       while (calls !== undefined || !isOver(run)) {
         if (calls === undefined) {
           const passing = startTurn(run);
-          if (passing !== undefined) adoptMessages(run, await passing);
+          if (passing !== undefined) adoptMessages(run, await passing.finish());
           const given = await askModel(run);
           if (run.asking) {
             const judging = judgeResponse(run, given as ModelResponse);
-            calls = keepResponse(run, isAsync(judging) ? await judging : judging);
+            calls = keepResponse(run, judging instanceof PendingWaterfall ? await judging.finish() : judging);
           }
         }
         if (calls !== undefined) {
@@ -63,7 +63,7 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
         if (weighing !== undefined) await weighing;
       }
       const concluding = conclude(run);
-      return complete(run, isAsync(concluding) ? await concluding : concluding);
+      return complete(run, typeof concluding === 'string' ? concluding : await concluding);
     } catch (error) {
       if (!asksAgain(run, error)) throw await failRun(run, error);
     }
@@ -71,12 +71,12 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
 }
 
 /** Calls `beforeAgent`. Returns the text of the input, or undefined without such a hook. */
-function enter(run: Run, message: UserMessage | undefined): string | undefined | Promise<string> {
+function enter(run: Run, message: UserMessage | undefined): string | undefined | PendingWaterfall<string> {
   if (run.listeners.active) announceRun(run, message);
   return run.config.chain.beforeAgent === undefined ? undefined : passInput(run, message);
 }
 
-function passInput(run: Run, message: UserMessage | undefined): string | Promise<string> {
+function passInput(run: Run, message: UserMessage | undefined): string | PendingWaterfall<string> {
   run.end.throwIfAborted();
   const waterfall = run.config.chain.beforeAgent as Waterfall<string>;
   const text = message === undefined ? '' : textOf(message);

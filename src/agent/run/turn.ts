@@ -1,6 +1,6 @@
-import { type Awaitable, isAsync } from '../../internal/promise.js';
+import type { Awaitable } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
-import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
@@ -14,8 +14,8 @@ import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-ev
 
 const NO_TOOLS = new ToolSnapshot([]);
 
-/** Starts a turn and calls the `beforeModel` hooks. If they wait, returns a promise of messages for `adoptMessages`. */
-export function startTurn(run: Run): Promise<readonly Message[]> | undefined {
+/** Starts a turn and calls the `beforeModel` hooks. If a hook waits, pass the messages to `adoptMessages` later. */
+export function startTurn(run: Run): PendingWaterfall<readonly Message[]> | undefined {
   if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
   run.turn += 1;
   if (run.listeners.active) announceTurn(run);
@@ -28,10 +28,10 @@ function checkTurnLimit(run: Run): void {
   if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
 }
 
-function passMessages(run: Run): Promise<readonly Message[]> | undefined {
+function passMessages(run: Run): PendingWaterfall<readonly Message[]> | undefined {
   const waterfall = run.config.chain.beforeModel as Waterfall<readonly Message[]>;
   const messages = runWaterfall(waterfall, run.conversation.history, run);
-  return isAsync(messages) ? messages : adoptMessages(run, messages);
+  return messages instanceof PendingWaterfall ? messages : adoptMessages(run, messages);
 }
 
 /** Takes over the messages of the `beforeModel` hooks. */
@@ -67,7 +67,9 @@ function narrowTools(run: Run, all: ToolSnapshot): PromiseLike<void> | undefined
   const waterfall = run.config.chain.beforeToolSelection as Waterfall<readonly Tool[]>;
   // A copy, so that a hook that changes the array in place affects this turn only.
   const tools = runWaterfall(waterfall, [...all.tools], run);
-  return isAsync(tools) ? tools.then((later) => adoptTools(run, later)) : adoptTools(run, tools);
+  return tools instanceof PendingWaterfall
+    ? tools.finish().then((later) => adoptTools(run, later))
+    : adoptTools(run, tools);
 }
 
 function adoptTools(run: Run, tools: readonly Tool[]): undefined {

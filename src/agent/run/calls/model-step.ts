@@ -1,5 +1,5 @@
 import { Stop } from '../../../internal/stop.js';
-import type { CallScope, HookRun } from '../../../lifecycle/hook-run.js';
+import { type CallScope, type HookRun, NO_RESULT } from '../../../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../../lifecycle/run-context.js';
 import { hasSameSignal, LazyRequest, ownSignal, type RequestFields } from '../../../model/lazy-signal.js';
@@ -16,7 +16,7 @@ export class ModelStep implements CallScope {
   readonly request: ModelCallRequest;
   /** The responses of the model calls, by attempt. The events of the run need them. */
   responses: ModelResponse[] | undefined = undefined;
-  result: unknown = undefined;
+  result: unknown = NO_RESULT;
   silent: Promise<unknown> | undefined = undefined;
   readonly run: HookRun;
   private stopper: Stop | undefined = undefined;
