@@ -15,8 +15,6 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   expected: 'beforeAgent must return the input as a string, an action, or nothing',
   call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
   isValue: isString,
-  takesNoValue: false,
-  guard: undefined,
   show: (input) => input,
 };
 
@@ -33,7 +31,7 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
     assertComplete(result);
     return true;
   },
-  takesNoValue: false,
+  show: (messages) => messages.length,
   guard(messages, copy) {
     if (copy !== undefined) {
       if (hasSame(messages, copy)) return copy;
@@ -48,7 +46,6 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
     }
     return messages.slice();
   },
-  show: (messages) => messages.length,
 };
 
 export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
@@ -61,8 +58,6 @@ export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
     assertDistinct(result);
     return true;
   },
-  takesNoValue: false,
-  guard: undefined,
   show: (tools) => tools.map((tool) => tool.name),
 };
 
@@ -72,7 +67,7 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   expected: 'afterModel must return a HookAction or nothing',
   call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run.context as never),
   isValue: (_result): _result is ModelResponse => false,
-  takesNoValue: false,
+  show: (response) => response,
   guard(response, copy) {
     if (copy !== undefined) {
       try {
@@ -85,7 +80,6 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
     }
     return copyOf(response);
   },
-  show: (response) => response,
 };
 
 export const afterAgentPoint: WaterfallPoint<string> = {
@@ -94,8 +88,6 @@ export const afterAgentPoint: WaterfallPoint<string> = {
   expected: 'afterAgent must return the result as a string, or nothing',
   call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run.context as never),
   isValue: isString,
-  takesNoValue: false,
-  guard: undefined,
   show: (result) => result,
 };
 

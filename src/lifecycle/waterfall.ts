@@ -8,10 +8,7 @@ import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
 import type { HookRun, HookSite } from './hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/**
- * A hook point whose hooks get a value in turn, each the value that the previous hook returned. All points have the same
- * members in the same order, because engines read such objects faster.
- */
+/** A hook point whose hooks get a value in turn, each the value that the previous hook returned. */
 export interface WaterfallPoint<T> {
   readonly name: HookPoint;
   /** The actions that a hook may return here. */
@@ -22,12 +19,12 @@ export interface WaterfallPoint<T> {
   /** Returns true if the hook returned a new value. May throw if the value is invalid. */
   isValue(result: unknown): result is T;
   /** If true, a returned value is ignored, but an action counts. */
-  readonly takesNoValue: boolean;
+  readonly takesNoValue?: boolean;
   /**
    * Compares the value with its copy from before the hook. If the hook made the value invalid, undoes all changes of the hook
    * and throws. Returns a copy to compare with after the next hook.
    */
-  readonly guard: ((value: T, copy: T | undefined) => T) | undefined;
+  guard?(value: T, copy: T | undefined): T;
   /** Converts the value for `Decision.before` and `Decision.after`. */
   show(value: T): unknown;
 }
@@ -40,7 +37,7 @@ export interface Waterfall<T> {
 
 /**
  * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Stops early if a
- * hook ends the run; `run.end.verdict` is set then. Returns a PendingWaterfall as soon as a hook returns a promise.
+ * hook ends the run; `run.end.verdict` is set then. Returns a PendingWaterfall as soon as a hook returns a promise or fails.
  */
 export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | PendingWaterfall<T> {
   const { point, entries } = waterfall;
@@ -58,9 +55,7 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
       if (result !== undefined) current = takeResult({ entry, point: point.name, run }, point, { value, result });
       if (current !== value) copy = undefined;
     } catch (error) {
-      const site = { entry, point: point.name, run };
-      copy = repair(site, point, { value, copy });
-      if (takeFailure(site, error)) return current;
+      return new PendingWaterfall(waterfall, run, { index, value, copy, result: Promise.reject(error) });
     }
     if (leave(point.name, entry, run)) return current;
   }
@@ -75,7 +70,10 @@ interface WaterfallState<T> {
   readonly result: unknown;
 }
 
-/** A waterfall whose hooks wait for promises. Engines store one object across an `await` faster than many variables. */
+/**
+ * A waterfall with a hook that returned a promise or failed. Engines store one object across an `await` faster than many
+ * variables.
+ */
 export class PendingWaterfall<T> {
   private readonly waterfall: Waterfall<T>;
   private readonly run: HookRun;
@@ -114,12 +112,20 @@ export class PendingWaterfall<T> {
     return { entry: this.entry, point: this.waterfall.point.name, run: this.run };
   }
 
+  /** Ends the wait for the hook at the lifecycle's `timeoutMs` or when the run is aborted. */
   private bound(result: PromiseLike<unknown>): Awaitable<unknown> {
-    const isBound =
-      this.waterfall.point.name === 'beforeAgent' ||
-      this.entry.timeoutMs !== undefined ||
-      this.run.end.stop !== undefined;
-    return isBound ? boundHook(this.site, result) : result;
+    const { run, entry } = this;
+    const { name } = this.waterfall.point;
+    let promise = result;
+    if (name === 'beforeAgent') {
+      const done = Promise.resolve(result);
+      run.end.entering = { entry, done };
+      promise = done;
+    }
+    if (entry.timeoutMs === undefined) return run.end.race(promise);
+    const late = new TimeoutExceededError(`${name} of "${entry.name}"`, entry.timeoutMs);
+    const timed = withinTime(promise, late, run.context.clock);
+    return run.end.race(timed, timed.clear);
   }
 
   private take(result: unknown): void {
@@ -135,9 +141,29 @@ export class PendingWaterfall<T> {
 
   /** Returns true if the run ends here. */
   private fail(error: unknown): boolean {
-    const { value, copy } = this;
-    this.copy = repair(this.site, this.waterfall.point, { value, copy });
+    if (this.copy !== undefined) this.repair(this.copy);
     return takeFailure(this.site, error);
+  }
+
+  /**
+   * Undoes damage by the hook. Throws if the value stays invalid: the copy has the same parts as the value, so a change
+   * inside a part cannot be undone.
+   */
+  private repair(copy: T): void {
+    const { value, entry, run } = this;
+    const { point } = this.waterfall;
+    try {
+      this.copy = point.guard?.(value, copy);
+      return;
+    } catch {
+      // The damage is undone, unless it is inside a part.
+    }
+    try {
+      this.copy = point.guard?.(value, copy);
+    } catch (error) {
+      const expected = `${point.name} of "${entry.name}" must not change a part in place (${describeError(error)})`;
+      throw run.end.own(new HookResultInvalidError(expected, value));
+    }
   }
 
   /** Returns false if no hook is left. */
@@ -178,52 +204,6 @@ function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
     run.end.entering = undefined;
   }
   return run.end.verdict !== undefined;
-}
-
-/**
- * Undoes damage by a hook that has failed. Returns a copy of the value. Throws if the value stays invalid: the copy has the
- * same parts as the value, so a change inside a part cannot be undone.
- */
-function repair<T>(site: HookSite, point: WaterfallPoint<T>, { value, copy }: Guarded<T>): T | undefined {
-  if (copy === undefined) return undefined;
-  try {
-    return point.guard?.(value, copy);
-  } catch {
-    return assertRepaired(site, point, { value, copy });
-  }
-}
-
-function assertRepaired<T>(
-  { entry, run }: HookSite,
-  point: WaterfallPoint<T>,
-  { value, copy }: Guarded<T>,
-): T | undefined {
-  try {
-    return point.guard?.(value, copy);
-  } catch (error) {
-    const expected = `${point.name} of "${entry.name}" must not change a part in place (${describeError(error)})`;
-    throw run.end.own(new HookResultInvalidError(expected, value));
-  }
-}
-
-interface Guarded<T> {
-  readonly value: T;
-  readonly copy: T | undefined;
-}
-
-/** Awaits a hook. Rejects at the lifecycle's `timeoutMs` or when the run is aborted. */
-function boundHook<T>({ entry, point, run }: HookSite, returned: PromiseLike<T>): Awaitable<T> {
-  const { timeoutMs } = entry;
-  let promise = returned;
-  if (point === 'beforeAgent') {
-    const done = Promise.resolve(returned);
-    run.end.entering = { entry, done };
-    promise = done;
-  }
-  if (timeoutMs === undefined) return run.end.race(promise);
-  const late = new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs);
-  const timed = withinTime(promise, late, run.context.clock);
-  return run.end.race(timed, timed.clear);
 }
 
 interface Returned<T> {
