@@ -70,13 +70,13 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   show: (response) => response,
   guard(response, copy) {
     if (copy !== undefined) {
+      if (isSameResponse(response, copy)) return copy;
       try {
         checkResponse(response);
       } catch (error) {
         Object.assign(response, copy);
         throw error;
       }
-      if (isSameResponse(response, copy)) return copy;
     }
     return copyOf(response);
   },
@@ -114,8 +114,9 @@ function isSameResponse(response: ModelResponse, copy: ModelResponse): boolean {
   );
 }
 
+/** `list` may be any value, because a hook may have replaced the content of a response. */
 function hasSame(list: readonly unknown[], copy: readonly unknown[]): boolean {
-  if (list.length !== copy.length) return false;
+  if (list?.length !== copy.length) return false;
   for (let i = 0; i < list.length; i++) if (list[i] !== copy[i]) return false;
   return true;
 }

@@ -1,4 +1,4 @@
-import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
+import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { checkResponse } from '../model/check-response.js';
@@ -21,8 +21,8 @@ export interface WaterfallPoint<T> {
   /** If true, a returned value is ignored, but an action counts. */
   readonly takesNoValue?: boolean;
   /**
-   * Compares the value with its copy from before the hook. If the hook made the value invalid, undoes all changes of the hook
-   * and throws. Returns a copy to compare with after the next hook.
+   * Compares the value with its copy from before the hook. If the hook replaced parts of the value by invalid ones, undoes
+   * all changes of the hook and throws. Returns a copy to compare with after the next hook.
    */
   guard?(value: T, copy: T | undefined): T;
   /** Converts the value for `Decision.before` and `Decision.after`. */
@@ -139,31 +139,15 @@ export class PendingWaterfall<T> {
     if (this.value !== value) this.copy = undefined;
   }
 
-  /** Returns true if the run ends here. */
+  /** Undoes damage by the hook. Returns true if the run ends here. */
   private fail(error: unknown): boolean {
-    if (this.copy !== undefined) this.repair(this.copy);
-    return takeFailure(this.site, error);
-  }
-
-  /**
-   * Undoes damage by the hook. Throws if the value stays invalid: the copy has the same parts as the value, so a change
-   * inside a part cannot be undone.
-   */
-  private repair(copy: T): void {
-    const { value, entry, run } = this;
-    const { point } = this.waterfall;
+    const { value, copy } = this;
     try {
-      this.copy = point.guard?.(value, copy);
-      return;
+      if (copy !== undefined) this.copy = this.waterfall.point.guard?.(value, copy);
     } catch {
-      // The damage is undone, unless it is inside a part.
+      // The value has the parts of the copy again.
     }
-    try {
-      this.copy = point.guard?.(value, copy);
-    } catch (error) {
-      const expected = `${point.name} of "${entry.name}" must not change a part in place (${describeError(error)})`;
-      throw run.end.own(new HookResultInvalidError(expected, value));
-    }
+    return takeFailure(this.site, error);
   }
 
   /** Returns false if no hook is left. */

@@ -19,14 +19,20 @@ export function judgeResponse(run: Run, given: ModelResponse): ModelResponse | P
     : runWaterfall(run.config.chain.afterModel as Waterfall<ModelResponse>, response, run);
 }
 
-/** Checks the response of the hooks around the model call, since a hook may change the response in place. */
 function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
   run.step?.close();
   run.end.throwIfAborted();
+  return checkIntact(run, response, 'wrapModelCall');
+}
+
+/** Checks a response after hooks, which may have made a part of it invalid in place. Such damage cannot be undone. */
+function checkIntact(run: Run, response: ModelResponse, point: 'wrapModelCall' | 'afterModel'): ModelResponse {
   try {
     return checkResponse(response);
   } catch (error) {
-    const expected = `wrapModelCall hooks must not make the response invalid in place (${describeError(error)})`;
+    const hooks = run.config.chain.entries.filter(({ lifecycle }) => lifecycle[point] !== undefined);
+    const names = hooks.map(({ name }) => `"${name}"`).join(', ');
+    const expected = `${point} of ${names} must not make the response invalid in place (${describeError(error)})`;
     throw run.end.own(new HookResultInvalidError(expected, response));
   }
 }
@@ -35,6 +41,7 @@ function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
 export function keepResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
   run.end.throwIfAborted();
   run.response = response;
+  if (run.config.chain.afterModel !== undefined) checkIntact(run, response, 'afterModel');
   if (run.end.verdict !== undefined) return takeWithheld(run, response);
   if (run.listeners.active) announceModelEnd(run, response);
   run.shown = undefined;
