@@ -20,6 +20,13 @@ export type Step =
   | { readonly type: 'fork'; readonly share: number }
   | { readonly type: 'delete' };
 
+/** The steps that may have this type. */
+export type StepOf<Type extends Step['type'], One = Step> = One extends { readonly type: infer Types }
+  ? Type extends Types
+    ? One
+    : never
+  : never;
+
 export function row(role: Row['role'], text: string, more: Partial<Row> = {}): Row {
   return { role, text, calls: [], results: {}, mark: '', ...more };
 }

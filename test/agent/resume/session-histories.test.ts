@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Agent, HookAction, MemorySessionStore, type Session, type SessionStore } from '../../src/index.js';
-import { FileSessionStore } from '../../src/stores/file/file.js';
-import { calls, fails, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from '../support/agent/sample-tools.js';
-import { openAnswer, openCalls, type Row, row, rowsOf, type Step } from '../support/agent/session-model.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
-import { soakCount } from '../support/soak/soak-count.js';
-import { temporaryFolder } from '../support/stores/temporary-folder.js';
+import { Agent, HookAction, MemorySessionStore, type Session, type SessionStore } from '../../../src/index.js';
+import { FileSessionStore } from '../../../src/stores/file/file.js';
+import { calls, fails, hangs, type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import {
+  openAnswer,
+  openCalls,
+  type Row,
+  row,
+  rowsOf,
+  type Step,
+  type StepOf,
+} from '../../support/agent/session-model.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { soakCount } from '../../support/soak/soak-count.js';
+import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const text = fc.string({ minLength: 1, maxLength: 5 }).filter((it) => it.trim() !== '');
 const count = fc.integer({ min: 1, max: 3 });
@@ -60,7 +68,7 @@ class Play {
           ],
           lifecycle: [
             {
-              afterModel: (response) => (this.isHeld ? HookAction.suspend('Read it first.') : response),
+              afterModel: () => (this.isHeld ? HookAction.suspend('Read it first.') : undefined),
               wrapToolCall: (call, next) =>
                 call.name === 'work' && !call.approved && this.plan.length === 0 ? HookAction.suspend('Ask.') : next(),
             },
@@ -115,7 +123,7 @@ class Play {
   }
 
   private readonly steps: {
-    readonly [Type in Step['type']]: (session: Session, one: Extract<Step, { type: Type }>) => Promise<void>;
+    readonly [Type in Step['type']]: (session: Session, one: StepOf<Type>) => Promise<void>;
   } = {
     ask: (session, one) =>
       this.asks(session, one.text, { plan: [`re ${one.text}`], added: [row('assistant', `re ${one.text}`)] }),
@@ -191,7 +199,7 @@ class Play {
     });
   }
 
-  private async resume(session: Session, { yes, text: answer }: Extract<Step, { type: 'resume' }>): Promise<void> {
+  private async resume(session: Session, { yes, text: answer }: StepOf<'resume'>): Promise<void> {
     const open = openCalls(this.rows);
     const held = openAnswer(this.rows);
     const ids = open?.ids ?? (held === undefined ? [] : ['answer']);
