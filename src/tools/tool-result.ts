@@ -107,8 +107,8 @@ function lengthOf(parts: readonly ContentPart[]): number {
   for (const part of parts) {
     length -= part.type.length;
     for (const value of Object.values(part)) {
-      if (typeof value === 'string') length += value.length;
-      else if (value instanceof Uint8Array) length += value.length;
+      const isCounted = typeof value === 'string' || value instanceof Uint8Array;
+      length += (isCounted ? value : (JSON.stringify(value) ?? '')).length;
     }
   }
   return length;

@@ -65,7 +65,10 @@ const rows: Readonly<Record<string, Row>> = {
       const name = { type: 'file', data: '', mediaType: 'text/plain', filename: 'x'.repeat(100_000_000) };
       const named = await resultOf(() => [name]);
       expect(named).toMatchObject({ isError: true });
-      return [long, named];
+      const inside = { type: 'text', text: '', metadata: { notes: ['x'.repeat(100_000_000)] } };
+      const nested = await resultOf(() => [inside]);
+      expect(nested).toMatchObject({ isError: true });
+      return [long, named, nested];
     },
   },
   'parts of a tool result': {

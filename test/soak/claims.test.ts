@@ -1,64 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createClient } from '@redis/client';
 import { expect, test } from 'vitest';
-import { Agent, HookAction, type SessionStore } from '../../src/index.js';
 import { FileSessionStore } from '../../src/stores/file/file.js';
 import { RedisSessionStore } from '../../src/stores/redis/redis.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
-import type { RaceOrder } from '../fixtures/agent/claim-racer.js';
-import { toolOf } from '../support/agent/sample-tools.js';
+import { paymentsIn, type Racer, startRacer, suspendPayment } from '../support/agent/racers.js';
 import { until } from '../support/agent/settle.js';
 import { resultsIn } from '../support/agent/transcript.js';
 import { soakCount } from '../support/soak/soak-count.js';
 import { describeWithRedis, startRedis } from '../support/stores/redis-server.js';
 import { temporaryFolder } from '../support/stores/temporary-folder.js';
 
-const program = fileURLToPath(new URL('../fixtures/agent/claim-racer.ts', import.meta.url));
 const ROUNDS = soakCount(200) === 200 ? 200 : 3;
 const KINDS = ['file', 'redis'] as const;
-
-interface Payment {
-  readonly id: string;
-  readonly pid: number;
-  readonly attempt: number;
-  readonly key: string;
-}
-
-interface Racer {
-  readonly child: ChildProcess;
-  readonly ready: Promise<unknown>;
-  race(order: RaceOrder): Promise<string>;
-}
-
-function startRacer(...args: readonly string[]): Racer {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    child,
-    ready: lines.next(),
-    async race(order) {
-      child.stdin.write(`${JSON.stringify(order)}\n`);
-      const { value } = await lines.next();
-      return value === undefined ? 'killed' : JSON.parse(value).end;
-    },
-  };
-}
-
-async function suspend(store: SessionStore, id: string): Promise<RaceOrder['resume']> {
-  const agent = new Agent({
-    model: scriptedModel(calls('pay')),
-    store,
-    tools: [toolOf('pay', () => 'never')],
-    lifecycle: [{ wrapToolCall: () => HookAction.suspend('Ask first.') }],
-  });
-  const { pending } = await (await agent.session({ id })).run('Pay the bill.');
-  return Object.fromEntries(pending.map((call) => [call.id, 'approve'] as const));
-}
 
 describeWithRedis('three processes that resume one suspended session', () => {
   test('run the tool once, or tell the tool that this is a second attempt after a kill -9', {
@@ -72,18 +27,14 @@ describeWithRedis('three processes that resume one suspended session', () => {
     const start = () => startRacer(folder, server.url, ledger);
     // Spare processes replace those that are killed.
     const racers = Array.from({ length: ROUNDS === 3 ? 4 : 5 }, start);
-    const paymentsOf = (id: string): Payment[] =>
-      readFileSync(ledger, 'utf8')
-        .split('\n')
-        .filter((line) => line.includes(`"${id}"`))
-        .map((line) => JSON.parse(line));
+    const paymentsOf = (id: string) => paymentsIn(ledger, id);
     try {
       for (let round = 0; round < ROUNDS; round += 1) {
         for (const store of KINDS) {
           const isKilled = round % 3 === 2;
           const id = `${store}-${round}`;
           const claimMs = isKilled ? 500 : 30_000;
-          const order = { store, id, claimMs, hangs: isKilled, resume: await suspend(stores[store], id) };
+          const order = { store, id, claimMs, hangs: isKilled, resume: await suspendPayment(stores[store], id) };
           const three = racers.slice(0, 3);
           await Promise.all(three.map(({ ready }) => ready));
           const ends = Promise.all(three.map((racer) => racer.race(order)));

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Agent, MemorySessionStore, type RunContext } from '../../src/index.js';
 import { calls, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { rejectionOf } from '../support/agent/settle.js';
+import { pause, rejectionOf } from '../support/agent/settle.js';
 
 async function sessionOf(script: readonly ScriptEntry[]) {
   const store = new MemorySessionStore();
@@ -35,6 +36,28 @@ describe('two session objects with one id', () => {
     stop.abort();
     await blocking;
     expect((await other.run('again')).text).toBe('next');
+  });
+
+  it('end the wait after 30 s by default', async () => {
+    const clock = fakeClock();
+    const agent = new Agent({ model: scriptedModel([hangs()]), clock });
+    const [session, other] = await Promise.all([agent.session({ id: 's' }), agent.session({ id: 's' })]);
+    const stop = new AbortController();
+    const blocking = rejectionOf(session.run('for ever', { signal: stop.signal }));
+    let busy: unknown;
+    const waiting = other.run('b').catch((error: unknown) => {
+      busy = error;
+    });
+
+    clock.advance(29_999);
+    await pause();
+    expect(busy).toBeUndefined();
+    clock.advance(1);
+    await waiting;
+
+    expect(busy).toMatchObject({ code: 'ERR_SESSION_BUSY', timeoutMs: 30_000 });
+    stop.abort();
+    await blocking;
   });
 
   it('refuse a nested run with `parent` at once', async () => {

@@ -2,9 +2,10 @@ import type { JsonSchema } from '../../internal/json.js';
 import { jsonSchemaChecker } from '../../tools/json-schema.js';
 import { draftOf, faultOfValue, issuesOf } from '../../tools/json-schema-check.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
-import { isCheapCheck, isSmallSchema } from './check-cost.js';
+import { isCheapCheck } from './check-cost.js';
 import { type CheckOutcome, CheckWorker } from './check-worker.js';
 import { NotJsonError } from './json-pieces.js';
+import { isSmallSchema } from './schema-cost.js';
 
 /** Checks a value against a schema. Rejects with the reason of the abort signal. */
 export type BoundedCheck = (

@@ -1,12 +1,9 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
 import { formatCost, patternCost } from './pattern-cost.js';
-import { isCompilable } from './schema-cost.js';
 import { isWithin, StepCount } from './step-count.js';
 
-/** Steps of a check on the main thread. They take less than 50 ms. */
-const MOST_STEPS = 50_000;
-/** Characters of the URIs of a schema that is compiled on the main thread. */
-const MOST_URI_LENGTH = 500_000;
+/** Steps of a check on the main thread. They take less than 50 ms, even before the code of the validator is optimized. */
+const MOST_STEPS = 25_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 /** Adds the steps of the keywords for one type of value. */
@@ -19,13 +16,9 @@ interface Place {
   readonly depth: number;
 }
 
-/** True if the schema is small enough to be compiled on the main thread. */
-export function isSmallSchema(schema: JsonSchema): boolean {
-  return isCompilable(schema, MOST_URI_LENGTH);
-}
-
 /**
- * True if a check of the value takes less than 50 ms. Counts the steps of every keyword, as if each subschema failed.
+ * True if a check of the value takes less than 50 ms. Counts the steps of every keyword, as if each subschema failed. A
+ * keyword whose value has a wrong type is never cheap, because the validator uses any value as it is.
  * Expects a schema of which `isSmallSchema` is true.
  */
 export function isCheapCheck(schema: JsonSchema, value: unknown): boolean {
@@ -39,18 +32,20 @@ function visit(schema: unknown, value: unknown, at: Place): void {
   countReference(schema, value, inside);
   countAnyType(schema, value, inside);
   if (typeof value === 'string') countString(schema, value, inside);
+  else if (typeof value === 'number') countNumber(schema, value, inside);
   else if (Array.isArray(value)) countArray(schema, value, inside);
   else if (isObject(value)) countObject(schema, value, inside);
 }
 
 function countReference({ $ref, $recursiveRef }: Fields, value: unknown, at: Place): void {
-  // Only the validator itself can resolve other references, so their cost is unknown.
-  if ($recursiveRef !== undefined) at.steps.add(Infinity);
-  if (typeof $ref === 'string') visit(target($ref, at.root, at.steps), value, at);
+  if ($recursiveRef !== undefined) at.steps.addUnknown();
+  if ($ref !== undefined) visit(target($ref, at), value, at);
 }
 
-function target(reference: string, root: JsonSchema, steps: StepCount): unknown {
-  if (!/^#(?:\/[\w$-]+)*\/?$/.test(reference) || reference.length > 500) steps.add(Infinity);
+/** Follows a path from the root. Only the validator itself can resolve other references. */
+function target(reference: unknown, { root, steps }: Place): unknown {
+  const isPath = typeof reference === 'string' && reference.length <= 500 && /^#(?:\/[\w$-]+)*\/?$/.test(reference);
+  if (!isPath) return steps.addUnknown();
   const names = reference.split('/').slice(1);
   steps.add(names.length);
   return names.reduce<unknown>((node, name) => (Object(node) as Fields)[name], root);
@@ -58,17 +53,17 @@ function target(reference: string, root: JsonSchema, steps: StepCount): unknown 
 
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'];
 const SAME_VALUE = ['not', 'if', 'then', 'else'];
+const TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
 const countAnyType: Count<unknown> = (schema, value, at) => {
   const { steps } = at;
-  if (Array.isArray(schema.type)) steps.add(schema.type.length);
+  // All types are written to the error message.
+  if (Array.isArray(schema.type)) for (const type of schema.type) TYPES.has(type) ? steps.add(1) : steps.addUnknown();
   if (schema.const !== undefined) steps.addSize(schema.const);
-  if (Array.isArray(schema.enum)) countEnum(schema.enum, value, steps);
+  if (schema.enum !== undefined) countEnum(listOf(schema.enum, steps), value, steps);
   for (const keyword of SAME_VALUE) if (schema[keyword] !== undefined) visit(schema[keyword], value, at);
   for (const keyword of COMBINATORS) {
-    const branches = schema[keyword];
-    if (!Array.isArray(branches)) continue;
-    for (const branch of branches) {
+    for (const branch of listOf(schema[keyword], steps)) {
       // The names of the properties that a branch evaluates are merged after the branch.
       if (typeof value === 'object' && value !== null) steps.add(Object.keys(value).length);
       visit(branch, value, at);
@@ -84,21 +79,28 @@ function countEnum(members: readonly unknown[], value: unknown, steps: StepCount
 }
 
 const countString: Count<string> = (schema, text, { steps }) => {
-  if (schema.minLength !== undefined || schema.maxLength !== undefined) steps.add(text.length);
+  if (hasBounds(schema, ['minLength', 'maxLength'], steps)) steps.add(text.length);
   if (schema.pattern !== undefined) steps.add(patternCost(schema.pattern, text));
   if (schema.format !== undefined) steps.add(formatCost(schema.format, text));
+};
+
+const countNumber: Count<number> = (schema, _number, { steps }) => {
+  hasBounds(schema, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], steps);
+  // The validator divides integers of up to 600 digits.
+  if (hasBounds(schema, ['multipleOf'], steps)) steps.add(10);
 };
 
 const ITEM_KEYWORDS = ['items', 'additionalItems', 'contains', 'unevaluatedItems'];
 
 const countArray: Count<readonly unknown[]> = (schema, items, at) => {
   const { steps } = at;
+  hasBounds(schema, ['minItems', 'maxItems', 'minContains', 'maxContains'], steps);
   for (const keyword of ITEM_KEYWORDS) {
     const member = schema[keyword];
     if (member !== undefined && !Array.isArray(member)) for (const item of items) visit(member, item, at);
   }
-  for (const list of [schema.prefixItems, schema.items]) {
-    if (Array.isArray(list)) for (const [index, member] of list.entries()) visit(member, items[index], at);
+  for (const list of [schema.prefixItems, Array.isArray(schema.items) ? schema.items : undefined]) {
+    for (const [index, member] of listOf(list, steps).entries()) visit(member, items[index], at);
   }
   if (!schema.uniqueItems) return;
   steps.add(items.length ** 2);
@@ -112,7 +114,8 @@ const countObject: Count<Fields> = (schema, value, at) => {
   const { steps } = at;
   const keys = Object.keys(value);
   steps.add(keys.length);
-  if (Array.isArray(schema.required)) steps.add(schema.required.length);
+  hasBounds(schema, ['minProperties', 'maxProperties'], steps);
+  countNames(schema.required, at);
   countProperties(schema, value, at);
   countPatterns(schema, value, at);
   for (const keyword of KEY_KEYWORDS) {
@@ -125,29 +128,38 @@ const countObject: Count<Fields> = (schema, value, at) => {
   }
 };
 
+/** Each missing property is an error. */
+function countNames(names: unknown, { steps, depth }: Place): void {
+  for (const name of listOf(names, steps)) typeof name === 'string' ? steps.add(depth) : steps.addUnknown();
+}
+
 const countProperties: Count<Fields> = (schema, value, at) => {
-  if (isObject(schema.properties)) {
-    for (const name of Object.keys(schema.properties)) {
-      at.steps.add(1);
-      if (name in value) visitNamed(schema.properties[name], [name, value[name]], at);
-    }
+  const { steps } = at;
+  const properties = mapOf(schema.properties, steps);
+  for (const name of Object.keys(properties)) {
+    steps.add(1);
+    if (Object.hasOwn(value, name)) visitNamed(properties[name], [name, value[name]], at);
   }
-  for (const dependents of [schema.dependentRequired, schema.dependentSchemas, schema.dependencies]) {
-    if (!isObject(dependents)) continue;
+  for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
+    const dependents = mapOf(schema[keyword], steps);
     for (const name of Object.keys(dependents)) {
+      steps.add(1);
+      if (!Object.hasOwn(value, name)) continue;
       const dependent = dependents[name];
-      at.steps.add(Array.isArray(dependent) ? 1 + dependent.length : 1);
-      if (isObject(dependent)) visitNamed(dependent, [name, value], at);
+      if (isObject(dependent) || typeof dependent === 'boolean') visitNamed(dependent, [name, value], at);
+      else countNames(dependent, at);
     }
   }
 };
 
 const countPatterns: Count<Fields> = ({ patternProperties }, value, at) => {
-  if (!isObject(patternProperties)) return;
-  for (const pattern of Object.keys(patternProperties)) {
+  const patterns = mapOf(patternProperties, at.steps);
+  for (const pattern of Object.keys(patterns)) {
+    // The validator compiles each pattern again for each object.
+    at.steps.add(10 + pattern.length);
     for (const key of Object.keys(value)) {
       at.steps.add(patternCost(pattern, key));
-      visitNamed(patternProperties[pattern], [key, value[key]], at);
+      visitNamed(patterns[pattern], [key, value[key]], at);
     }
   }
 };
@@ -156,4 +168,29 @@ const countPatterns: Count<Fields> = ({ patternProperties }, value, at) => {
 function visitNamed(schema: unknown, [name, value]: readonly [name: string, value: unknown], at: Place): void {
   at.steps.add(name.length);
   visit(schema, value, at);
+}
+
+/** True if the schema has one of these keywords, whose values must be numbers. In draft 4, some are booleans. */
+function hasBounds(schema: Fields, keywords: readonly string[], steps: StepCount): boolean {
+  let isBounded = false;
+  for (const keyword of keywords) {
+    const bound = schema[keyword];
+    if (bound === undefined) continue;
+    if (typeof bound !== 'number' && typeof bound !== 'boolean') steps.addUnknown();
+    isBounded = true;
+  }
+  return isBounded;
+}
+
+const NONE: readonly unknown[] = [];
+const EMPTY: Fields = {};
+
+function listOf(member: unknown, steps: StepCount): readonly unknown[] {
+  if (member === undefined) return NONE;
+  return Array.isArray(member) ? member : steps.addUnknown();
+}
+
+function mapOf(member: unknown, steps: StepCount): Fields {
+  if (member === undefined) return EMPTY;
+  return isObject(member) ? member : steps.addUnknown();
 }

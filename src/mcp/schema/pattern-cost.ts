@@ -5,8 +5,7 @@ const MAX_PATTERN = 200;
  * group, a reference or another feature that can backtrack more than polynomially, and for one that is long.
  */
 export function patternCost(pattern: unknown, text: string): number {
-  if (typeof pattern !== 'string') return 1;
-  if (pattern.length > MAX_PATTERN) return Infinity;
+  if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN) return Infinity;
   const plain = pattern.replace(/\\[dDwWsS.+*?^$()[\]{}|/\\nrtbB-]/g, 'x').replace(/\[[^\]\\[]*\]/g, 'x');
   // Any bracket or backslash that is left belongs to a construct that this function does not know.
   if (/[()[\]\\]/.test(plain)) return Infinity;
@@ -20,5 +19,6 @@ const SLOW_FORMATS = new Set(['url']);
 
 /** Returns an upper bound of the steps that the check of a `format` takes on a string. */
 export function formatCost(format: unknown, text: string): number {
-  return SLOW_FORMATS.has(String(format)) ? 2 ** Math.min(text.length, 60) : (text.length + 1) ** 2;
+  if (typeof format !== 'string') return Infinity;
+  return SLOW_FORMATS.has(format) ? 2 ** Math.min(text.length, 60) : (text.length + 1) ** 2;
 }

@@ -12,6 +12,11 @@ export class StepCount {
     if (!(this.left >= 0)) throw new StepLimitError('The check takes too many steps.');
   }
 
+  /** Adds steps without a known bound: throws a StepLimitError. */
+  addUnknown(): never {
+    throw new StepLimitError('The check takes an unknown number of steps.');
+  }
+
   /**
    * Adds one step for each value inside a JSON value, and for each character of a string or of a property name. Adds
    * this size `times` times.

@@ -1,6 +1,6 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
 
-/** Limit of visited schemas. Nested references could otherwise take exponential time. */
+/** Limit of visited schemas and of their members. Nested references could otherwise take exponential time. */
 const MOST_STEPS = 50_000;
 const NUMBER = /^\s*-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 
@@ -31,9 +31,11 @@ class Coercion {
   constructor(private readonly root: JsonSchema) {}
 
   value(node: unknown, value: unknown): unknown {
-    this.steps += 1;
-    if (this.steps > MOST_STEPS) throw new StepsExceededError('too many schemas');
+    this.count(1);
     if (!isObject(node)) return value;
+    this.countMembers(node);
+    // A string may be read as JSON.
+    if (typeof value === 'string') this.count(value.length / 100);
     const referred = typeof node.$ref === 'string' ? this.value(this.resolve(node.$ref), value) : value;
     const combined = listOf(node.allOf).reduce((now, part) => this.value(part, now), referred);
     const chosen = this.alternative(node, combined);
@@ -68,13 +70,13 @@ class Coercion {
   }
 
   private properties(node: Fields, schemas: Fields, value: Fields): unknown {
-    const required = listOf(node.required);
+    const required = new Set(listOf(node.required));
     const isClosed = forbidsOthers(node);
     let isChanged = false;
     const kept = Object.entries(value).flatMap(([name, before]) => {
       const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
       const isUnknown = schema === undefined && isClosed;
-      const isAbsent = before === null && schema !== undefined && !required.includes(name) && !this.fits(schema, null);
+      const isAbsent = before === null && schema !== undefined && !required.has(name) && !this.fits(schema, null);
       const after = isUnknown || isAbsent ? undefined : this.value(schema, before);
       isChanged ||= after !== before;
       return isUnknown || isAbsent ? [] : [[name, after] as const];
@@ -85,9 +87,9 @@ class Coercion {
 
   /** True if the type of the value is allowed. Ignores the members of the value. */
   private fits(node: unknown, value: unknown): boolean {
-    this.steps += 1;
-    if (this.steps > MOST_STEPS) throw new StepsExceededError('too many schemas');
+    this.count(1);
     if (!isObject(node)) return node !== false;
+    this.countMembers(node);
     if (value === null && node.nullable === true) return true;
     const types = typesOf(node);
     if (types !== undefined && !types.some((type) => isOfType(type, value))) return false;
@@ -100,10 +102,20 @@ class Coercion {
     );
   }
 
+  private countMembers({ enum: values, type, required }: Fields): void {
+    this.count(listOf(values).length + listOf(type).length + listOf(required).length);
+  }
+
+  private count(steps: number): void {
+    this.steps += steps;
+    if (this.steps > MOST_STEPS) throw new StepsExceededError('too many schemas');
+  }
+
   /** Finds the schema of a reference inside the document. Other references convert nothing. */
   private resolve(reference: string): unknown {
     if (!reference.startsWith('#')) return undefined;
     const steps = reference.slice(1).split('/').slice(1);
+    this.count(reference.length / 10);
     return steps.map(pointerStep).reduce<unknown>((node, step) => {
       const isOwn = typeof node === 'object' && node !== null && Object.hasOwn(node, step);
       return isOwn ? (node as Fields)[step] : undefined;

@@ -1,5 +1,5 @@
 /** Names of devices on Windows. A file with such a name opens the device, with any ending. */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i;
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\.|$)/i;
 
 /**
  * Returns the reason why a name is not safe as a file name, a command argument and a key on every platform. Undefined if

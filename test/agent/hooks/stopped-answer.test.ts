@@ -61,6 +61,14 @@ describe('an answer that is stopped', () => {
     expect(await stored()).toEqual([question, halfAnswer]);
   });
 
+  it('keeps the question alone if only white space was shown', async () => {
+    const { session, stored } = await sessionOf([streams([' \n'], hangs())]);
+
+    await stopAtText(session);
+
+    expect(await stored()).toEqual([question]);
+  });
+
   it('keeps the question alone if no text was shown', async () => {
     const { agent, session, stored } = await sessionOf([hangs()]);
     const stop = new AbortController();

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -145,6 +146,16 @@ describe('structured output', () => {
     await new Agent({ model }).run('go', { output: z.object({ a: z.number() }) });
 
     expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toMatch(/it is not JSON/);
+  });
+
+  // The message of `JSON.parse` quotes the answer, and the error of the run contains that message.
+  test.fails('is not quoted in the error of the run', async () => {
+    const agent = new Agent({ model: scriptedModel(['tide-4711']), maxTurns: 1 });
+
+    const error = await rejectionOf(agent.run('go', { output: z.object({ a: z.number() }) }));
+
+    expect(error).toMatchObject({ code: 'ERR_OUTPUT_INVALID' });
+    expect(inspect(error)).not.toContain('tide-4711');
   });
 
   test('is the output of the schema', async () => {

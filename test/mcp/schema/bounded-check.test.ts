@@ -79,6 +79,12 @@ function workerOf(options: ConstructorParameters<typeof CheckWorker>[0] = {}): C
   return new CheckWorker({ checkMs: 50, idleMs: 50, ...options });
 }
 
+test('the measure of these tests notices a check that holds the thread', { timeout: 60_000 }, async () => {
+  const check = compileJsonSchema(slow);
+
+  expect(await longestHold(() => check(`${'a'.repeat(24)}!`))).toBeGreaterThan(100);
+});
+
 describe('a costly check', () => {
   test.each(Object.entries(costly))('does not hold the thread with `%s`', async (_keyword, [schema, value]) => {
     expect(JSON.stringify(schema).length).toBeLessThan(schemaLength);

@@ -8,6 +8,7 @@ import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { compileJsonSchema } from '../../../src/tools/json-schema-check.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { connected, lab, raw } from '../../support/mcp/lab.js';
+import { longestHold } from '../../support/mcp/longest-hold.js';
 
 const integer = { type: 'integer' };
 const closed = { additionalProperties: false };
@@ -191,4 +192,13 @@ describe('the option `checkArguments`', () => {
     expect(status).toBe('completed');
     expect(JSON.stringify(messages)).toContain('echo: {');
   });
+});
+
+test.each([
+  ['values', { items: { enum: Array.from({ length: 20_000 }, (_, at) => `v${at}`) } }],
+  ['names of types', { items: { type: Array.from({ length: 20_000 }, (_, at) => `t${at}`) } }],
+])('a conversion with many %s does not hold the thread', { timeout: 60_000 }, async (_what, schema) => {
+  const numbers = [...Array(20_000).keys()];
+
+  expect(await longestHold(() => coerceArguments(schema, numbers))).toBeLessThan(100);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { portableNameProblem } from '../../../src/process/files/portable-name.js';
 
 test.each([
-  ...['CON', 'con', 'nul.txt', 'Aux', 'PRN.a.b', 'COM1', 'com0', 'LPT9.log', 'CONIN$'],
+  ...['CON', 'con', 'nul.txt', 'Aux', 'PRN.a.b', 'COM1', 'com0', 'LPT9.log', 'CONIN$', 'nul .txt', 'CON  .a'],
   ...['a.', 'a ', '..', '-rf', '-', '--help'],
   ...['toString', 'valueOf', 'hasOwnProperty', '__proto__', '__defineGetter__', 'constructor', 'prototype'],
 ])('refuses the name %j on every platform', (name) => {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { Agent } from '../../../../src/agent/agent.js';
 import type { Timeouts } from '../../../../src/agent/run/run-config.js';
+import type { Clock } from '../../../../src/internal/clock.js';
 import { HookAction } from '../../../../src/lifecycle/hook-action.js';
 import { MemorySessionStore } from '../../../../src/state/memory-session-store.js';
 import type { SessionStore } from '../../../../src/state/session-store.js';
 import { calls, scriptedModel } from '../../../../src/testing/testing.js';
 import type { ToolContext } from '../../../../src/tools/tool.js';
+import { fakeClock } from '../../../support/agent/fake-clock.js';
 import { toolOf } from '../../../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until } from '../../../support/agent/settle.js';
 import { storeOver } from '../../../support/state/store-over.js';
@@ -13,11 +15,12 @@ import { storeOver } from '../../../support/state/store-over.js';
 type Pay = (context: ToolContext) => unknown;
 
 /** An agent that asks before each payment, as one of several processes on one store. */
-function cashier(store: SessionStore, pay: Pay, timeouts: Timeouts = {}): Agent {
+function cashier(store: SessionStore, pay: Pay, { clock, ...timeouts }: Timeouts & { clock?: Clock } = {}): Agent {
   return new Agent({
     model: scriptedModel(({ messages }) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : calls('pay'))),
     store,
     timeouts,
+    clock,
     tools: [toolOf('pay', (_input, context) => pay(context))],
     lifecycle: [
       { wrapToolCall: (call, next) => (call.approved ? next() : HookAction.suspend('A person must decide.')) },
@@ -119,6 +122,35 @@ describe('an approval in a session', () => {
 
     expect(second).toMatchObject({ code: 'ERR_RESUME_CLAIMED' });
     expect((await first).status).toBe('completed');
+  });
+
+  test('renews its claim every third of the time of the claim, until it is saved', async () => {
+    const clock = fakeClock();
+    const store = new MemorySessionStore({ clock });
+    const resume = await suspended(store);
+    const renewed: number[] = [];
+    const watched = storeOver(store, {
+      renew: (...given) => {
+        renewed.push(clock.now());
+        return store.renew(...given);
+      },
+    });
+    const held = gate();
+    const slow: Pay = async () => {
+      await held.pass();
+      return 'paid';
+    };
+    const first = resumed(cashier(watched, slow, { claimMs: 300, clock }), resume);
+    await until(() => held.arrived === 1);
+    for (let third = 0; third < 7; third += 1) {
+      clock.advance(100);
+      await pause();
+    }
+    held.open();
+    await first;
+    clock.advance(1_000);
+
+    expect(renewed).toEqual([100, 200, 300, 400, 500, 600, 700]);
   });
 
   test('aborts the tool and saves nothing after another process has taken over', async () => {
