@@ -27,9 +27,9 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
   const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
-  for (const { id: format, file, read: readFormat } of [...own, ...reading.compat.map(formatOf)]) {
+  for (const { id: format, file, isForeign, read: readFormat } of [...own, ...reading.compat.map(formatOf)]) {
     const manifest = await readJsonFile(root, file);
-    if (manifest === undefined) continue;
+    if (manifest === undefined || ('value' in manifest && isForeign?.(manifest.value))) continue;
     if (found !== undefined) {
       const message = `it is ignored: ${found.file} in the same directory is used instead`;
       diagnostics.push(diagnose('info', { root, file, extension: found.extension.name }, [{ path: '', message }]));

@@ -21,6 +21,8 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
   readonly graceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ProcessLimits | undefined;
+  /** Called once, when the program has written its first line to standard output. */
+  readonly onFirstLine?: ((line: string) => void) | undefined;
 }
 
 /** Limits for the captured output. */
@@ -79,9 +81,13 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     cause ??= why;
     void group.terminate(options.graceMs);
   };
+  let { onFirstLine } = options;
   group.child.stdout?.on('data', (chunk: Buffer | string) => {
     stdout.push(bytesOf(chunk));
     if (stdout.truncated) stop('output-limit');
+    if (onFirstLine === undefined || !chunk.includes('\n')) return;
+    onFirstLine(stdout.text().split('\n', 1)[0] ?? '');
+    onFirstLine = undefined;
   });
   const release = stopAt(options, stop);
   try {

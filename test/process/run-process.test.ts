@@ -125,6 +125,16 @@ test('a character that arrives in two chunks is decoded', async () => {
   expect(stdout).toBe('é');
 });
 
+test('the first line of stdout is told once, as soon as it is complete', async () => {
+  const lines: string[] = [];
+  const onFirstLine = (line: string) => void lines.push(line);
+
+  await sh('printf fi; sleep 0.1; printf "rst\\nsecond\\n"; sleep 0.1; echo third', { onFirstLine });
+  await sh('printf "no line"', { onFirstLine });
+
+  expect(lines).toEqual(['first']);
+});
+
 test('B10: invalid UTF-8 bytes are replaced', async () => {
   expect((await sh("printf 'a\\377b'")).stdout).toBe('a\ufffdb');
 });

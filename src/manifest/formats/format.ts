@@ -28,6 +28,8 @@ export interface Format {
   readonly file: string;
   /** True if the format is read only when `compat` names it. */
   readonly isOptIn: boolean;
+  /** Returns true for a file of the same name that belongs to another program. Such a file is not read. */
+  readonly isForeign?: (value: JsonDocument['value']) => boolean;
   /** Reads a manifest and the files that the manifest names. */
   readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ReadManifest>;
   /** True if a server with a `command` must have `args`. */

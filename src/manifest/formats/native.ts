@@ -19,6 +19,8 @@ export const native: Format = {
   id: 'native',
   file: 'manifest.json',
   isOptIn: false,
+  // Bundles of MCP servers and browser extensions have this key in a `manifest.json` of their own.
+  isForeign: (value) => Object.hasOwn(value, 'manifest_version'),
   read: readPackage,
   argsRequired: true,
   urlMeans: 'http',

@@ -85,7 +85,7 @@ class Coercion {
     return isChanged ? Object.fromEntries(kept) : value;
   }
 
-  /** True if the type of the value is allowed. Ignores the members of the value. */
+  /** True if the type of the value is allowed. Of the members of the value, checks only constant ones. */
   private fits(node: unknown, value: unknown): boolean {
     this.count(1);
     if (!isObject(node)) return node !== false;
@@ -95,6 +95,7 @@ class Coercion {
     if (types !== undefined && !types.some((type) => isOfType(type, value))) return false;
     if (Array.isArray(node.enum) && !isObject(value) && !node.enum.includes(value)) return false;
     if ('const' in node && !isObject(value) && node.const !== value) return false;
+    if (isObject(value) && isObject(node.properties) && !hasConstants(node.properties, value)) return false;
     if (typeof node.$ref === 'string' && !this.fits(this.resolve(node.$ref), value)) return false;
     if (!listOf(node.allOf).every((part) => this.fits(part, value))) return false;
     return [node.anyOf, node.oneOf].every(
@@ -121,6 +122,14 @@ class Coercion {
       return isOwn ? (node as Fields)[step] : undefined;
     }, this.root);
   }
+}
+
+/** False if a constant property has another value. Such properties tell the branches of a union apart. */
+function hasConstants(schemas: Fields, value: Fields): boolean {
+  return Object.entries(schemas).every(([name, schema]) => {
+    const isConstant = isObject(schema) && 'const' in schema && typeof schema.const !== 'object';
+    return !isConstant || !Object.hasOwn(value, name) || schema.const === value[name];
+  });
 }
 
 function pointerStep(step: string): string {

@@ -9,6 +9,6 @@ export function portableNameProblem(name: string): string | undefined {
   if (DEVICE.test(name)) return 'the name is that of a device on Windows: choose another name';
   if (/[. ]$/.test(name)) return 'a name must not end with "." or a space: Windows removes both';
   if (name.startsWith('-')) return 'a name must not begin with "-": programs would read an option';
-  if (name in {} || name === 'prototype') return 'the name is reserved: choose another name';
+  if (name in {}) return 'the name is reserved: choose another name';
   return undefined;
 }

@@ -2,11 +2,19 @@ import { isObject, type JsonObject, type JsonValue } from '../../internal/json.j
 import { portable } from '../files/portable-command.js';
 import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
+import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../hook/permission-rule.js';
 import type { Dialect } from './dialect.js';
-import { type OutputFields, type OutputRules, readOutput, resultOf, specificOf, textOf } from './output.js';
+import {
+  type OutputFields,
+  type OutputRules,
+  parseOutput,
+  readOutput,
+  resultOf,
+  specificOf,
+  textOf,
+} from './output.js';
 import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOfType } from './parse-events.js';
 
 /** Hooks of Claude Code 2.1, as documented in November 2026. */
@@ -36,8 +44,21 @@ export const claude: Dialect = {
   readsTranscripts: true,
   runsOnce: true,
   parse: (document, source) => parseClaude(document, source, 'CLAUDE_PLUGIN_DATA'),
-  read: (run) => readOutput(run, RULES),
+  detaches: isAsyncNotice,
+  read: (run) => readWithoutNotice(run, RULES),
 };
+
+/** Returns true for the line with which a hook says that nobody must wait for it: `{"async": true}`. */
+function isAsyncNotice(line: string): boolean {
+  return parseOutput(line).output?.async === true;
+}
+
+/** Interprets the output of a hook of Claude Code after its notice, if it wrote one. */
+export function readWithoutNotice(run: FinishedHook, rules: OutputRules): HookReading {
+  const { result } = run;
+  const [first = '', ...rest] = result.stdout.split('\n');
+  return readOutput(isAsyncNotice(first) ? { ...run, result: { ...result, stdout: rest.join('\n') } } : run, rules);
+}
 
 const OTHER_EVENTS = {
   notices: [

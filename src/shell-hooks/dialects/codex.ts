@@ -1,6 +1,5 @@
-import { claude, claudeRules, parseClaude } from './claude.js';
+import { claude, claudeRules, parseClaude, readWithoutNotice } from './claude.js';
 import type { Dialect } from './dialect.js';
-import { readOutput } from './output.js';
 
 /**
  * Hooks of Codex, as documented in November 2026. The file format is that of Claude Code; the rules for matchers and
@@ -17,7 +16,7 @@ export const codex: Dialect = {
   // In Codex, a name that contains `-`, a space or `,` is a regular expression.
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
   parse: (document, source) => parseClaude(document, source, 'PLUGIN_DATA'),
-  read: (run) => readOutput(run, RULES),
+  read: (run) => readWithoutNotice(run, RULES),
 };
 
 /** The reason replaces a refused result. */

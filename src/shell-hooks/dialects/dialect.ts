@@ -99,6 +99,8 @@ export interface Dialect {
   readonly variables?:
     | ((hook: ShellHook, environment: DialectEnvironment) => Readonly<Record<string, string>>)
     | undefined;
+  /** Returns true if the first line of output says that nobody must wait for the hook. Default: false. */
+  readonly detaches?: ((line: string) => boolean) | undefined;
   /** Interprets the result of a hook. */
   readonly read: (run: FinishedHook) => HookReading;
 }

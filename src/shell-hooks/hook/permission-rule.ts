@@ -21,6 +21,12 @@ const FILE_TOOLS = ['Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'Read', 'Grep'
 /** Arguments whose meaning a shell decides. A command with one of these tokens can contain any other command. */
 const UNREADABLE = /[`]|\$\(|<\(|>\(|\beval\b|\b(?:ba|z|da)?sh\s+-\w*c\b|\bxargs\b/;
 
+/** Assignments, and words that change how a command runs, but not which one. */
+const WRAPPERS =
+  /^(?:(?:then|do|else|!|time|nohup|sudo|doas|command|exec|env|nice|stdbuf|setsid|timeout(?:\s+[\d.]+[smhd]?)?)\s+|\w+=(?:"[^"]*"|'[^']*'|\S*)\s+)+/;
+/** A variable in place of a command, or a shell that reads commands from its input. */
+const HIDDEN = /^\$|^(?:\S*\/)?(?:ba|z|da|k)?sh(?:\s+-\S*)*$/;
+
 /** Compiles a rule. Returns undefined if the rule is invalid. */
 export function compilePermissionRule(text: string): PermissionRule | undefined {
   const [, tool, specifier] = RULE.exec(text.trim()) ?? [];
@@ -65,8 +71,10 @@ function textAt(args: unknown, names: readonly string[]): string | undefined {
 function commandMatches(specifier: string, command: string | undefined): boolean {
   if (command === undefined || UNREADABLE.test(command)) return true;
   const rule = commandPattern(specifier);
-  const parts = command.split(/&&|\|\||[;|&\n(){}]/).map(plainCommand);
-  return [command.trim(), ...parts].some((part) => part !== '' && rule.test(part));
+  const parts = command.split(/&&|\|\||[;|&\n(){}]/).map((part) => part.trim());
+  if (parts.some(hidesCommand)) return true;
+  const commands = parts.map(plainCommand).flatMap((plain) => [plain, plain.replace(/^\S*\//, '')]);
+  return [command.trim(), ...commands].some((part) => part !== '' && rule.test(part));
 }
 
 /** `git *` and `git:*` match `git` and `git push`, but not `github`. */
@@ -75,11 +83,16 @@ function commandPattern(specifier: string): RegExp {
   return start === undefined ? glob(specifier) : new RegExp(`^${globSource(start)}(?:\\s[\\s\\S]*)?$`);
 }
 
+/** Returns true if a part runs a command that is not at its beginning, such as after `sudo -u root`. */
+function hidesCommand(part: string): boolean {
+  const isWrapped = WRAPPERS.test(part);
+  return (isWrapped && part.replace(WRAPPERS, '').startsWith('-')) || HIDDEN.test(plainCommand(part));
+}
+
 /** Removes assignments, quotes and wrappers, which do not change the command that runs. */
 function plainCommand(part: string): string {
   return part
-    .trim()
-    .replace(/^(?:(?:then|do|else|!|time|nohup|sudo|command|env)\s+|\w+=(?:"[^"]*"|'[^']*'|\S*)\s+)+/, '')
+    .replace(WRAPPERS, '')
     .replaceAll(/["'\\]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -1,7 +1,7 @@
 import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
-import { readsTranscripts } from '../dialects/list.js';
+import { dialectOf, readsTranscripts } from '../dialects/list.js';
 import type { EventFields, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import { denialOf, type HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
@@ -45,6 +45,18 @@ interface Refused {
   readonly durationMs: number;
 }
 
+/** The event that waits for a hook. */
+export interface Waiter {
+  readonly signal: AbortSignal | undefined;
+  /** Called if the hook writes that nobody must wait for it. */
+  readonly detach?: (() => void) | undefined;
+}
+
+interface StartOptions extends Waiter {
+  readonly isTried: boolean;
+  readonly timeoutMs: number;
+}
+
 const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start because the operation was aborted' };
 
 /** Objects that a `HookExecutor` shares with its runner. */
@@ -74,21 +86,22 @@ export class HookExecutor {
   }
 
   /** Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. */
-  async run<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Execution | undefined> {
+  async run<Value>(hook: ShellHook, progress: EventProgress<Value>, waiter: Waiter): Promise<Execution | undefined> {
     const { options, permits } = this;
     const isTried = permits.mayMatch(hook);
     // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
     const decision = await permits.decide(hook);
     if (!decision.allowed) return this.denied(hook, progress.context, { decision, isTried });
     const timeoutMs = hook.timeout ?? options.timeoutMs();
-    const { signal } = progress.context;
+    const { signal } = waiter;
     const { type, waitedMs } = await this.queue.enter({ timeoutMs, signal });
     if (type !== 'entered') {
       const problem = type === 'late' ? neverStarted(timeoutMs, options.maxProcesses) : ABORTED;
       return { status: 'failed', problem, durationMs: waitedMs };
     }
     try {
-      const result = await this.start(hook, progress, { isTried, timeoutMs: Math.max(1, timeoutMs - waitedMs) });
+      const left = Math.max(1, timeoutMs - waitedMs);
+      const result = await this.start(hook, progress, { ...waiter, isTried, timeoutMs: left });
       return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
     } finally {
       this.queue.leave();
@@ -98,11 +111,11 @@ export class HookExecutor {
   private async start<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-    { isTried, timeoutMs }: { readonly isTried: boolean; readonly timeoutMs: number },
+    { isTried, timeoutMs, signal, detach }: StartOptions,
   ): Promise<Execution | undefined> {
     const { options, prefix } = this;
     const { workspaceDir, inheritEnv, redact } = options;
-    const { sessionId, signal } = progress.context;
+    const { sessionId } = progress.context;
     const fields = progress.context.describe(progress.value);
     // Little code runs between verification and start, so that files have no time to change.
     const verified = await this.permits.permit(hook);
@@ -111,6 +124,9 @@ export class HookExecutor {
     let stdin: string | Promise<string> | undefined;
     const start = {
       ...{ hook, verified, signal, timeoutMs },
+      onFirstLine: (line: string) => {
+        if (dialectOf(hook.dialect).detaches?.(line)) detach?.();
+      },
       env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
       // The input is built while the program starts, to save time.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),

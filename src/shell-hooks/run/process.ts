@@ -15,6 +15,7 @@ export interface HookStart {
   readonly stdin: () => string | Promise<string>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  readonly onFirstLine?: ((line: string) => void) | undefined;
 }
 
 /** Dependencies of `startHook`. */
@@ -27,11 +28,11 @@ export interface HookMachine {
 
 /** Runs the program of a hook. If its working directory is missing, uses the workspace, or else the home directory. */
 export async function startHook(start: HookStart, machine: HookMachine): Promise<ProcessResult> {
-  const { hook, verified, env, stdin, timeoutMs, signal } = start;
+  const { hook, verified, env, stdin, timeoutMs, signal, onFirstLine } = start;
   const { command = '', argv0, args = [], cwd = machine.workspaceDir } = verified.launch ?? {};
   const { clock, spawn, report } = machine;
   const run = (folder: string) =>
-    runProcess({ command, argv0, args, cwd: folder, env, stdin, timeoutMs, signal, clock, spawn });
+    runProcess({ command, argv0, args, cwd: folder, env, stdin, timeoutMs, signal, onFirstLine, clock, spawn });
   const result = await run(cwd);
   if (result.failure?.code !== 'cwd-missing') return result;
   const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');

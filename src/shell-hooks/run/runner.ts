@@ -2,6 +2,7 @@ import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
+import { onAbort } from '../../internal/stop.js';
 import type { Spawn } from '../../process/process-group.js';
 import { findResourceFailure } from '../../process/spawn-failure.js';
 import type { TrustGate } from '../../trust/gate.js';
@@ -23,7 +24,7 @@ import { contentOf } from '../hook/hook-content.js';
 import { type HookProblem, isOutOfResources } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { type Execution, HookExecutor, type HookExecutorOptions } from './execution.js';
+import { type Execution, HookExecutor, type HookExecutorOptions, type Waiter } from './execution.js';
 import { shownTo } from './input.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { HookReports } from './reports.js';
@@ -126,8 +127,9 @@ export class HookRunner {
         completed.push(hook);
         continue;
       }
-      const finished = await this.runHook(hook, progress);
-      if (finished === undefined) continue;
+      const finished = await this.runUntilDetached(hook, progress);
+      if (finished === 'detached') completed.push(hook);
+      if (finished === 'detached' || finished === undefined) continue;
       const { outcome, reading } = finished;
       this.announce(hook, outcome, reading);
       progress.take(hook, outcome, reading);
@@ -140,11 +142,35 @@ export class HookRunner {
   /** Starts a hook that decides nothing. It outlives the event and its abort signal, but not its time limit. */
   private runInBackground<Value>(hook: ShellHook, { context, value }: EventProgress<Value>): void {
     const own = new EventProgress({ ...context, value, signal: undefined });
-    void this.runHook(hook, own).then((finished) => {
-      if (finished === undefined) return;
-      const { outcome, reading } = finished;
-      this.announce(hook, outcome, { ...reading, effects: {} });
+    void this.runHook(hook, own).then((finished) => this.announceDetached(hook, finished));
+  }
+
+  /** Runs a hook until it ends, or until it writes that nobody must wait for it. From then on it outlives the event. */
+  private runUntilDetached<Value>(
+    hook: ShellHook,
+    progress: EventProgress<Value>,
+  ): Promise<Finished | 'detached' | undefined> {
+    if (dialectOf(hook.dialect).detaches === undefined) return this.runHook(hook, progress);
+    const { signal } = progress.context;
+    return new Promise((resolve) => {
+      let isDetached = false;
+      const life = new AbortController();
+      const release = onAbort(signal, () => life.abort(signal?.reason));
+      const detach = () => {
+        isDetached = true;
+        release();
+        resolve('detached');
+      };
+      void this.runHook(hook, progress, { signal: life.signal, detach }).then((finished) => {
+        release();
+        if (isDetached) this.announceDetached(hook, finished);
+        else resolve(finished);
+      });
     });
+  }
+
+  private announceDetached(hook: ShellHook, finished: Finished | undefined): void {
+    if (finished !== undefined) this.announce(hook, finished.outcome, { ...finished.reading, effects: {} });
   }
 
   /**
@@ -157,14 +183,18 @@ export class HookRunner {
   }
 
   /** Runs one hook. Returns undefined if the approved matcher does not match. */
-  private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished | undefined> {
+  private async runHook<Value>(
+    hook: ShellHook,
+    progress: EventProgress<Value>,
+    waiter: Waiter = { signal: progress.context.signal },
+  ): Promise<Finished | undefined> {
     const startedAt = this.clock.now();
     try {
-      const result = await this.executor.run(hook, progress);
+      const result = await this.executor.run(hook, progress, waiter);
       if (result === undefined) return undefined;
       const { durationMs } = result;
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
-      const { signal } = progress.context;
+      const { signal } = waiter;
       // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
       const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
@@ -239,6 +269,7 @@ function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
-function commandOf({ dialect, scope, source, extension, root, command, args, env }: ShellHook): string {
-  return JSON.stringify([dialect, scope, source, extension, root, command, args, env]);
+function commandOf({ dialect, scope, source, extension, root, command, args, env, background }: ShellHook): string {
+  // In the background, a guard decides nothing, so its run must not replace one that is waited for.
+  return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background]);
 }

@@ -201,6 +201,18 @@ test('of several manifests in one directory the first valid one is used, and the
   );
 });
 
+test('a `manifest.json` of a bundle or a browser extension is not read', async () => {
+  const place = makePlace();
+  const bundle = manifest('bundle', { manifest_version: '0.3', server: { type: 'node' } });
+  files(place, 'a', { 'manifest.json': bundle, '.claude-plugin/plugin.json': { name: 'c' } });
+  files(place, 'b', { 'manifest.json': bundle });
+
+  const { loader } = await place.load({ compat: ['claude'] });
+
+  expect(loader.extensions().map(({ name, format }) => [name, format])).toEqual([['c', 'claude']]);
+  expect(loader.status().diagnostics.filter(({ level }) => level !== 'info')).toEqual([]);
+});
+
 test('an invalid entry in another program’s manifest is ignored, and the other entries load', async () => {
   const place = makePlace();
   files(place, 'c', {

@@ -33,6 +33,18 @@ describe('coerceArguments', () => {
     ['a property named __proto__', { properties: {}, ...closed }, JSON.parse('{"__proto__":1}'), {}],
     ['a branch', { properties: { n: { anyOf: [integer, { type: 'null' }] } } }, { n: '5' }, { n: 5 }],
     [
+      'the branch with the same constant',
+      {
+        properties: {
+          u: {
+            oneOf: [{ properties: { kind: { const: 'a' } } }, { properties: { kind: { const: 'b' }, n: integer } }],
+          },
+        },
+      },
+      { u: { kind: 'b', n: '5' } },
+      { u: { kind: 'b', n: 5 } },
+    ],
+    [
       'the only branch for objects',
       { properties: { o: { anyOf: [{ type: 'object', properties: { n: integer } }, { type: 'null' }] } } },
       { o: { n: '5' } },

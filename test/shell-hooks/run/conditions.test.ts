@@ -44,4 +44,22 @@ describe('a hook with `async`', () => {
     expect([inputs, lab.has('done')]).toEqual([[{ command: 'ls' }], false]);
     await until(() => lab.has('done'));
   });
+
+  test('does not replace the same command in a hook that is waited for', async () => {
+    const both = [command(refuse, { async: true }), command(refuse)].map((group) => ({ matcher: 'Bash', ...group }));
+
+    expect((await runCommand(both, 'ls')).inputs).toEqual([]);
+  });
+
+  test('may say so in its first line of output', async () => {
+    const notice = JSON.stringify({ async: true, asyncTimeout: 60_000 });
+    const answer = JSON.stringify({ hookSpecificOutput: { permissionDecision: 'deny' } });
+    const slow = command(`echo '${notice}'; sleep 0.5; echo '${answer}'; touch done; echo over >&2`);
+
+    const { inputs, diagnostics } = await runCommand([{ matcher: 'Bash', ...slow }], 'ls');
+
+    expect([inputs, lab.has('done')]).toEqual([[{ command: 'ls' }], false]);
+    await until(() => lab.logged('debug').some(({ message }) => message.includes('over')));
+    expect([lab.has('done'), diagnostics, lab.logged('error')]).toEqual([true, [], []]);
+  });
 });
