@@ -136,27 +136,37 @@ export class Approvals {
   }
 
   private async record(fingerprint: Fingerprint, answer: Answer): Promise<void> {
-    // If the store loses an approval, the user would be asked again forever. Keeps it in memory instead.
+    // Without an answer in memory, the user would be asked again forever if the store fails.
     const isStored = answer === 'yes' && (await this.write(fingerprint));
     if (!isStored) this.answers.set(keyOf(fingerprint), answer);
   }
 
   private async write(fingerprint: Fingerprint): Promise<boolean> {
-    const { logger, place, clock } = this.settings;
+    const { logger, clock } = this.settings;
     const { item, digest, scripts } = fingerprint;
     const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
     try {
       const matcher = matcherOf(item);
       await this.store.approve({ ...identityOf(fingerprint), ...{ digest, scripts, matcher, approvedAt } });
-      const kept = new Set((await this.store.list()).map((approval) => approval.digest));
-      // Old copies are kept for days, so one sweep per process is enough.
-      if (!this.isSwept) await sweepSnapshots(place.stateDir, kept);
-      this.isSwept = true;
-      return kept.has(digest);
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);
       return false;
+    }
+    await this.sweep();
+    return true;
+  }
+
+  /** Removes unused copies. They are kept for days, so one sweep per process is enough. */
+  private async sweep(): Promise<void> {
+    if (this.isSwept) return;
+    this.isSwept = true;
+    const { logger, place } = this.settings;
+    try {
+      const kept = new Set((await this.store.list()).map(({ digest }) => digest));
+      await sweepSnapshots(place.stateDir, kept);
+    } catch (error) {
+      logger.warn('Unused copies of extension packages could not be removed', error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Approval } from '../../../src/trust/approvals/approval.js';
 import { allowed, makeExtension, makePlace } from '../../support/trust/place.js';
 
 test('a revoked approval leaves the refusal of another item in place', async () => {
@@ -29,6 +30,23 @@ test('an item whose approval was revoked after the decision is denied without a 
 
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: false });
   expect(place.asked).toHaveLength(1);
+});
+
+test('an approval that is revoked as soon as it is stored is not kept in memory', async () => {
+  const place = makePlace();
+  const answers = [true, false];
+  const gate = place.gate({ approve: () => answers.shift() ?? false });
+  const { store } = gate;
+  const approve = store.approve.bind(store);
+  Object.assign(store, {
+    approve: async (approval: Approval) => {
+      await approve(approval);
+      await place.gate().revoke(approval.digest);
+    },
+  });
+
+  expect(await gate.authorize(place.hook())).toMatchObject({ allowed: false, reason: 'declined' });
+  expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
 });
 
 test('a process looks for unused copies at its first approval only', async () => {
