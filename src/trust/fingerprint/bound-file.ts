@@ -144,7 +144,7 @@ export class BoundFolder {
     // Two names that are invalid UTF-8 may be decoded to the same string.
     if (names.size < entries.length)
       throw new ItemUnboundError('unreadable', `${path} contains file names that are invalid UTF-8.`);
-    for (const is of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const is of entries) {
       await this.addEntry({ path: join(path, is.name), real: join(real, is.name), is }, isWanted);
     }
   }
