@@ -139,7 +139,12 @@ describe('an extension', () => {
     expect(loader.isEnabled('x')).toBe(false);
   });
 
-  test.each(['', '{', '[]', '{"version":2}', '{"version":1,"user":{"a":"no"},"workspaces":{}}'])(
+  test.each([
+    ...['', '{', '[]', '{"version":2}', '{"version":1,"user":{"a":"no"},"workspaces":{}}'],
+    '{"version":1,"user":{"A":false},"workspaces":{}}',
+    '{"version":1,"user":{"a":false,"a":true},"workspaces":{}}',
+    '{"version":1,"user":{"__proto__":{"a":false}},"workspaces":{}}',
+  ])(
     'stays disabled if the file of choices is damaged, until it is enabled again: %j',
     async (text) => {
       const place = makePlace();
