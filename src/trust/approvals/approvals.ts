@@ -86,15 +86,15 @@ export class Approvals {
 
   /** Asks the user once about all parts of an extension package, and records an answer for each part. */
   async askParts(whole: Fingerprint, parts: readonly Fingerprint[]): Promise<void> {
-    const keys = parts.map((part) => identityText(identityOf(part)));
-    const unasked = parts.filter((_part, at) => !this.open.has(keys[at] ?? ''));
-    const asked = unasked.length === 0 ? Promise.resolve() : this.askPartsAnew(whole, unasked);
-    const opened = keys.filter((key) => !this.open.has(key));
-    for (const key of opened) this.open.set(key, asked);
+    const keyed = parts.map((part) => ({ part, key: identityText(identityOf(part)) }));
+    const unasked = keyed.filter(({ key }) => !this.open.has(key));
+    const news = unasked.map(({ part }) => part);
+    const asked = news.length === 0 ? Promise.resolve() : this.askPartsAnew(whole, news);
+    for (const { key } of unasked) this.open.set(key, asked);
     try {
-      await Promise.all(keys.map((key) => this.open.get(key)));
+      await Promise.all(keyed.map(({ key }) => this.open.get(key)));
     } finally {
-      for (const key of opened) this.open.delete(key);
+      for (const { key } of unasked) this.open.delete(key);
     }
   }
 

@@ -49,6 +49,16 @@ test('an approval that is revoked as soon as it is stored is not kept in memory'
   expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
 });
 
+test('an item whose approval another process revoked counts as approved before', async () => {
+  const place = makePlace();
+  const gate = place.gate({ approve: undefined });
+  const { digest } = allowed(await place.gate().authorize(place.hook()));
+  allowed(await gate.authorize(place.hook()));
+  await place.gate().revoke(digest ?? '');
+
+  expect(await gate.authorize(place.hook())).toMatchObject({ reason: 'no-approver', approvedBefore: true, digest });
+});
+
 test('a process looks for unused copies at its first approval only', async () => {
   const place = makePlace();
   const copies = ['a', 'b'].map((letter) => join(place.stateDir, 'approved', letter.repeat(64)));
