@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Approver } from '../../src/trust/decision.js';
 import { script } from '../support/process/scratch.js';
-import { allowed, makePlace } from '../support/trust/place.js';
+import { allowed, makeExtension, makePlace } from '../support/trust/place.js';
 
 test.each<readonly [string, Approver]>([
   ['the user declined', () => false],
@@ -23,4 +23,12 @@ test('the message of a denial says that the content has changed', async () => {
   expect(await gate.verify(decision)).toMatchObject({
     message: 'The hook "lint" may not be used: its content is not what was approved.',
   });
+});
+
+test('the request for a new extension package has no hashes of an earlier approval', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  await place.gate().authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [item]);
+
+  expect(place.asked).toMatchObject([{ why: 'new', previousScripts: undefined }]);
 });

@@ -18,19 +18,19 @@ test.each([
   expect(files).toMatchObject([{ path: 'data', executable }]);
 });
 
-test.each([
-  [['data/*.sh', 'data']],
-  [['data', 'data/*.sh']],
-])('a directory is covered completely, also beside a pattern for some of its files: %j', async (files) => {
-  const place = makePlace();
-  for (const name of ['a.sh', 'b.txt', 'deep/c.txt']) write(join(place.workspaceDir, 'data', name), name);
-  const item = place.hook({ command: '/bin/sh', files });
-  const found = await fingerprintItem(item, place.trustPlace());
+test.each([[['data/*.sh', 'data']], [['data', 'data/*.sh']]])(
+  'a directory is covered completely, also beside a pattern for some of its files: %j',
+  async (files) => {
+    const place = makePlace();
+    for (const name of ['a.sh', 'b.txt', 'deep/c.txt']) write(join(place.workspaceDir, 'data', name), name);
+    const item = place.hook({ command: '/bin/sh', files });
+    const found = await fingerprintItem(item, place.trustPlace());
 
-  expect(found.files.map(({ path }) => path)).toEqual([
-    ...['data', 'data/a.sh', 'data/b.txt', 'data/deep', 'data/deep/c.txt'],
-  ]);
-});
+    expect(found.files.map(({ path }) => path)).toEqual([
+      ...['data', 'data/a.sh', 'data/b.txt', 'data/deep', 'data/deep/c.txt'],
+    ]);
+  },
+);
 
 test('directories count towards the limit of files', async () => {
   const place = makePlace();
