@@ -285,7 +285,12 @@ describe('invalid and hostile extensions', () => {
     const { loader } = await place.load({ followLinks: true, approve: place.yes });
 
     expect(hooksOf(loader)).toMatchObject([{ extension: 'db', name: 'guard' }]);
-    expect(loader.status().diagnostics.map(({ message }) => message).join()).toContain('Extension "DB"');
+    expect(
+      loader
+        .status()
+        .diagnostics.map(({ message }) => message)
+        .join(),
+    ).toContain('Extension "DB"');
   });
 
   test.each(['../../etc', '/etc', 'a\0b', 'a/../../b', 'C:\\x', '..\\x'])(

@@ -32,6 +32,16 @@ test.each([[['data/*.sh', 'data']], [['data', 'data/*.sh']]])(
   },
 );
 
+test('the error for a file that cannot be read has the error of the system as its cause', async () => {
+  const place = makePlace();
+  const item = place.hook({ command: '/bin/sh', files: ['missing'] });
+
+  await expect(fingerprintItem(item, place.trustPlace())).rejects.toMatchObject({
+    problem: 'unreadable',
+    cause: { code: 'ENOENT' },
+  });
+});
+
 test('directories count towards the limit of files', async () => {
   const place = makePlace();
   const { item, root } = makeExtension(place);

@@ -96,6 +96,10 @@ test('an argument is split only if it contains white space or follows -c', () =>
   expect(read({ command: 'x', args: ['-color', 'a;b', '-C', 'c;d'] }).isPlain).toBe(true);
 });
 
+test('a program without a shell is one word, also with white space and shell characters in its path', () => {
+  expect(read({ command: '/opt/a (b)/x' })).toEqual({ words: ['/opt/a (b)/x'], isPlain: true });
+});
+
 test('in an MCP server entry a variable becomes its value', () => {
   const args = [`\${TOKEN}`, `--in=\${DIR:-src}/x`, `\${workspaceFolder}/y`, '-c', `sh \${TOKEN}`];
   const { words, isPlain } = read({ kind: 'mcp-server', command: 'x', args }, { workspaceFolder: '/ws' });
