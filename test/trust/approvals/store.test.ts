@@ -399,7 +399,10 @@ test('an approval that could not be stored can be revoked while the store fails,
   const decision = allowed(await gate.authorize(place.hook()));
   block();
 
-  await expect(gate.revoke(decision.digest ?? '')).rejects.toMatchObject({ code: 'ERR_TRUST_STORE' });
+  await expect(gate.revoke(decision.digest ?? '')).rejects.toMatchObject({
+    code: 'ERR_TRUST_STORE',
+    cause: { code: 'EEXIST' },
+  });
 
   rmSync(stateDir);
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver' });
