@@ -136,9 +136,11 @@ export class Approvals {
   }
 
   private async record(fingerprint: Fingerprint, answer: Answer): Promise<void> {
-    // Without an answer in memory, the user would be asked again forever if the store fails.
+    const key = keyOf(fingerprint);
     const isStored = answer === 'yes' && (await this.write(fingerprint));
-    if (!isStored) this.answers.set(keyOf(fingerprint), answer);
+    // Without an answer in memory, the user would be asked again forever if the store fails or loses approvals.
+    if (!isStored) this.answers.set(key, answer);
+    else if ((await this.previous(fingerprint)) === undefined) this.answers.set(key, 'no');
   }
 
   private async write(fingerprint: Fingerprint): Promise<boolean> {
