@@ -38,7 +38,7 @@ export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPla
   };
 }
 
-/** Upper case first, because file systems that ignore case treat `ſ` as `s`. */
+/** Upper case, because file systems that ignore case treat `ſ` as `s`. */
 function fold(path: string): string {
-  return path.normalize('NFC').toUpperCase().toLowerCase();
+  return path.normalize('NFC').toUpperCase();
 }
