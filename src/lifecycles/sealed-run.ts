@@ -129,7 +129,8 @@ export async function openRun(text: string, key: SealKey, options: OpenOptions =
   const { agent, useOnce, clock: time = systemClock } = options;
   const secret = await keyOf(key);
   const run = restored(await verifiedPayload(text, secret));
-  if (time.now() >= run.expiresAt) {
+  // Negated, so that a clock without a valid time opens nothing.
+  if (!(time.now() < run.expiresAt)) {
     throw new SealInvalidError('expired', 'it has expired; ask for the decision again with a new run');
   }
   if (agent !== undefined && agent !== run.agent) {

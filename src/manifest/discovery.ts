@@ -24,22 +24,28 @@ export interface Discovery {
 /** Finds the extension packages of the user, then of the workspace, each sorted by directory name. Never rejects. */
 export async function discoverExtensions(options: DiscoveryOptions): Promise<Discovery> {
   const diagnostics: ManifestDiagnostic[] = [];
-  const byName = new Map<string, ExtensionPackage>();
+  const found: ExtensionPackage[] = [];
   const seen = new Set<string>();
   for (const root of options.roots) {
     const folders = await listFolders(root, { ...options, report: (diagnostic) => diagnostics.push(diagnostic) });
     const fresh = folders.filter(({ path }) => !seen.has(path) && seen.add(path));
     const results = await mapConcurrent(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
-    for (const { extension, diagnostics: reported } of results) {
-      diagnostics.push(...reported);
-      if (extension === undefined) continue;
-      const key = extension.name.toLowerCase();
-      const taken = byName.get(key);
-      if (taken === undefined) byName.set(key, extension);
-      else diagnostics.push(nameTaken(extension, taken));
-    }
+    diagnostics.push(...results.flatMap((result) => result.diagnostics));
+    found.push(...results.flatMap(({ extension }) => extension ?? []));
+  }
+  const byName = new Map<string, ExtensionPackage>();
+  // A link in the user's directory may lead to a package of the workspace, so the order of directories is not enough.
+  for (const extension of [...found.filter(isOfUser), ...found.filter((other) => !isOfUser(other))]) {
+    const key = extension.name.toLowerCase();
+    const taken = byName.get(key);
+    if (taken === undefined) byName.set(key, extension);
+    else diagnostics.push(nameTaken(extension, taken));
   }
   return { extensions: [...byName.values()], diagnostics };
+}
+
+function isOfUser({ scope }: ExtensionPackage): boolean {
+  return scope === 'user';
 }
 
 interface Listing extends DiscoveryOptions {

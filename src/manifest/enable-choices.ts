@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { describeError } from '../errors.js';
+import { readJson } from '../internal/read-json.js';
 import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
 import { realLocation } from '../process/files/location.js';
 import { backUp, readStateFile } from '../process/files/state-file.js';
@@ -9,9 +10,10 @@ import { ExtensionPackageStateError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ManifestSettings } from './options.js';
 
-const byName = z.record(z.string(), z.boolean());
+/** Names are in lower case, because extension names must differ in more than case. */
+const byName = z.record(z.string().lowercase(), z.boolean());
 
-/** The format of the file. Names are in lower case, because extension names must differ in more than case. */
+/** The format of the file. */
 const choicesSchema = z.object({
   version: z.literal(1),
   /**
@@ -134,11 +136,11 @@ export class EnableChoices {
         ? { choices: NONE }
         : { choices: LOST, problem: `${this.path} cannot be read: ${file.problem}` };
     }
-    try {
-      return { choices: choicesSchema.parse(JSON.parse(file.text)) };
-    } catch {
-      return { choices: LOST, problem: `${this.path} is damaged or has another version` };
-    }
+    const read = readJson(file.text);
+    const isWhole = 'value' in read && read.lost.length === 0;
+    const { data: choices } = isWhole ? choicesSchema.safeParse(read.value) : {};
+    if (choices !== undefined) return { choices };
+    return { choices: LOST, problem: `${this.path} is damaged or has another version` };
   }
 }
 

@@ -148,9 +148,18 @@ const EXPLANATIONS: Readonly<Record<string, readonly [SpawnFailureCode, string]>
   ENOMEM: ['no-resources', 'No memory is left: try again later.'],
 };
 
+/** Returns the explanation for an error, or else for the first of its causes that has one. */
+function explanationOf(error: unknown): readonly [SpawnFailureCode, string] | undefined {
+  for (let cause = error as NodeJS.ErrnoException | undefined; cause; cause = cause.cause as typeof cause) {
+    const known = EXPLANATIONS[cause.code ?? ''];
+    if (known !== undefined) return known;
+  }
+  return undefined;
+}
+
 /** Describes an error that a spawn threw or emitted. */
 export function explainSpawnError(error: unknown, command: string): SpawnFailure {
-  const [code, hint] = EXPLANATIONS[(error as NodeJS.ErrnoException)?.code ?? ''] ?? ['other', 'See the message.'];
+  const [code, hint] = explanationOf(error) ?? ['other', 'See the message.'];
   return failure(code, `${command} could not be started: ${describeError(error)}`, hint);
 }
 
@@ -159,11 +168,8 @@ export function explainSpawnError(error: unknown, command: string): SpawnFailure
  * memory. Otherwise returns undefined.
  */
 export function findResourceFailure(error: unknown): SpawnFailure | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const [code, hint] = EXPLANATIONS[(cause as NodeJS.ErrnoException).code ?? ''] ?? [];
-    if (code === 'no-resources' && hint !== undefined) return failure(code, describeError(error), hint);
-  }
-  return undefined;
+  const [code, hint] = explanationOf(error) ?? [];
+  return code === 'no-resources' && hint !== undefined ? failure(code, describeError(error), hint) : undefined;
 }
 
 /**

@@ -74,6 +74,7 @@ test('refuses an expired text, a text of another agent and an id that was used',
 
   await expect(openRun(text, key, { clock: at(60_999) })).resolves.toMatchObject({ expiresAt: 61_000 });
   await expect(openRun(text, key, { clock: at(61_000) })).rejects.toMatchObject({ problem: 'expired' });
+  await expect(openRun(text, key, { clock: at(Number.NaN) })).rejects.toMatchObject({ problem: 'expired' });
   await expect(openRun(text, key, { agent: 'clerk', clock: at(1_000) })).rejects.toMatchObject({ problem: 'agent' });
   const used = new Set<string>();
   const useOnce = (id: string) => used.size < used.add(id).size;

@@ -275,6 +275,24 @@ describe('invalid and hostile extensions', () => {
     expect(loader.status().extensions).toMatchObject([{ name: 'x', scope: 'workspace', state: 'pending' }]);
   });
 
+  test('an extension of the workspace behind a link in the user’s directory does not take the name of an extension of the user', async () => {
+    const place = makePlace();
+    const hooks = [{ name: 'guard', event: 'before_tool', command: 'true' }];
+    place.user('db', manifest('db', { hooks }));
+    const theirs = place.workspace('theirs', manifest('DB'));
+    symlinkSync(theirs, join(place.userDir, 'extensions', 'a-link'));
+
+    const { loader } = await place.load({ followLinks: true, approve: place.yes });
+
+    expect(hooksOf(loader)).toMatchObject([{ extension: 'db', name: 'guard' }]);
+    expect(
+      loader
+        .status()
+        .diagnostics.map(({ message }) => message)
+        .join(),
+    ).toContain('Extension "DB"');
+  });
+
   test.each(['../../etc', '/etc', 'a\0b', 'a/../../b', 'C:\\x', '..\\x'])(
     'D9: a skill directory outside of the extension is refused: %j',
     async (path) => {

@@ -139,26 +139,28 @@ describe('an extension', () => {
     expect(loader.isEnabled('x')).toBe(false);
   });
 
-  test.each(['', '{', '[]', '{"version":2}', '{"version":1,"user":{"a":"no"},"workspaces":{}}'])(
-    'stays disabled if the file of choices is damaged, until it is enabled again: %j',
-    async (text) => {
-      const place = makePlace();
-      for (const name of ['a', 'b']) place.user(name, manifest(name));
-      writeFileSync(stateFile(place), text);
+  test.each([
+    ...['', '{', '[]', '{"version":2}', '{"version":1,"user":{"a":"no"},"workspaces":{}}'],
+    '{"version":1,"user":{"A":false},"workspaces":{}}',
+    '{"version":1,"user":{"a":false,"a":true},"workspaces":{}}',
+    '{"version":1,"user":{"__proto__":{"a":false}},"workspaces":{}}',
+  ])('stays disabled if the file of choices is damaged, until it is enabled again: %j', async (text) => {
+    const place = makePlace();
+    for (const name of ['a', 'b']) place.user(name, manifest(name));
+    writeFileSync(stateFile(place), text);
 
-      const { loader } = await place.load();
-      const before = { names: loader.enabledNames(), diagnostics: loader.status().diagnostics };
-      await loader.enable('a');
-      const next = await place.load();
+    const { loader } = await place.load();
+    const before = { names: loader.enabledNames(), diagnostics: loader.status().diagnostics };
+    await loader.enable('a');
+    const next = await place.load();
 
-      expect(before).toMatchObject({ names: [], diagnostics: [{ level: 'error', source: stateFile(place) }] });
-      expect(loader.status().extensions).toMatchObject([{ state: 'active' }, { state: 'disabled' }]);
-      expect(next.loader.enabledNames()).toEqual(['a']);
-      expect(next.loader.status().diagnostics).toEqual([]);
-      const backup = readdirSync(place.userDir).find((name) => name.endsWith('.backup'));
-      expect(readFileSync(join(place.userDir, backup ?? ''), 'utf8')).toBe(text);
-    },
-  );
+    expect(before).toMatchObject({ names: [], diagnostics: [{ level: 'error', source: stateFile(place) }] });
+    expect(loader.status().extensions).toMatchObject([{ state: 'active' }, { state: 'disabled' }]);
+    expect(next.loader.enabledNames()).toEqual(['a']);
+    expect(next.loader.status().diagnostics).toEqual([]);
+    const backup = readdirSync(place.userDir).find((name) => name.endsWith('.backup'));
+    expect(readFileSync(join(place.userDir, backup ?? ''), 'utf8')).toBe(text);
+  });
 
   test.each<[string, (path: string) => void]>([
     ['a link without a target', (path) => symlinkSync(`${path}.gone`, path)],

@@ -43,3 +43,22 @@ test('parts that are approved or declined already are not asked about again', as
 
   expect(prompts).toEqual([['a', 'b'], ['c']]);
 });
+
+test.each<[string, readonly string[], readonly string[]]>([
+  ['no part is declined', [], ['approved', 'approved']],
+  ['an unknown part is declined too', ['the first', 'sha256:00'], ['approver-failed', 'approver-failed']],
+])('the answer for a package counts if it names only its parts: %s', async (_case, declined, reasons) => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const parts = ['a', 'b'].map((name) => ({ ...item, name }));
+  const gate = place.gate({
+    approve: ({ parts: [first] }) => ({
+      declined: declined.map((digest) => (digest === 'the first' ? (first?.digest ?? '') : digest)),
+    }),
+  });
+
+  await gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, parts);
+  const decisions = await Promise.all(parts.map((part) => gate.authorize(part)));
+
+  expect(decisions.map(({ reason }) => reason)).toEqual(reasons);
+});

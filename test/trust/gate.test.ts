@@ -18,12 +18,12 @@ test('C1, C26: without an approver a workspace hook is denied with a reason, and
   expect([existsSync(place.storePath), existsSync(marker)]).toEqual([false, false]);
 });
 
-test('a store that loses approvals does not cause endless prompts', async () => {
+test('a store that loses approvals counts as one that revokes them, and does not cause endless prompts', async () => {
   const place = makePlace();
   const gate = place.gate();
   gate.store.list = async () => [];
 
-  expect(await attempt(gate, place.hook())).toBe('good');
+  expect(await attempt(gate, place.hook())).toBe('declined');
   expect(place.asked).toHaveLength(1);
 });
 

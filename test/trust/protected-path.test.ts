@@ -28,6 +28,20 @@ test('C23: files that decide on trust are protected, even if they are missing', 
   expect(paths.filter((path) => !isProtectedPath(path))).toEqual([]);
 });
 
+test.each(['.v\u017fcode/tasks.json', '.git/hoo\u212as/pre-commit', '.VSCODE/tasks.json'])(
+  'C23: a spelling that a file system without case treats as the same is protected: %s',
+  (path) => {
+    expect(makePlace().gate().isProtectedPath(path)).toBe(true);
+  },
+);
+
+test('C23: composed and decomposed characters are the same', () => {
+  const place = makePlace();
+  const stateDir = join(place.root, 'home', 'caf\u00e9');
+
+  expect(place.gate({ stateDir }).isProtectedPath(join(place.root, 'home', 'cafe\u0301', 'x'))).toBe(true);
+});
+
 test('C23: other paths are not protected', () => {
   const place = makePlace();
   const { isProtectedPath } = place.gate();

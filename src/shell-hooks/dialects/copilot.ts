@@ -169,7 +169,7 @@ const RULES: OutputRules = {
   fields: {
     ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text', decision: 'text' },
     ...{ reason: 'text', additionalContext: 'text', modifiedArgs: 'object', modifiedResult: 'object' },
-    stopReason: 'text',
+    ...{ stopReason: 'text', systemMessage: 'text' },
     hookSpecificOutput: {
       ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text' },
       ...{ updatedInput: 'object', additionalContext: 'text' },
@@ -233,7 +233,7 @@ function isPascalCase(hook: ShellHook): boolean {
 function vsCodeFields(hook: ShellHook): readonly string[] {
   if (!isPascalCase(hook)) return [];
   const { event } = hook;
-  const fields = ['continue', 'stopReason'];
+  const fields = ['continue', 'stopReason', 'systemMessage'];
   if (event !== 'after_agent') fields.push('hookSpecificOutput.additionalContext');
   if (event !== 'before_tool') return fields;
   const specific = ['permissionDecision', 'permissionDecisionReason', 'updatedInput'];
@@ -247,17 +247,20 @@ function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
     ...(isPascal && specificOf(output)),
     ...output,
   };
-  if (isPascal && output.continue === false) return { stop: textOf(stopReason) ?? NO_REASON };
-  if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(reason) ?? NO_REASON } : {};
+  const otherwise = (isPascal ? textOf(output.systemMessage) : undefined) ?? NO_REASON;
+  if (isPascal && output.continue === false) return { stop: textOf(stopReason) ?? otherwise };
+  if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(reason) ?? otherwise } : {};
   if (hook.event !== 'before_tool') return {};
-  const why = textOf(permissionDecisionReason) ?? NO_REASON;
+  const why = textOf(permissionDecisionReason) ?? otherwise;
   if (permissionDecision === 'deny') return { cancel: why };
   return permissionDecision === 'ask' ? { ask: why } : {};
 }
 
 function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
   const { event } = hook;
-  const specific = isPascalCase(hook) ? specificOf(output) : {};
+  const isPascal = isPascalCase(hook);
+  const specific = isPascal ? specificOf(output) : {};
+  const user = isPascal ? textOf(output.systemMessage) : undefined;
   const { modifiedArgs = specific.updatedInput, modifiedResult } = output;
   const common = event === 'before_tool' ? undefined : output.additionalContext;
   const context = event === 'after_agent' ? undefined : textOf(common ?? specific.additionalContext);
@@ -265,6 +268,7 @@ function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects):
     ...(event === 'before_tool' && isObject(modifiedArgs) && { input: modifiedArgs as JsonObject }),
     ...(event === 'after_tool' && isObject(modifiedResult) && resultOf(modifiedResult as JsonObject)),
     ...(context !== undefined && { modelTexts: [context] }),
+    ...(user !== undefined && { userText: user }),
     ...no,
   };
 }

@@ -86,15 +86,15 @@ export class Approvals {
 
   /** Asks the user once about all parts of an extension package, and records an answer for each part. */
   async askParts(whole: Fingerprint, parts: readonly Fingerprint[]): Promise<void> {
-    const keys = parts.map((part) => identityText(identityOf(part)));
-    const unasked = parts.filter((_part, at) => !this.open.has(keys[at] ?? ''));
-    const asked = unasked.length === 0 ? Promise.resolve() : this.askPartsAnew(whole, unasked);
-    const opened = keys.filter((key) => !this.open.has(key));
-    for (const key of opened) this.open.set(key, asked);
+    const keyed = parts.map((part) => ({ part, key: identityText(identityOf(part)) }));
+    const unasked = keyed.filter(({ key }) => !this.open.has(key));
+    const news = unasked.map(({ part }) => part);
+    const asked = news.length === 0 ? Promise.resolve() : this.askPartsAnew(whole, news);
+    for (const { key } of unasked) this.open.set(key, asked);
     try {
-      await Promise.all(keys.map((key) => this.open.get(key)));
+      await Promise.all(keyed.map(({ key }) => this.open.get(key)));
     } finally {
-      for (const key of opened) this.open.delete(key);
+      for (const { key } of unasked) this.open.delete(key);
     }
   }
 
@@ -136,27 +136,39 @@ export class Approvals {
   }
 
   private async record(fingerprint: Fingerprint, answer: Answer): Promise<void> {
-    // If the store loses an approval, the user would be asked again forever. Keeps it in memory instead.
+    const key = keyOf(fingerprint);
     const isStored = answer === 'yes' && (await this.write(fingerprint));
-    if (!isStored) this.answers.set(keyOf(fingerprint), answer);
+    // Without an answer in memory, the user would be asked again forever if the store fails or loses approvals.
+    if (!isStored) this.answers.set(key, answer);
+    else if ((await this.previous(fingerprint)) === undefined) this.answers.set(key, 'no');
   }
 
   private async write(fingerprint: Fingerprint): Promise<boolean> {
-    const { logger, place, clock } = this.settings;
+    const { logger, clock } = this.settings;
     const { item, digest, scripts } = fingerprint;
     const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
     try {
       const matcher = matcherOf(item);
       await this.store.approve({ ...identityOf(fingerprint), ...{ digest, scripts, matcher, approvedAt } });
-      const kept = new Set((await this.store.list()).map((approval) => approval.digest));
-      // Old copies are kept for days, so one sweep per process is enough.
-      if (!this.isSwept) await sweepSnapshots(place.stateDir, kept);
-      this.isSwept = true;
-      return kept.has(digest);
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);
       return false;
+    }
+    await this.sweep();
+    return true;
+  }
+
+  /** Removes unused copies. They are kept for days, so one sweep per process is enough. */
+  private async sweep(): Promise<void> {
+    if (this.isSwept) return;
+    this.isSwept = true;
+    const { logger, place } = this.settings;
+    try {
+      const kept = new Set((await this.store.list()).map(({ digest }) => digest));
+      await sweepSnapshots(place.stateDir, kept);
+    } catch (error) {
+      logger.warn('Unused copies of extension packages could not be removed', error);
     }
   }
 }

@@ -87,6 +87,11 @@ export class TrustStore {
       const record = change(await this.read(() => this.writing(() => backUp(this.path))));
       const text = formatRecord(record);
       await this.writing(() => lock.replace(this.path, text));
+      if (this.readText() !== text) {
+        throw new TrustStoreError(
+          `${this.path} is ignored, because other users can write to it: choose a \`stateDir\` on a file system with permissions.`,
+        );
+      }
       this.known = { mark: undefined, text, record };
     };
     await this.writing(() => withFileLock(this.path, act, lockFailure));

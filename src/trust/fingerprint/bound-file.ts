@@ -39,11 +39,10 @@ export type BoundFile = {
 /** Receives the content of each file exactly as it was hashed. */
 export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
-/** The receiver of the content, and known hashes that replace reading. A sink gets every file, so it rules out `hashes`. */
-export interface FileReading {
-  readonly sink?: FileSink | undefined;
-  readonly hashes?: FileHashes | undefined;
-}
+/** A receiver of the content, or known hashes that replace reading. Not both, because a sink gets every file. */
+export type FileReading =
+  | { readonly sink?: FileSink | undefined; readonly hashes?: undefined }
+  | { readonly hashes?: FileHashes | undefined; readonly sink?: undefined };
 
 const UNREAD = Buffer.alloc(0);
 
@@ -144,7 +143,7 @@ export class BoundFolder {
     // Two names that are invalid UTF-8 may be decoded to the same string.
     if (names.size < entries.length)
       throw new ItemUnboundError('unreadable', `${path} contains file names that are invalid UTF-8.`);
-    for (const is of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const is of entries) {
       await this.addEntry({ path: join(path, is.name), real: join(real, is.name), is }, isWanted);
     }
   }
@@ -181,7 +180,7 @@ export class BoundFolder {
         // Checked before reading, to avoid reading a huge file.
         this.options.budget.take(size);
         const executable = (mode & 0o111) !== 0;
-        const known = this.options.sink ? undefined : this.options.hashes?.get(path, found);
+        const known = this.options.hashes?.get(path, found);
         if (known !== undefined) return { bytes: UNREAD, sha256: known, executable };
         const bytes = readFileSync(file);
         if (bytes.length !== size) throw new ItemUnboundError('unreadable', `${path} changed while it was read.`);

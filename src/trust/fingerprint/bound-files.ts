@@ -43,15 +43,11 @@ export interface BoundFiles {
  *
  * If the command line uses shell syntax, the scripts in the directory of its definition are added.
  */
-export async function bindFiles(
-  item: TrustItem,
-  places: FilePlaces,
-  { sink, hashes }: FileReading = {},
-): Promise<BoundFiles> {
+export async function bindFiles(item: TrustItem, places: FilePlaces, reading: FileReading = {}): Promise<BoundFiles> {
   const { around, root, program } = places;
   const budget = new BindingBudget(places.limits);
-  const folder = new BoundFolder(around.in, around.real, { budget, hashes });
-  const extension = root === undefined ? undefined : new BoundFolder('extension', root, { budget, sink, hashes });
+  const folder = new BoundFolder(around.in, around.real, { budget, hashes: reading.hashes });
+  const extension = root === undefined ? undefined : new BoundFolder('extension', root, { budget, ...reading });
   await extension?.add(extension.root);
   const { words, isPlain } = readCommandLine(item, places.variables);
   const scripts = new Map<string, string>();

@@ -266,6 +266,24 @@ test.each([
   expect(hooks.status().diagnostics).toEqual([]);
 });
 
+test.each([
+  { continue: false, systemMessage: 'No.' },
+  { hookSpecificOutput: { permissionDecision: 'deny' }, systemMessage: 'No.' },
+])('the reason of a refusal without a reason is the message to the user: %j', async (output) => {
+  const notices: string[] = [];
+  const onNotice: ShellHooksOptions['onNotice'] = ({ text }) => notices.push(text);
+  const hooks = copilotHooks({ PreToolUse: [bash(`echo '${JSON.stringify(output)}'`)] }, { onNotice });
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  const said = await agentWith(lab, hooks, { script, tools: [countingTool('run_command').tool] })
+    .agent.run('go')
+    .then(({ messages }) => JSON.stringify(messages), String);
+
+  expect(said).toContain('No.');
+  expect(said).not.toContain('no reason was given');
+  expect(notices).toEqual(['No.']);
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
 test('applies updatedInput and additionalContext of Visual Studio Code', async () => {
   const context = (event: string, more = {}) => [
     bash(`echo '${JSON.stringify({ hookSpecificOutput: { additionalContext: `from ${event}`, ...more } })}'`),

@@ -49,6 +49,19 @@ test.each(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])('a guard whose start fails w
   }
 });
 
+test('a guard blocks if a spawn of the host names the missing resource as the cause of its error', async () => {
+  const cause = Object.assign(new RangeError('too many open files'), { code: 'EMFILE' });
+  const spawn: Spawn = () => {
+    throw new RangeError('the sandbox could not start', { cause });
+  };
+  const machine = { spawn, logger: lab.logger };
+
+  expect(await runOnce(lab, [sh('before_tool', 'true')], { machine })).toMatchObject({
+    cancelled: true,
+    outcomes: [{ problem: { code: 'no-resources' } }],
+  });
+});
+
 test('a guard that is missing or not executable follows onFailure', async () => {
   lab.write('plain.sh', 'exit 0');
   for (const command of ['./missing.sh', './plain.sh']) {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Approval } from '../../../src/trust/approvals/approval.js';
 import { allowed, makeExtension, makePlace } from '../../support/trust/place.js';
 
 test('a revoked approval leaves the refusal of another item in place', async () => {
@@ -29,6 +30,42 @@ test('an item whose approval was revoked after the decision is denied without a 
 
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: false });
   expect(place.asked).toHaveLength(1);
+});
+
+test('an approval that is revoked as soon as it is stored is not kept in memory', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { store } = gate;
+  const approve = store.approve.bind(store);
+  Object.assign(store, {
+    approve: async (approval: Approval) => {
+      await approve(approval);
+      await place.gate().revoke(approval.digest);
+    },
+  });
+
+  expect(await gate.authorize(place.hook())).toMatchObject({ allowed: false, reason: 'declined' });
+  expect(place.asked).toHaveLength(1);
+  expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
+});
+
+test('an item whose approval another process revoked counts as approved before', async () => {
+  const place = makePlace();
+  const gate = place.gate({ approve: undefined });
+  const { digest } = allowed(await place.gate().authorize(place.hook()));
+  allowed(await gate.authorize(place.hook()));
+  await place.gate().revoke(digest ?? '');
+
+  expect(await gate.authorize(place.hook())).toMatchObject({ reason: 'no-approver', approvedBefore: true, digest });
+});
+
+test('the denial of a hook with a changed matcher names the matcher that was approved', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook({ details: { matcher: 'write' } }));
+
+  const denied = await place.gate({ approve: undefined }).authorize(place.hook({ details: { matcher: 'read' } }));
+
+  expect(denied).toMatchObject({ allowed: false, approvedBefore: true, approvedMatcher: 'write' });
 });
 
 test('a process looks for unused copies at its first approval only', async () => {

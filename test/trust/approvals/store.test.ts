@@ -276,6 +276,24 @@ describe.skipIf(process.geteuid?.() !== 0)('without the rights of root, a file',
 
     expect(found).toEqual(names);
   });
+
+  test('that is ignored after it was written causes an error', async () => {
+    const place = makePlace();
+    for (const folder of [place.root, join(place.root, 'home')]) chmodSync(folder, 0o755);
+    chownSync(place.stateDir, normalUser, 0);
+    const user = vi.spyOn(process as { geteuid: () => number }, 'geteuid').mockReturnValue(12_345);
+    onTestFinished(() => user.mockRestore());
+
+    process.seteuid?.(normalUser);
+    const stored = storeOf(place)
+      .approve(approval('a'))
+      .finally(() => process.seteuid?.(0));
+
+    await expect(stored).rejects.toMatchObject({
+      code: 'ERR_TRUST_STORE',
+      message: expect.stringContaining('other users can write to it'),
+    });
+  });
 });
 
 test.each<[string, (path: string) => void]>([
@@ -381,7 +399,10 @@ test('an approval that could not be stored can be revoked while the store fails,
   const decision = allowed(await gate.authorize(place.hook()));
   block();
 
-  await expect(gate.revoke(decision.digest ?? '')).rejects.toMatchObject({ code: 'ERR_TRUST_STORE' });
+  await expect(gate.revoke(decision.digest ?? '')).rejects.toMatchObject({
+    code: 'ERR_TRUST_STORE',
+    cause: { code: 'EEXIST' },
+  });
 
   rmSync(stateDir);
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver' });

@@ -18,6 +18,30 @@ test.each([
   expect(files).toMatchObject([{ path: 'data', executable }]);
 });
 
+test.each([[['data/*.sh', 'data']], [['data', 'data/*.sh']]])(
+  'a directory is covered completely, also beside a pattern for some of its files: %j',
+  async (files) => {
+    const place = makePlace();
+    for (const name of ['a.sh', 'b.txt', 'deep/c.txt']) write(join(place.workspaceDir, 'data', name), name);
+    const item = place.hook({ command: '/bin/sh', files });
+    const found = await fingerprintItem(item, place.trustPlace());
+
+    expect(found.files.map(({ path }) => path)).toEqual([
+      ...['data', 'data/a.sh', 'data/b.txt', 'data/deep', 'data/deep/c.txt'],
+    ]);
+  },
+);
+
+test('the error for a file that cannot be read has the error of the system as its cause', async () => {
+  const place = makePlace();
+  const item = place.hook({ command: '/bin/sh', files: ['missing'] });
+
+  await expect(fingerprintItem(item, place.trustPlace())).rejects.toMatchObject({
+    problem: 'unreadable',
+    cause: { code: 'ENOENT' },
+  });
+});
+
 test('directories count towards the limit of files', async () => {
   const place = makePlace();
   const { item, root } = makeExtension(place);

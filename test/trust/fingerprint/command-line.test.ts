@@ -93,6 +93,11 @@ test('an argument is split only if it contains white space or follows -c', () =>
     ...['-c', 'a;b', 'd', 'd;e', 'e', 'f', 'f g', 'g', 'x'],
   ]);
   expect(read({ command: 'x', args: ['https://y/?a=1&b=*', '$(id)'] }).isPlain).toBe(true);
+  expect(read({ command: 'x', args: ['-color', 'a;b', '-C', 'c;d'] }).isPlain).toBe(true);
+});
+
+test('a program without a shell is one word, also with white space and shell characters in its path', () => {
+  expect(read({ command: '/opt/a (b)/x' })).toEqual({ words: ['/opt/a (b)/x'], isPlain: true });
 });
 
 test('in an MCP server entry a variable becomes its value', () => {

@@ -29,6 +29,7 @@ test.each<[string, readonly string[]]>([
   ['**/lib/*.sh', ['lib/a.sh', 'x/lib/a.sh']],
   ['./lib/a.sh', ['lib/a.sh']],
   ['*/./a.sh', ['lib/a.sh', 'libs/a.sh']],
+  ['*//a.sh', ['lib/a.sh', 'libs/a.sh']],
   ['*.py', []],
 ])('the pattern %s covers exactly its matches', async (pattern, expected) => {
   const place = makePlace();

@@ -170,6 +170,23 @@ test('unapproved items may take a twentieth of the time since the gate was creat
   expect(await read('b')).toMatchObject({ item: { name: 'b' } });
 });
 
+test('the error at a limit names the default limits', async () => {
+  const place = makePlace();
+  let ms = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => {
+    ms += 1e6;
+    return ms;
+  });
+  onTestFinished(() => now.mockRestore());
+  const gate = place.gate({ approve: undefined, allow: [] });
+  await gate.authorize(place.hook({ name: 'slow' }));
+
+  expect(await gate.authorize(place.hook({ name: 'next' }))).toMatchObject({
+    reason: 'too-large',
+    message: expect.stringContaining('1000 items, 1073741824 bytes and 10000 ms'),
+  });
+});
+
 test('the items of the list `allow` do not count towards the limit of 1,000 unapproved items', async () => {
   const place = makePlace();
   const items = hooksOf(place, 1_001, { kind: 'skill', command: undefined, event: undefined });

@@ -13,3 +13,13 @@ test('an empty list has no row', async () => {
   expect(text).not.toContain('reads:');
   expect(text).not.toContain('with files:');
 });
+
+test('the members of a list are separated by commas', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook({ reads: ['TOKEN', 'HOST'] }));
+
+  const text = describeItem({ ...(place.asked[0] as ApprovalRequest), unbound: ['lib', 'tools'] });
+
+  expect(text).toContain('  reads: TOKEN, HOST\n');
+  expect(text).toContain('  NOT covered: the files in "lib", "tools"\n');
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askOnTerminal } from '../../../src/trust/terminal/prompt.js';
+import { askOnTerminal, isTerminal } from '../../../src/trust/terminal/prompt.js';
 import { settled } from '../../support/lifecycle/manual-clock.js';
 import { terminal } from '../../support/trust/terminal.js';
 
@@ -47,4 +47,12 @@ test('a question that is aborted before it is shown is refused, and is not shown
 
   expect(await asked).toBe('refused');
   expect(screen.shown()).toBe('');
+});
+
+test('two streams are a terminal only if both are', () => {
+  const [screen, pipe] = [terminal(true), terminal(false)];
+
+  expect(isTerminal(screen)).toBe(true);
+  expect(isTerminal({ input: screen.input, output: pipe.output })).toBe(false);
+  expect(isTerminal({ input: pipe.input, output: screen.output })).toBe(false);
 });
