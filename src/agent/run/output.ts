@@ -99,8 +99,9 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
   let value: unknown;
   try {
     value = JSON.parse(withoutFence(answer));
-  } catch (error) {
-    return { issues: [{ message: `it is not JSON (${describeError(error)})` } satisfies StandardIssue] };
+  } catch {
+    // The error of `JSON.parse` quotes the answer, which must not get into logs.
+    return { issues: [{ message: 'it is not JSON' } satisfies StandardIssue] };
   }
   try {
     const { issues, ...checked } = await output.check(value);
