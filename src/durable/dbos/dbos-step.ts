@@ -110,8 +110,8 @@ function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): Durab
 }
 
 /**
- * Returns a function that adds the number of the run to the names of steps. A replay of parallel runs may begin their steps
- * in another order. DBOS then finds another name in the database and fails, instead of mixing up the results.
+ * Returns a function that adds the number of the run to the names of steps. If a hook that is not deterministic changes the
+ * order of the steps of parallel runs, DBOS finds another name in the database and fails, instead of mixing up the results.
  */
 function stepNames(id: string): (name: string, key: string) => string {
   const runs: string[] = [];

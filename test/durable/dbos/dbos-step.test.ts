@@ -25,6 +25,7 @@ import { type DbosSetup, startDbos } from '../../support/durable/dbos-service.js
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
 import { finishErrand } from '../../support/durable/finish-errand.js';
 import type { KillOrder } from '../../support/durable/kill.js';
+import { twoAgents } from '../../support/durable/two-agents.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 
 /** DBOSWorkflowCancelledError, which the SDK does not export. */
@@ -213,6 +214,21 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
 
       expect(await DBOS.retrieveWorkflow('shutdown').getResult({ pollingIntervalMs: 20 })).toBe('call 2');
       expect(await dbos.steps('shutdown')).toEqual(['start', 'model 1']);
+    });
+
+    test('a replay of two agents at once begins their steps in the same order', async () => {
+      const works: string[] = [];
+      const body = () => twoAgents(dbosStep(), (key) => works.push(key));
+      const results = await (await dbos.start('two', body)).getResult();
+      const steps = await dbos.steps('two');
+      works.length = 0;
+
+      for (const stored of [steps.length, 9, 6]) {
+        const fork = await dbos.fork('two', stored, `two-${stored}`);
+        expect(await fork.getResult(), `${stored} steps`).toEqual(results);
+        expect((await dbos.steps(`two-${stored}`)).slice(0, stored)).toEqual(steps.slice(0, stored));
+      }
+      expect(works.every((key) => !key.startsWith(`run_two-${steps.length}_`))).toBe(true);
     });
 
     test('steps of parallel runs have different names', async () => {

@@ -113,6 +113,7 @@ async function query<Row>(admin: string, sql: string): Promise<readonly Row[]> {
   const headers = { ...JSON_TYPE, accept: 'application/json' };
   const request = { method: 'POST', headers, body: JSON.stringify({ query: sql }) };
   const answer = await fetch(`${admin}/query`, request);
+  if (!answer.ok) expect.fail(`${answer.status}: ${await answer.text()}`);
   return ((await answer.json()) as { rows: Row[] }).rows;
 }
 
