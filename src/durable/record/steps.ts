@@ -50,6 +50,8 @@ export class Steps {
   private readonly bases = new WeakMap<Clock, Clock>();
   private readonly order = new StepOrder();
   private made = 0;
+  private runs = 0;
+  private readonly numbers = new WeakMap<Run, number>();
   private started: Promise<unknown> | undefined = undefined;
   /**
    * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
@@ -85,8 +87,11 @@ export class Steps {
     return ids === this.ids && this.bases.has(clock);
   }
 
-  /** Ends this attempt if the agent of a run is closed during the run. A step stays pending then. */
-  watch({ end, config }: Run): void {
+  /** Numbers a run that begins. Ends this attempt if its agent is closed during the run. A step stays pending then. */
+  watch(run: Run): void {
+    this.runs += 1;
+    this.numbers.set(run, this.runs);
+    const { end, config } = run;
     end.stopper().onStop(() => {
       if (config.life.stop.stopped) this.hasEnded = true;
     });
@@ -117,7 +122,7 @@ export class Steps {
           this.order.run(place);
           return this.execute(request, work, executed) as Promise<JsonValue>;
         };
-        this.step(name, execute, { key, kind }).then(resolve, lose);
+        this.step(this.nameOf(request), execute, { key, kind }).then(resolve, lose);
       });
     } catch (error) {
       this.order.leave(place);
@@ -222,6 +227,15 @@ export class Steps {
   /** A step without a run does not advance the time of the execution. */
   private now(run: Run | undefined): number {
     return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
+  }
+
+  /**
+   * Adds the number of the run to the name. If the steps of parallel runs change their order, because a hook is not
+   * deterministic, the engine finds another name and fails, instead of mixing up the results.
+   */
+  private nameOf({ name, run }: StepRequest): string {
+    const number = (run && this.numbers.get(run)) ?? 1;
+    return number === 1 ? name : `${name}, run ${number}`;
   }
 
   private nextId(kind: string): string {

@@ -14,8 +14,11 @@ export interface ErrandEngine {
   journal(): Promise<readonly StoredStep[]>;
 }
 
-/** The steps of every errand: the start, 7 model calls, a wait, and 8 tool calls, of which one is suspended first. */
-const STEPS = 17;
+/**
+ * The steps of an errand: the start, 7 model calls, a wait, and 8 tool calls, of which one is suspended first. Without the
+ * failed model call and its wait, if a kill prevents that the failure is stored.
+ */
+const STEPS = [15, 17];
 
 /** Runs an errand with its logs at `path`, approves its payment as another process, and checks its answer and its logs. */
 export async function finishErrand(engine: ErrandEngine, path: string, kills: readonly KillOrder[]): Promise<void> {
@@ -25,6 +28,6 @@ export async function finishErrand(engine: ErrandEngine, path: string, kills: re
   expect(faultsOf(fileLog(path).all()), path).toEqual([]);
   const journal = await engine.journal();
   expect(stepFaults(linesOf(`${path}.steps`), journal), path).toEqual([]);
-  expect(journal, path).toHaveLength(STEPS);
+  expect(STEPS, path).toContain(journal.length);
   expect(linesOf(`${path}.kills`), path).toHaveLength(kills.length);
 }
