@@ -51,7 +51,9 @@ describe('the options of durable', () => {
 
     for (const agent of agents) await agent.run('Hi.');
 
-    expect(step.journal.map((entry) => entry?.name)).toContainEqual(expect.stringContaining('hook audit.beforeAgent 1'));
+    expect(step.journal.map((entry) => entry?.name)).toContainEqual(
+      expect.stringContaining('hook audit.beforeAgent 1'),
+    );
   });
 
   test('a lifecycle of `outside` that a loader adds is refused, because its wraps are inside of the steps', async () => {

@@ -43,9 +43,8 @@ export function loggedStep<S extends Step>(step: S, path: string): S {
 }
 
 /**
- * Compares the lines of such a file with the steps that the engine has stored. Returns the faults: a step whose work
- * started again after the work whose value is stored, a value that is not the stored one, a changed key, and a step that
- * was not stored.
+ * Compares the lines of such a file with the steps that the engine has stored. Returns the faults: steps that ran again
+ * after they were stored, values that are not the stored ones, changed keys, and steps that were not stored.
  */
 export function stepFaults(lines: readonly string[], journal: readonly StoredStep[]): readonly string[] {
   const entries = lines.map((line): StepLine => JSON.parse(line));
