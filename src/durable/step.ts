@@ -20,8 +20,8 @@ export interface StepInfo {
  * it. If the engine has stored the value in an earlier attempt, resolves with that value and does not call `run`.
  *
  * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step or if the
- * blob store fails, so that nothing is stored. Several steps may be open at the same time. If the promise of a step rejects, the agent's run is
- * aborted.
+ * blob store fails, so that nothing is stored. Several steps may be open at the same time. If the promise of a step rejects,
+ * the agent's run is aborted.
  */
 export interface Step extends StepFunction {
   /** Identifies the execution, and is the same in each attempt. Ids of runs and of new sessions contain it. */

@@ -28,10 +28,11 @@ describeWithPostgres('durable errands in DBOS', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
+  /** Runs an errand, approves its payment as another process, and checks its answer, its log and its journal. */
   async function errand(name: string, kills: readonly KillOrder[] = []): Promise<void> {
     const { decide } = dbos;
-    await finishErrand({ decide, call: () => dbos.call(name, kills) }, join(folder, name), kills);
+    const call = () => dbos.call(name, kills);
+    await finishErrand({ decide, call, journal: () => dbos.journal(name) }, join(folder, name), kills);
   }
 
   test(

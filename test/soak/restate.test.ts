@@ -26,10 +26,11 @@ describeWithRestate('durable errands in Restate', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs an errand, approves its payment as another process, and checks its answer and its log. */
+  /** Runs an errand, approves its payment as another process, and checks its answer, its log and its journal. */
   async function errand(name: string, kills: readonly KillOrder[] = [], slowMs = 0): Promise<void> {
     const { decide } = restate;
-    await finishErrand({ decide, call: () => restate.call(name, { name, kills, slowMs }) }, join(folder, name), kills);
+    const call = () => restate.call(name, { name, kills, slowMs });
+    await finishErrand({ decide, call, journal: () => restate.journal(name) }, join(folder, name), kills);
   }
 
   test.each(['service', 'server'] as const)(

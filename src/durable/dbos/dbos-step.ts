@@ -60,9 +60,8 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
     if (dbos.workflowID !== id || !dbos.isInWorkflow()) throw elsewhere(name, id, dbos);
     return dbos.runStep(() => untilCancelled(dbos, work), { name });
   };
-  const named = stepNames(id);
-  const step = defineStep(id, async (name, run, { key }) => {
-    const json = await runStep(named(name, key), async () => JSON.stringify(await run()));
+  const step = defineStep(id, async (name, run) => {
+    const json = await runStep(name, async () => JSON.stringify(await run()));
     return JSON.parse(json) as JsonValue;
   });
   let waits = 0;
@@ -107,22 +106,6 @@ function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): Durab
     `Step "${name}" of workflow "${id}" began ${place}. ` +
       'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',
   );
-}
-
-/**
- * Returns a function that adds the number of the run to the names of steps. A replay of parallel runs may begin their steps
- * in another order. DBOS then finds another name in the database and fails, instead of mixing up the results.
- */
-function stepNames(id: string): (name: string, key: string) => string {
-  const runs: string[] = [];
-  const prefix = `run_${id}_`;
-  return (name, key) => {
-    const run = key.startsWith(prefix) ? key.slice(0, key.indexOf(':', prefix.length)) : undefined;
-    if (run === undefined) return name;
-    if (!runs.includes(run)) runs.push(run);
-    const number = runs.indexOf(run) + 1;
-    return number === 1 ? name : `${name}, run ${number}`;
-  };
 }
 
 /** Rejects when the workflow is cancelled, so that the run aborts its calls. DBOS then stores nothing for the step. */

@@ -10,6 +10,7 @@ import type { Step, StepInfo } from '../step.js';
 import type { Codec } from './codec.js';
 import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
 import { applyEffects, type Effects, StepScope, stepScope, withoutArguments } from './scope.js';
+import { type OpenStep, StepOrder } from './step-order.js';
 
 /** A step to run. */
 export interface StepRequest extends StepInfo {
@@ -22,6 +23,8 @@ export interface StepRequest extends StepInfo {
 interface StepRecord {
   /** Time at the end of the step, in milliseconds since the epoch. */
   readonly at: number;
+  /** The number of the result among the results of parallel steps. */
+  readonly number: number;
   readonly value?: JsonValue;
   readonly error?: FailureJson;
   /** The error of a run that was aborted during the step. */
@@ -31,6 +34,7 @@ interface StepRecord {
 
 /** A call of the function of a step in this process. */
 interface Execution {
+  readonly place: OpenStep;
   error?: unknown;
   /** Rejects the step, and ends this attempt. */
   readonly lose: (error: unknown) => void;
@@ -44,7 +48,10 @@ export class Steps {
   private time = 0;
   /** The clocks of the agents, by the clocks that their runs see. */
   private readonly bases = new WeakMap<Clock, Clock>();
+  private readonly order = new StepOrder();
   private made = 0;
+  private runs = 0;
+  private readonly numbers = new WeakMap<Run, number>();
   private started: Promise<unknown> | undefined = undefined;
   /**
    * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
@@ -80,8 +87,11 @@ export class Steps {
     return ids === this.ids && this.bases.has(clock);
   }
 
-  /** Ends this attempt if the agent of a run is closed during the run. A step stays pending then. */
-  watch({ end, config }: Run): void {
+  /** Numbers a run that begins. Ends this attempt if its agent is closed during the run. A step stays pending then. */
+  watch(run: Run): void {
+    this.runs += 1;
+    this.numbers.set(run, this.runs);
+    const { end, config } = run;
     end.stopper().onStop(() => {
       if (config.life.stop.stopped) this.hasEnded = true;
     });
@@ -102,14 +112,24 @@ export class Steps {
     const { name, key, kind, run } = request;
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
-    const stored = await new Promise<JsonValue>((resolve, reject) => {
-      const lose = (error: unknown) => reject(this.lose(run, error));
-      const execute = () => {
-        executed = { lose };
-        return this.execute(request, work, executed) as Promise<JsonValue>;
-      };
-      this.step(name, execute, { key, kind }).then(resolve, lose);
-    });
+    const place = this.order.begin();
+    let stored: JsonValue;
+    try {
+      stored = await new Promise((resolve, reject) => {
+        const lose = (error: unknown) => reject(this.lose(run, error));
+        const execute = () => {
+          executed = { lose, place };
+          this.order.run(place);
+          return this.execute(request, work, executed) as Promise<JsonValue>;
+        };
+        this.step(this.nameOf(request), execute, { key, kind }).then(resolve, lose);
+      });
+    } catch (error) {
+      this.order.leave(place);
+      throw error;
+    }
+    const turn = this.order.turn(place, Number(Object(stored).number) || 0);
+    if (turn !== undefined) await turn;
     const record = recordOf(name, stored);
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
@@ -133,11 +153,12 @@ export class Steps {
   /** Never rejects. Stays pending if the next attempt must run the step again, so that nothing is stored. */
   private async execute(request: StepRequest, work: () => Promise<unknown>, executed: Execution): Promise<unknown> {
     try {
-      return (await this.recorded(request, work, executed)) ?? (await new Promise<never>(() => {}));
+      const record = await this.recorded(request, work, executed);
+      if (record !== undefined) return record;
     } catch (error) {
       executed.lose(error);
-      return await new Promise<never>(() => {});
     }
+    return new Promise<never>(() => {});
   }
 
   /** Rejects if the blob store fails, or the session store for a time. Every other error becomes part of the record. */
@@ -148,7 +169,7 @@ export class Steps {
   ): Promise<StepRecord | undefined> {
     const { key, kind, run } = request;
     const scope = new StepScope(key, run);
-    const record: Mutable<StepRecord> = { at: 0 };
+    const record: Mutable<StepRecord> = { at: 0, number: 0 };
     const fail = (error: unknown) => {
       if (error instanceof BlobStoreError || (kind === 'session' && isTemporary(error))) throw error;
       executed.error = error;
@@ -163,19 +184,23 @@ export class Steps {
     }
     const abortError = run?.end.abortError;
     if (run !== undefined && abortError !== undefined) {
-      if (!this.hasEnded) return { at: this.now(run), aborted: failureToJson(abortError) };
+      const aborted = failureToJson(abortError);
+      if (!this.hasEnded) return { at: this.now(run), number: this.order.number(executed.place), aborted };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
       if (record.error !== undefined) return undefined;
     }
     const effects = scope.effects();
-    const place = { ...request, key: `${key}:effects` };
-    try {
-      if (effects !== undefined) record.effects = await this.codec.encode(effects, place);
-    } catch (error) {
-      fail(error);
-      record.effects = await this.codec.encode(withoutArguments(effects), place);
+    if (effects !== undefined) {
+      const place = { ...request, key: `${key}:effects` };
+      try {
+        record.effects = await this.codec.encode(effects, place);
+      } catch (error) {
+        fail(error);
+        record.effects = await this.codec.encode(withoutArguments(effects), place);
+      }
     }
     record.at = this.now(run);
+    record.number = this.order.number(executed.place);
     return record;
   }
 
@@ -202,6 +227,15 @@ export class Steps {
   /** A step without a run does not advance the time of the execution. */
   private now(run: Run | undefined): number {
     return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
+  }
+
+  /**
+   * Adds the number of the run to the name. If the steps of parallel runs change their order, because a hook is not
+   * deterministic, the engine finds another name and fails, instead of mixing up the results.
+   */
+  private nameOf({ name, run }: StepRequest): string {
+    const number = (run && this.numbers.get(run)) ?? 1;
+    return number === 1 ? name : `${name}, run ${number}`;
   }
 
   private nextId(kind: string): string {

@@ -22,9 +22,10 @@ import { gate, pause, rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { type DbosInProcess, launchDbos } from '../../support/durable/dbos-in-process.js';
 import { type DbosSetup, startDbos } from '../../support/durable/dbos-service.js';
-import { ANSWER, faultsOf, USAGE } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
+import { finishErrand } from '../../support/durable/finish-errand.js';
 import type { KillOrder } from '../../support/durable/kill.js';
+import { twoAgents } from '../../support/durable/two-agents.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 
 /** DBOSWorkflowCancelledError, which the SDK does not export. */
@@ -59,13 +60,12 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       { what: 'tool pay 7', phase: 'after', pid: 0 },
     ];
     const path = join(folder, 'killed');
-    const running = service.call('killed', kills);
-    await service.decide(`${path}.ask`, { call_3_0: 'approve' });
+    const call = () => service.call('killed', kills);
 
-    expect(await running).toMatchObject({ text: ANSWER, usage: USAGE });
+    await finishErrand({ call, decide: service.decide, journal: () => service.journal('killed') }, path, kills);
+
     const works = fileLog(path).all();
     expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool pay 7']);
-    expect(faultsOf(works)).toEqual([]);
     // The searches a and b were stored when the process died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
     expect(works.filter(({ what }) => what === 'tool pay 7')).toHaveLength(2);
@@ -214,6 +214,21 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
 
       expect(await DBOS.retrieveWorkflow('shutdown').getResult({ pollingIntervalMs: 20 })).toBe('call 2');
       expect(await dbos.steps('shutdown')).toEqual(['start', 'model 1']);
+    });
+
+    test('a replay of two agents at once begins their steps in the same order', async () => {
+      const works: string[] = [];
+      const body = () => twoAgents(dbosStep(), (key) => works.push(key));
+      const results = await (await dbos.start('two', body)).getResult();
+      const steps = await dbos.steps('two');
+      works.length = 0;
+
+      for (const stored of [steps.length, 9, 6]) {
+        const fork = await dbos.fork('two', stored, `two-${stored}`);
+        expect(await fork.getResult(), `${stored} steps`).toEqual(results);
+        expect((await dbos.steps(`two-${stored}`)).slice(0, stored)).toEqual(steps.slice(0, stored));
+      }
+      expect(works.every((key) => !key.startsWith(`run_two-${steps.length}_`))).toBe(true);
     });
 
     test('steps of parallel runs have different names', async () => {

@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import '../../../src/durable/durable.js';
+import { memoryStep } from '../../../src/durable/durable.js';
 import type { Deferred } from '../../../src/internal/promise.js';
 import { until } from '../../support/agent/settle.js';
-import { ANSWER, faultsOf, USAGE } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
+import { finishErrand } from '../../support/durable/finish-errand.js';
 import type { KillOrder } from '../../support/durable/kill.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../../support/durable/restate-server.js';
+import { twoAgents } from '../../support/durable/two-agents.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 
@@ -30,15 +31,27 @@ describeWithRestate('restateStep with a real server', () => {
       { what: 'tool note one', phase: 'after', pid: restate.serverPid() },
     ];
     const path = join(folder, 'killed');
-    const running = restate.call('killed', { name: 'killed', kills });
-    await restate.decide(`${path}.ask`, { call_3_0: 'approve' });
+    const call = () => restate.call('killed', { name: 'killed', kills });
 
-    expect(await running).toMatchObject({ text: ANSWER, usage: USAGE });
+    await finishErrand({ call, decide: restate.decide, journal: () => restate.journal('killed') }, path, kills);
+
     const works = fileLog(path).all();
     expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool note one']);
-    expect(faultsOf(works)).toEqual([]);
     // The searches a and b were stored when the service died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
+  }, 20_000);
+
+  test('two agents of one invocation finish after kills of the service, and no stored step runs again', async () => {
+    const response = await restate.send('both', { name: 'both' });
+
+    expect(await response.json()).toEqual(await twoAgents(memoryStep(), () => {}));
+    const keys = fileLog(join(folder, 'both'))
+      .all()
+      .map(({ key }) => key);
+    // The service died twice. Each time, only calls that had not ended ran again.
+    expect(new Set(keys).size).toBe(6);
+    expect(keys.length).toBeGreaterThan(6);
+    expect(keys.length).toBeLessThanOrEqual(10);
   }, 20_000);
 
   test('an error that ends the run ends the invocation, and Restate does not retry it', async () => {

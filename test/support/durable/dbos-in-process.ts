@@ -5,8 +5,8 @@ import { keepingLogger } from '../agent/silent-logger.js';
 export interface DbosInProcess {
   /** Starts a workflow. A fork of the workflow calls `body` again. */
   start<T>(id: string, body: () => Promise<T>): Promise<WorkflowHandle<T>>;
-  /** Starts a copy of a workflow that has the stored steps before the given step. */
-  fork<T>(id: string, firstStep: number): Promise<WorkflowHandle<T>>;
+  /** Starts a copy of a workflow that has the stored steps before the given step. Default id: `<id>-fork`. */
+  fork<T>(id: string, firstStep: number, copy?: string): Promise<WorkflowHandle<T>>;
   /** The names of the stored steps of a workflow, in order. */
   steps(id: string): Promise<readonly string[]>;
   /** Shuts DBOS down during workflows, and launches it again. The launch starts the workflows again. */
@@ -32,7 +32,8 @@ export async function launchDbos(systemDatabaseUrl: string): Promise<DbosInProce
       bodies.set(id, body);
       return (await DBOS.startWorkflow(workflow, { workflowID: id })(id)) as WorkflowHandle<T>;
     },
-    fork: (id, firstStep) => DBOS.forkWorkflow(id, firstStep, { newWorkflowID: `${id}-fork`, queueName: 'forks' }),
+    fork: (id, firstStep, copy = `${id}-fork`) =>
+      DBOS.forkWorkflow(id, firstStep, { newWorkflowID: copy, queueName: 'forks' }),
     steps: async (id) => ((await DBOS.listWorkflowSteps(id)) ?? []).map(({ name }) => name),
     async relaunch() {
       await DBOS.shutdown();

@@ -5,6 +5,7 @@ import { type PostgresServer, startPostgres } from '../stores/postgres-server.js
 import { linesOf } from './file-log.js';
 import { keepFixture } from './keep-process.js';
 import type { KillOrder } from './kill.js';
+import type { StoredStep } from './logged-step.js';
 
 /** A PostgreSQL server, and a DBOS application that starts again after it was killed. */
 export interface DbosSetup {
@@ -13,6 +14,8 @@ export interface DbosSetup {
   servicePid(): number;
   /** Enqueues an errand, and resolves with its result. */
   call(name: string, kills: readonly KillOrder[]): Promise<unknown>;
+  /** Reads the steps of an errand from the database. */
+  journal(name: string): Promise<readonly StoredStep[]>;
   /** Sends decisions, as another process does, to the last wait that a file names. */
   decide(file: string, decisions: object): Promise<void>;
   close(): Promise<void>;
@@ -32,6 +35,12 @@ export async function startDbos(folder: string): Promise<DbosSetup> {
       const options = { workflowName: 'errand', queueName: 'errands', workflowID: name, applicationName: 'errands' };
       const handle = await client.enqueue(options, name, kills);
       return handle.getResult({ pollingIntervalMs: 50 });
+    },
+    async journal(name) {
+      const steps = (await client.listWorkflowSteps(name)) ?? [];
+      return steps
+        .filter((step) => !/^(ask |DBOS\.)/.test(step.name))
+        .map((step) => ({ name: step.name, value: JSON.parse(String(step.output)) }));
     },
     async decide(file, decisions) {
       while (linesOf(file).length === 0) await pause(20);

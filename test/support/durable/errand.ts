@@ -72,18 +72,12 @@ export const ANSWER = 'Done: search=a, search=b, search=c, found look=far, note=
 /** The usage of the last run of every errand, after the approval. */
 export const USAGE = { inputTokens: 30, outputTokens: 13, totalTokens: 43 };
 
-/**
- * Returns the faults of a log: missing work, work that ran again after its step was stored, and keys that changed. The
- * steps of a stage are stored before the next stage begins.
- */
+/** Returns the faults of a log: missing work, and keys that changed. */
 export function faultsOf(works: readonly Work[]): readonly string[] {
-  const stageOf = (what: string) => STAGES.findIndex((stage) => stage.includes(what));
   const missing = STAGES.flat().filter((what) => !works.some((work) => work.what === what));
-  const again = works.filter(({ what }, index) => index > 0 && stageOf(what) < stageOf(works[index - 1]?.what ?? ''));
   const changed = works.filter(({ what, key }) => works.some((work) => work.what === what && work.key !== key));
   return [
     ...missing.map((what) => `${what} did not run`),
-    ...again.map(({ what }) => `${what} ran again after it was stored`),
     ...changed.map(({ what, key }) => `${what} has another key: ${key}`),
   ];
 }

@@ -7,6 +7,7 @@ import { freePort } from '../../../examples/host/free-port.js';
 import { pause } from '../agent/settle.js';
 import { linesOf } from './file-log.js';
 import { keep, keepFixture, PIPED } from './keep-process.js';
+import type { StoredStep } from './logged-step.js';
 
 function findServer(): string | undefined {
   try {
@@ -40,6 +41,8 @@ export interface RestateSetup {
   call(id: string, request: object): Promise<unknown>;
   /** Calls another handler, once. Returns the response. */
   send(handler: string, request: object): Promise<Response>;
+  /** Reads the steps of a finished call from the journal of the server. */
+  journal(id: string): Promise<readonly StoredStep[]>;
   /** Cancels all invocations of a handler. */
   cancel(handler: string): Promise<void>;
   /** Sends decisions, as another process does, to the last id that a file names. Waits until the server accepts them. */
@@ -79,6 +82,7 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     call: (id, request) => callUntilDone(`${ingress}/errands/run`, id, request),
     send: (handler, request) =>
       fetch(`${ingress}/errands/${handler}`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(request) }),
+    journal: (id) => journalOf(`http://127.0.0.1:${adminPort}`, id),
     cancel: (handler) => cancel(`http://127.0.0.1:${adminPort}`, handler),
     decide: (file, decisions) => decide(ingress, file, decisions),
     async close() {
@@ -101,11 +105,53 @@ async function register(admin: string, uri: string): Promise<void> {
 }
 
 async function cancel(admin: string, handler: string): Promise<void> {
-  const query = `select id from sys_invocation where target = 'errands/${handler}'`;
-  const headers = { ...JSON_TYPE, accept: 'application/json' };
-  const answer = await fetch(`${admin}/query`, { method: 'POST', headers, body: JSON.stringify({ query }) });
-  const { rows } = (await answer.json()) as { rows: { id: string }[] };
+  const rows = await query<{ id: string }>(admin, `select id from sys_invocation where target = 'errands/${handler}'`);
   for (const { id } of rows) await fetch(`${admin}/invocations/${id}/cancel`, { method: 'PATCH' });
+}
+
+async function query<Row>(admin: string, sql: string): Promise<readonly Row[]> {
+  const headers = { ...JSON_TYPE, accept: 'application/json' };
+  const request = { method: 'POST', headers, body: JSON.stringify({ query: sql }) };
+  const answer = await fetch(`${admin}/query`, request);
+  if (!answer.ok) expect.fail(`${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { rows: Row[] }).rows;
+}
+
+/** An entry of a journal, as far as it is about `ctx.run`. */
+interface JournalEntry {
+  readonly Command?: {
+    readonly Run?: { readonly completion_id: number; readonly name: string };
+    readonly Output?: object;
+  };
+  readonly Notification?: {
+    readonly Completion?: {
+      readonly Run?: { readonly completion_id: number; readonly result: { readonly Success?: readonly number[] } };
+    };
+  };
+}
+
+/** Reads the journal, again while the server restarts. */
+async function journalOf(admin: string, id: string): Promise<readonly StoredStep[]> {
+  const sql = `select j.entry_json from sys_journal j join sys_invocation i on j.id = i.id
+    where i.idempotency_key = '${id}' order by j.index`;
+  for (;;) {
+    const rows = await query<{ entry_json: string }>(admin, sql).catch(() => []);
+    const entries = rows.map(({ entry_json }): JournalEntry => JSON.parse(entry_json));
+    if (entries.some(({ Command }) => Command?.Output !== undefined)) return storedSteps(entries);
+    await pause(50);
+  }
+}
+
+function storedSteps(entries: readonly JournalEntry[]): readonly StoredStep[] {
+  const results = new Map(
+    entries.flatMap(({ Notification }) => {
+      const { completion_id: id, result } = Notification?.Completion?.Run ?? {};
+      return result?.Success === undefined ? [] : [[id, JSON.parse(Buffer.from(result.Success).toString())]];
+    }),
+  );
+  return entries.flatMap(({ Command: { Run } = {} }) =>
+    Run === undefined || Run.name.startsWith('ask ') ? [] : [{ name: Run.name, value: results.get(Run.completion_id) }],
+  );
 }
 
 async function decide(ingress: string, file: string, decisions: object): Promise<void> {
