@@ -1,4 +1,5 @@
 import type { AgentOptions } from '../agent/agent-options.js';
+import { callKey } from '../agent/run/calls/tool-call.js';
 import type { Run } from '../agent/run/run.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
@@ -63,7 +64,7 @@ interface KnownRun {
   models: number;
   /** The number of tool lists. */
   lists: number;
-  /** The number of calls with each id. A model may use an id again in a later turn. */
+  /** The number of times that each call has begun. A hook may begin a call again. */
   readonly calls: Map<string, number>;
 }
 
@@ -134,9 +135,10 @@ class DurableRuns implements DurableLifecycle {
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
     const { run, calls } = this.known(call.run as RunContext);
-    const nth = (calls.get(call.id) ?? 0) + 1;
-    calls.set(call.id, nth);
-    return toolStep(this.steps, { run, nth }, { call, next });
+    const key = callKey(run.context, run.turn, call.id);
+    const nth = (calls.get(key) ?? 0) + 1;
+    calls.set(key, nth);
+    return toolStep(this.steps, { run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });
   }
 
   private known(context: RunContext): KnownRun {

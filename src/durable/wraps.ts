@@ -58,14 +58,13 @@ function markAsShown(run: Run, response: ModelResponse): void {
   run.step.keep(run.attempt, response);
 }
 
-/** Makes a tool call a step, the `nth` with its id in the run. A suspension of an inner hook is stored too. */
+/** Makes a tool call a step. A suspension of an inner hook is stored too. */
 export async function toolStep(
   steps: Steps,
-  { run, nth }: { readonly run: Run; readonly nth: number },
+  { run, key }: { readonly run: Run; readonly key: string },
   { call, next }: { readonly call: ToolCallRequest; readonly next: ToolInvoke },
 ): Promise<ToolResult> {
   const { id, name } = call;
-  const key = `${run.context.idempotencyKey}:${id}${nth === 1 ? '' : `#${nth}`}`;
   const outcome = await steps.perform({ name: `tool ${name} ${id}`, key, kind: 'tool', run }, () =>
     outcomeOf(run, id, next),
   );

@@ -116,12 +116,8 @@ export class PendingWaterfall<T> {
   private bound(result: PromiseLike<unknown>): Awaitable<unknown> {
     const { run, entry } = this;
     const { name } = this.waterfall.point;
-    let promise = result;
-    if (name === 'beforeAgent') {
-      const done = Promise.resolve(result);
-      run.end.entering = { entry, done };
-      promise = done;
-    }
+    const promise = Promise.resolve(result);
+    if (name === 'beforeAgent') run.end.entering = { entry, done: promise };
     if (entry.timeoutMs === undefined) return run.end.race(promise);
     const late = new TimeoutExceededError(`${name} of "${entry.name}"`, entry.timeoutMs);
     const timed = withinTime(promise, late, run.context.clock);

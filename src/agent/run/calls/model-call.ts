@@ -137,10 +137,11 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelCa
 
 function generate(run: Run, request: ModelCallRequest): Awaitable<ModelResponse> {
   const { modelMs, firstPartMs } = run.config.timeouts;
+  const { step, end } = run;
   // A hook may have set its own signal in the request; then both signals apply.
-  const shared = run.step === undefined ? run.end.stop : run.step.stop;
-  const isLimited = modelMs !== undefined || firstPartMs !== undefined || request.signal !== shared?.signal;
-  return isLimited ? generateInTime(run, request) : run.end.race(request.model.generate(request));
+  const isForeign = step === undefined ? request.signal !== end.stop?.signal : step.hasForeignSignal(request);
+  const isLimited = modelMs !== undefined || firstPartMs !== undefined || isForeign;
+  return isLimited ? generateInTime(run, request) : end.race(request.model.generate(request));
 }
 
 async function generateInTime(run: Run, request: ModelCallRequest): Promise<ModelResponse> {

@@ -137,11 +137,17 @@ function invalidJson({ name, invalidInput: raw = '' }: CallInput): string {
   return `The arguments of "${name}" are no JSON: ${shown}`;
 }
 
+/** Identifies a call in all attempts of a run. Contains the turn, because some models use the same ids in every turn. */
+export function callKey(run: Pick<ToolRun, 'idempotencyKey'>, turn: number, id: string): string {
+  return `${run.idempotencyKey}:${turn}:${id}`;
+}
+
 /** The context of one tool call, passed to `execute`. */
 export class ToolCall implements ToolContext {
   readonly loop: Run;
   readonly input: CallInput;
   readonly calls: CallsInFlight;
+  private readonly turn: number;
   /** Set once the call has its result. */
   settled = false;
   private stop: Stop | undefined = undefined;
@@ -151,6 +157,7 @@ export class ToolCall implements ToolContext {
     this.loop = loop;
     this.input = input;
     this.calls = calls;
+    this.turn = loop.turn;
   }
 
   get run(): ToolRun {
@@ -162,7 +169,7 @@ export class ToolCall implements ToolContext {
   }
 
   get idempotencyKey(): string {
-    return `${this.run.idempotencyKey}:${this.callId}`;
+    return callKey(this.run, this.turn, this.callId);
   }
 
   get toolName(): string {
@@ -206,9 +213,9 @@ export class ToolCall implements ToolContext {
   }
 
   private report(data: unknown): void {
-    const { listeners, context, turn } = this.loop;
+    const { listeners, context } = this.loop;
     if (this.settled || !listeners.active || !this.calls.accepts(this.callId)) return;
-    const { callId, toolName: name } = this;
+    const { callId, toolName: name, turn } = this;
     listeners.emit({ type: 'tool-delta', runId: context.id, turn, callId, name, data });
   }
 }

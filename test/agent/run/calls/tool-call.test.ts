@@ -243,3 +243,26 @@ describe('a check', () => {
     expect(ran).toEqual([]);
   });
 });
+
+test('the idempotency key differs between turns in which the model uses the same id', async () => {
+  const keys: string[] = [];
+  const pay = toolOf('pay', (_input, { idempotencyKey }) => {
+    keys.push(idempotencyKey);
+    return 'paid';
+  });
+  const turn = calls({ id: 'call_0', name: 'pay' });
+  const again: AgentLifecycle = {
+    async wrapToolCall(call, next) {
+      await next(call);
+      return next(call);
+    },
+  };
+  const model = scriptedModel([turn, turn, 'done']);
+
+  await new Agent({ model, tools: [pay], lifecycle: [again] }).run('go');
+
+  const [first, repeated, second] = keys;
+  expect(keys).toHaveLength(4);
+  expect(repeated).toBe(first);
+  expect(second).not.toBe(first);
+});
