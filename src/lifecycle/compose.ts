@@ -234,7 +234,7 @@ function silent<T>(promise: Promise<T>): Promise<T> {
 
 function ignore(): void {}
 
-/** True for a promise that is no subclass, so that its `then` is known. Faster than `instanceof`. */
+/** True for a promise of the class `Promise` itself, whose `then` is known. Faster than `instanceof`. */
 function isNative<T>(value: unknown): value is Promise<T> {
   return isPromise(value) && value.constructor === Promise;
 }
