@@ -16,12 +16,16 @@ function answersIn(stdout: string): string[] {
 }
 
 describe('the demo', { timeout: 60_000 }, () => {
-  const chunks: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-demo-'));
+  const writes = join(folder, 'writes');
   let run: ScriptOutcome;
 
   beforeAll(async () => {
-    run = await runScript(demo, { onOutput: (chunk) => chunks.push(chunk) });
+    const logger = new URL('../support/examples/log-writes.mjs', import.meta.url);
+    run = await runScript(demo, { env: { NODE_OPTIONS: `--import=${logger}`, WRITES_FILE: writes } });
   }, 60_000);
+
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   test('answers from the real files without a key or server, and draws both runs with `formatRun`', () => {
     const { code, stdout, stderr } = run;
@@ -55,7 +59,9 @@ describe('the demo', { timeout: 60_000 }, () => {
   });
 
   test('prints its answers word by word', () => {
-    const firstAnswer = chunks.slice(chunks.findIndex((chunk) => chunk.startsWith('» ')));
+    const lines = readFileSync(writes, 'utf8').trimEnd().split('\n');
+    const written = lines.map((line) => String(JSON.parse(line)));
+    const firstAnswer = written.slice(written.findIndex((text) => text.startsWith('» ')));
 
     expect(firstAnswer.slice(0, 3).join('').length).toBeLessThan(60);
     expect(firstAnswer.length).toBeGreaterThan(20);

@@ -95,7 +95,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       const replayed = await (await dbos.fork('replay', steps.length)).getResult();
 
       expect(steps).toEqual(['start', 'model 1', 'tool look one', 'model 2']);
-      expect(works).toEqual(['run_replay_1:one']);
+      expect(works).toEqual(['run_replay_1:1:one']);
       expect(replayed).toBe(history);
       expect(seen).toEqual([
         ['run_replay_1', 1_000],
