@@ -5,9 +5,9 @@ import { defineConfig, type Options } from 'tsup';
 import { readEntries } from './scripts/entries.mjs';
 
 const CORE = resolve('src/index.ts');
-/** ESM alone: Jest cannot require it, nor can Node with that turned off. */
+/** Exists as ESM only, which Jest cannot require. */
 const ESM_ONLY = 'p-timeout';
-/** CommonJS alone, behind a module that exports it again: importing the two takes 10 ms. */
+/** Exists as CommonJS only, with an ESM wrapper. Importing both takes 10 ms. */
 const COMMONJS_ONLY = 'eventemitter3';
 const entries = Object.fromEntries(readEntries().map(({ name, source }) => [name, source]));
 
@@ -19,13 +19,13 @@ const shared = {
   esbuildOptions(options, { format }) {
     if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': 'undefined' };
   },
-  // Also for CommonJS: without shared chunks each entry would have its own copy of every error class.
+  // Also for CommonJS: without shared chunks, each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
   noExternal: [ESM_ONLY, COMMONJS_ONLY],
 } satisfies Options;
 
-/** Two builds: shared chunks alone would cut the core into many small files, and every file costs time to import. */
+/** Two builds: shared chunks alone would split the core into many small files, and each file takes time to import. */
 export default defineConfig(async () => {
   await rm('dist', { recursive: true, force: true });
   const core = await modulesOfCore();
@@ -42,7 +42,7 @@ export default defineConfig(async () => {
 });
 
 async function copyFiles(): Promise<void> {
-  // For editors, beside the code that checks the same.
+  // Editors read the schema of manifests from the package.
   await copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json');
   // A worker thread is started from a file. One file serves both formats, since it imports nothing of this package.
   await copyFile('src/mcp/schema/schema-worker.mjs', 'dist/schema-worker.mjs');
@@ -50,7 +50,7 @@ async function copyFiles(): Promise<void> {
   await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
 }
 
-/** The modules whose code is loaded with the root: not those of types alone, nor those behind an `import()`. */
+/** Returns the modules whose code loads with the root entry: not modules of types, and none behind an `import()`. */
 async function modulesOfCore(): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [CORE],
@@ -67,7 +67,7 @@ async function modulesOfCore(): Promise<string[]> {
   return inputs.filter((path) => path !== CORE && !late.includes(path));
 }
 
-/** Exports all of every module of the core, for the other entries too, and leaves what comes by `import()` outside. */
+/** Puts the core into one file that exports its modules to the other entries, except those behind an `import()`. */
 function coreInOneFile(core: readonly string[]): Plugin {
   return {
     name: 'core-in-one-file',
@@ -81,7 +81,7 @@ function coreInOneFile(core: readonly string[]): Plugin {
   };
 }
 
-/** Turns each import of a module of the core into one of the core's file, so that there is one copy of each class. */
+/** Makes the other entries import modules of the core from the core's file, so that each class exists once. */
 function coreFromItsFile(core: readonly string[]): Plugin {
   const modules = new Set(core);
   return {
@@ -95,8 +95,8 @@ function coreFromItsFile(core: readonly string[]): Plugin {
 }
 
 /**
- * Gives classes of errors their name as a text. A bundler changes that of the class, and then `error.name` says nothing,
- * nor does `instanceof` hold between two copies. In the core, where bytes count, only those have it that it exports.
+ * Adds a static `name` to error classes. A bundler that minifies renames classes, and `error.name` would be a random
+ * letter. In the core, where size counts, only exported classes get it.
  */
 function namedErrors(core: readonly string[]): Plugin {
   const classes = /^export (?:abstract )?class (\w+Error)\b.*\{$/gm;
@@ -115,7 +115,7 @@ function namedErrors(core: readonly string[]): Plugin {
   };
 }
 
-/** Puts each dependency that is made for one format into the files of the other. Its licence lies beside them. */
+/** Bundles each dependency that exists in one format into the files of the other format. Its licence is copied too. */
 function inOneFormat(): Plugin[] {
   const asEsm = (text: string) =>
     text.replace(/^if \('undefined' !== typeof module\) \{[^}]*\}/m, 'export { EventEmitter };');
@@ -143,17 +143,17 @@ function bundled(name: string, { into, change = (text) => text }: Bundled): Plug
   };
 }
 
-/** The text itself would be shipped with every application: of the core it would be a fortieth. */
+/** The licence is a file of its own, because its text would add 2.5 % to the core. */
 function licenceOf(name: string): string {
   return `${name}.LICENSE`;
 }
 
-/** A file of the same build, named as the format at hand names it. */
+/** Returns the external path of a file of the same build, with the file extension of the current format. */
 function besides(builder: PluginBuild, name: string) {
   return { path: `./${name}${endingOf(builder)}`, external: true };
 }
 
-/** Of the files that are written: tsup builds both formats as ESM, and turns one of them into CommonJS later. */
+/** Returns the extension of the written files. tsup builds both formats as ESM and converts one to CommonJS later. */
 function endingOf({ initialOptions }: PluginBuild): string {
   return initialOptions.outExtension?.['.js'] ?? '.js';
 }

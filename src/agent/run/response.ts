@@ -25,16 +25,22 @@ function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
   return checkIntact(run, response, 'wrapModelCall');
 }
 
+type ResponsePoint = 'wrapModelCall' | 'afterModel';
+
 /** Checks a response after hooks, which may have made a part of it invalid in place. Such damage cannot be undone. */
-function checkIntact(run: Run, response: ModelResponse, point: 'wrapModelCall' | 'afterModel'): ModelResponse {
+function checkIntact(run: Run, response: ModelResponse, point: ResponsePoint): ModelResponse {
   try {
     return checkResponse(response);
   } catch (error) {
-    const hooks = run.config.chain.entries.filter(({ lifecycle }) => lifecycle[point] !== undefined);
-    const names = hooks.map(({ name }) => `"${name}"`).join(', ');
-    const expected = `${point} of ${names} must not make the response invalid in place (${describeError(error)})`;
-    throw run.end.own(new HookResultInvalidError(expected, response));
+    throw run.end.own(new HookResultInvalidError(damageBy(run, point, error), response));
   }
+}
+
+// A separate function: with a closure, `checkIntact` would allocate a context for every response.
+function damageBy({ config }: Run, point: ResponsePoint, error: unknown): string {
+  const hooks = config.chain.entries.filter(({ lifecycle }) => lifecycle[point] !== undefined);
+  const names = hooks.map(({ name }) => `"${name}"`).join(', ');
+  return `${point} of ${names} must not make the response invalid in place (${describeError(error)})`;
 }
 
 /** Adds a response to the conversation. Returns the tool calls to run. */
