@@ -11,14 +11,17 @@ const TEMPORARY_HOME = 'test/support/home/temporary-home.ts';
 const GUARD_HOME = 'test/support/home/guard-home.ts';
 const SET_UP = [GUARD_HOME, 'test/support/docs/collect-option-errors.ts'];
 
+/** Test files that replace or observe the timers of their process. A timer of an earlier file would disturb them. */
+const WITH_TIMERS = ['clock', 'close-on-frozen-clock', 'determinism', 'time-limits'];
+
 /**
  * Test files that do not change process-wide state, such as variables of the environment, run without isolation: the files
- * of a worker share loaded modules. This halves their run time. `determinism.test.ts` observes the timers of its process.
+ * of a worker share loaded modules. This halves their run time.
  */
 const SHARING = [
   ...['agent', 'concepts', 'extension', 'internal', 'lifecycle', 'lifecycles', 'model'],
   ...['providers', 'skills', 'state', 'telemetry', 'testing', 'tools', 'ui'],
-].map((folder) => `test/${folder}/**/!(determinism).test.ts`);
+].map((folder) => `test/${folder}/**/!(${WITH_TIMERS.join('|')}).test.ts`);
 
 export default defineConfig(({ mode }) => ({
   resolve: { alias },
