@@ -71,7 +71,7 @@ interface WaterfallState<T> {
 }
 
 /**
- * A waterfall with a hook that returned a promise or failed. Engines store one object across an `await` faster than many
+ * A waterfall with a hook that returned a promise or failed. V8 keeps one object across an `await` faster than many
  * variables.
  */
 export class PendingWaterfall<T> {
@@ -141,7 +141,7 @@ export class PendingWaterfall<T> {
     try {
       if (copy !== undefined) this.copy = this.waterfall.point.guard?.(value, copy);
     } catch {
-      // The value has the parts of the copy again.
+      // The guard has undone the damage, so the copy is still right.
     }
     return takeFailure(this.site, error);
   }

@@ -129,7 +129,7 @@ export async function openRun(text: string, key: SealKey, options: OpenOptions =
   const { agent, useOnce, clock: time = systemClock } = options;
   const secret = await keyOf(key);
   const run = restored(await verifiedPayload(text, secret));
-  // Negated, so that a clock without a valid time opens nothing.
+  // Negated, because a comparison with NaN is false: with an invalid clock, the run stays sealed.
   if (!(time.now() < run.expiresAt)) {
     throw new SealInvalidError('expired', 'it has expired; ask for the decision again with a new run');
   }

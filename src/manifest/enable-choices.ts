@@ -10,7 +10,7 @@ import { ExtensionPackageStateError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ManifestSettings } from './options.js';
 
-/** Names are in lower case, because extension names must differ in more than case. */
+/** Names are in lower case, because two extension names must not differ in case alone. */
 const byName = z.record(z.string().lowercase(), z.boolean());
 
 /** The format of the file. */

@@ -27,7 +27,7 @@ function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
 
 type ResponsePoint = 'wrapModelCall' | 'afterModel';
 
-/** Checks a response after hooks, which may have made a part of it invalid in place. Such damage cannot be undone. */
+/** Checks a response after hooks, which may have changed a part of it to an invalid value. No copy of the parts exists. */
 function checkIntact(run: Run, response: ModelResponse, point: ResponsePoint): ModelResponse {
   try {
     return checkResponse(response);

@@ -50,7 +50,7 @@ export function askModel(run: Run): Awaitable<ModelResponse | undefined> {
   return selecting === undefined ? callModelOnce(run) : askLater(run, selecting);
 }
 
-// A separate function: engines allocate a scope for the variables of a closure on each call, even if it is never created.
+// A separate function: V8 allocates a scope for the variables of a closure on each call, even if it is never created.
 function askLater(run: Run, selecting: PromiseLike<void>): PromiseLike<ModelResponse | undefined> {
   return selecting.then(() => callModelOnce(run));
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTask } from 'node:timers/promises';
 
 /** A step that has begun, and whose result its run has not got. */
 export interface OpenStep {
-  /** True after the engine has called the work in this attempt. The engine then has no stored result. */
+  /** True once the engine has called the work in this attempt. The engine calls it only without a stored result. */
   isRunning: boolean;
   /** The number of the result. Undefined until the work has ended. */
   number: number | undefined;
@@ -11,7 +11,7 @@ export interface OpenStep {
 }
 
 /**
- * Gives the results of parallel steps to their runs in the order in which the works ended. Each result is stored with its
+ * Gives the results of parallel steps to their runs in the order in which their work ended. Each result is stored with its
  * number, so a replay gives them in the same order, and the runs begin their next steps in the same order.
  */
 export class StepOrder {
@@ -67,7 +67,7 @@ export class StepOrder {
     this.isGiving = false;
   }
 
-  /** Returns the step with the lowest number, or undefined if a step may still get a lower one from the engine. */
+  /** Returns the step with the lowest number. Undefined while the engine may still give a stored result with a lower one. */
   private first(): OpenStep | undefined {
     let first: OpenStep | undefined;
     for (const step of this.open) {

@@ -87,7 +87,10 @@ export class Steps {
     return ids === this.ids && this.bases.has(clock);
   }
 
-  /** Numbers a run that begins. Ends this attempt if its agent is closed during the run. A step stays pending then. */
+  /**
+   * Assigns a number to a run that begins. If the agent of the run is closed, this attempt ends, and its open step stays
+   * pending.
+   */
   watch(run: Run): void {
     this.runs += 1;
     this.numbers.set(run, this.runs);

@@ -2,7 +2,7 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { formatCost, patternCost } from './pattern-cost.js';
 import { isWithin, StepCount } from './step-count.js';
 
-/** Steps of a check on the main thread. They take less than 50 ms, even before the code of the validator is optimized. */
+/** Most steps of a check on the main thread. They take less than 50 ms, even before V8 has optimised the validator. */
 const MOST_STEPS = 25_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ interface Place {
 
 /**
  * True if a check of the value takes less than 50 ms. Counts the steps of every keyword, as if each subschema failed. A
- * keyword whose value has a wrong type is never cheap, because the validator uses any value as it is.
+ * keyword with a value of a wrong type counts as expensive: the validator does not check the type, so the cost is unknown.
  * Expects a schema of which `isSmallSchema` is true.
  */
 export function isCheapCheck(schema: JsonSchema, value: unknown): boolean {
@@ -57,7 +57,7 @@ const TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'objec
 
 const countAnyType: Count<unknown> = (schema, value, at) => {
   const { steps } = at;
-  // All types are written to the error message.
+  // The error message lists all types, so long ones take time.
   if (Array.isArray(schema.type)) for (const type of schema.type) TYPES.has(type) ? steps.add(1) : steps.addUnknown();
   if (schema.const !== undefined) steps.addSize(schema.const);
   if (schema.enum !== undefined) countEnum(listOf(schema.enum, steps), value, steps);
@@ -86,7 +86,7 @@ const countString: Count<string> = (schema, text, { steps }) => {
 
 const countNumber: Count<number> = (schema, _number, { steps }) => {
   hasBounds(schema, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], steps);
-  // The validator divides integers of up to 600 digits.
+  // For `multipleOf`, the validator may divide integers of up to 600 digits.
   if (hasBounds(schema, ['multipleOf'], steps)) steps.add(10);
 };
 
@@ -170,7 +170,7 @@ function visitNamed(schema: unknown, [name, value]: readonly [name: string, valu
   visit(schema, value, at);
 }
 
-/** True if the schema has one of these keywords, whose values must be numbers. In draft 4, some are booleans. */
+/** True if the schema has one of these keywords. Their values must be numbers, or booleans in draft 4. */
 function hasBounds(schema: Fields, keywords: readonly string[], steps: StepCount): boolean {
   let isBounded = false;
   for (const keyword of keywords) {

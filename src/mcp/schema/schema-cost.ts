@@ -33,7 +33,7 @@ interface Place {
   /** The number of characters of the URI so far. */
   readonly length: number;
   readonly steps: StepCount;
-  /** False if a part with a URI of its own ends the count. */
+  /** False if the count stops at a subschema with a URI of its own. */
   readonly allowsOwnUris: boolean;
 }
 
@@ -53,7 +53,7 @@ function visit(schema: unknown, at: Place): void {
   for (let times = 0; times < visits; times++) visitMembers(schema, { ...at, length: uri });
 }
 
-/** The validator reads the last property as the URI of a reference that is resolved already. */
+/** The validator takes `__absolute_ref__` for the URI of a reference that it has resolved. */
 function hasOwnUri({ $id, id, $anchor, __absolute_ref__ }: JsonSchema, isInside: boolean): boolean {
   return $anchor !== undefined || __absolute_ref__ !== undefined || (isInside && ($id ?? id) !== undefined);
 }

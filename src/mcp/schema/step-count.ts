@@ -12,7 +12,7 @@ export class StepCount {
     if (!(this.left >= 0)) throw new StepLimitError('The check takes too many steps.');
   }
 
-  /** Adds steps without a known bound: throws a StepLimitError. */
+  /** Called for a part whose steps have no known bound. Always throws a StepLimitError. */
   addUnknown(): never {
     throw new StepLimitError('The check takes an unknown number of steps.');
   }

@@ -48,12 +48,12 @@ export const claude: Dialect = {
   read: (run) => readWithoutNotice(run, RULES),
 };
 
-/** Returns true for the line with which a hook says that nobody must wait for it: `{"async": true}`. */
+/** Returns true for the line `{"async": true}`. With it, a hook says that Keelson does not need to wait for it. */
 function isAsyncNotice(line: string): boolean {
   return parseOutput(line).output?.async === true;
 }
 
-/** Interprets the output of a hook of Claude Code after its notice, if it wrote one. */
+/** Interprets the output of a hook of Claude Code, without a first line `{"async": true}`. */
 export function readWithoutNotice(run: FinishedHook, rules: OutputRules): HookReading {
   const { result } = run;
   const [first = '', ...rest] = result.stdout.split('\n');

@@ -99,7 +99,7 @@ export interface Dialect {
   readonly variables?:
     | ((hook: ShellHook, environment: DialectEnvironment) => Readonly<Record<string, string>>)
     | undefined;
-  /** Returns true if the first line of output says that nobody must wait for the hook. Default: false. */
+  /** Returns true if the first line of output says that Keelson does not need to wait for the hook. Default: false. */
   readonly detaches?: ((line: string) => boolean) | undefined;
   /** Interprets the result of a hook. */
   readonly read: (run: FinishedHook) => HookReading;

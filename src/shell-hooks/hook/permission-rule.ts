@@ -21,7 +21,7 @@ const FILE_TOOLS = ['Edit', 'Write', 'MultiEdit', 'NotebookEdit', 'Read', 'Grep'
 /** Arguments whose meaning a shell decides. A command with one of these tokens can contain any other command. */
 const UNREADABLE = /[`]|\$\(|<\(|>\(|\beval\b|\b(?:ba|z|da)?sh\s+-\w*c\b|\bxargs\b/;
 
-/** Assignments, and words that change how a command runs, but not which one. */
+/** Assignments and words before the command that runs, such as `sudo`. */
 const WRAPPERS =
   /^(?:(?:then|do|else|!|time|nohup|sudo|doas|command|exec|env|nice|stdbuf|setsid|timeout(?:\s+[\d.]+[smhd]?)?)\s+|\w+=(?:"[^"]*"|'[^']*'|\S*)\s+)+/;
 /** A variable in place of a command, or a shell that reads commands from its input. */

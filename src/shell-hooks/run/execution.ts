@@ -48,7 +48,7 @@ interface Refused {
 /** The event that waits for a hook. */
 export interface Waiter {
   readonly signal: AbortSignal | undefined;
-  /** Called if the hook writes that nobody must wait for it. */
+  /** Called if the hook writes that it needs no wait. */
   readonly detach?: (() => void) | undefined;
 }
 

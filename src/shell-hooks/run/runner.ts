@@ -145,7 +145,7 @@ export class HookRunner {
     void this.runHook(hook, own).then((finished) => this.announceDetached(hook, finished));
   }
 
-  /** Runs a hook until it ends, or until it writes that nobody must wait for it. From then on it outlives the event. */
+  /** Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event. */
   private runUntilDetached<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
@@ -270,6 +270,6 @@ function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
 }
 
 function commandOf({ dialect, scope, source, extension, root, command, args, env, background }: ShellHook): string {
-  // In the background, a guard decides nothing, so its run must not replace one that is waited for.
+  // Hooks with the same command share one run. A background run decides nothing, so a guard must not share it.
   return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background]);
 }

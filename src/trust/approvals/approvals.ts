@@ -138,7 +138,7 @@ export class Approvals {
   private async record(fingerprint: Fingerprint, answer: Answer): Promise<void> {
     const key = keyOf(fingerprint);
     const isStored = answer === 'yes' && (await this.write(fingerprint));
-    // Without an answer in memory, the user would be asked again forever if the store fails or loses approvals.
+    // The answer stays in memory. Otherwise a store that fails or loses approvals would make Keelson ask again forever.
     if (!isStored) this.answers.set(key, answer);
     else if ((await this.previous(fingerprint)) === undefined) this.answers.set(key, 'no');
   }

@@ -39,7 +39,7 @@ export type BoundFile = {
 /** Receives the content of each file exactly as it was hashed. */
 export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
-/** A receiver of the content, or known hashes that replace reading. Not both, because a sink gets every file. */
+/** A sink, or known hashes. A file with a known hash is not read, but a sink needs the content of every file. */
 export type FileReading =
   | { readonly sink?: FileSink | undefined; readonly hashes?: undefined }
   | { readonly hashes?: FileHashes | undefined; readonly sink?: undefined };
