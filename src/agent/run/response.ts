@@ -1,5 +1,5 @@
 import { describeError, HookResultInvalidError } from '../../errors.js';
-import { type PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { checkResponse } from '../../model/check-response.js';
 import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -10,25 +10,30 @@ import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
-/** Validates a response and calls the `afterModel` hooks. */
+/** Validates a response and calls the `afterModel` hooks. If a hook waits, pass the response to `checkIntact` later. */
 export function judgeResponse(run: Run, given: ModelResponse): ModelResponse | PendingWaterfall<ModelResponse> {
   const response = run.isPlain ? acceptResponse(run, given) : checkWrapped(run, given);
   run.asking = false;
   return run.config.chain.afterModel === undefined || run.end.verdict !== undefined
     ? response
-    : runWaterfall(run.config.chain.afterModel as Waterfall<ModelResponse>, response, run);
+    : passResponse(run, response);
+}
+
+function passResponse(run: Run, response: ModelResponse): ModelResponse | PendingWaterfall<ModelResponse> {
+  const judged = runWaterfall(run.config.chain.afterModel as Waterfall<ModelResponse>, response, run);
+  return judged instanceof PendingWaterfall ? judged : checkIntact(run, judged, 'afterModel');
 }
 
 function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
   run.step?.close();
-  run.end.throwIfAborted();
   return checkIntact(run, response, 'wrapModelCall');
 }
 
 type ResponsePoint = 'wrapModelCall' | 'afterModel';
 
 /** Checks a response after hooks, which may have changed a part of it to an invalid value. No copy of the parts exists. */
-function checkIntact(run: Run, response: ModelResponse, point: ResponsePoint): ModelResponse {
+export function checkIntact(run: Run, response: ModelResponse, point: ResponsePoint): ModelResponse {
+  run.end.throwIfAborted();
   try {
     return checkResponse(response);
   } catch (error) {
@@ -45,9 +50,7 @@ function damageBy({ config }: Run, point: ResponsePoint, error: unknown): string
 
 /** Adds a response to the conversation. Returns the tool calls to run. */
 export function keepResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
-  run.end.throwIfAborted();
   run.response = response;
-  if (run.config.chain.afterModel !== undefined) checkIntact(run, response, 'afterModel');
   if (run.end.verdict !== undefined) return takeWithheld(run, response);
   if (run.listeners.active) announceModelEnd(run, response);
   run.shown = undefined;

@@ -9,7 +9,7 @@ import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
 import { complete, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { weighAnswer } from './output.js';
-import { judgeResponse, keepResponse } from './response.js';
+import { checkIntact, judgeResponse, keepResponse } from './response.js';
 import { decideAnswer } from './resume/decide-answer.js';
 import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
@@ -42,7 +42,8 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
           const given = await askModel(run);
           if (run.asking) {
             const judging = judgeResponse(run, given as ModelResponse);
-            calls = keepResponse(run, judging instanceof PendingWaterfall ? await judging.finish() : judging);
+            const isPending = judging instanceof PendingWaterfall;
+            calls = keepResponse(run, isPending ? checkIntact(run, await judging.finish(), 'afterModel') : judging);
           }
         }
         if (calls !== undefined) {
