@@ -80,7 +80,7 @@ export class PendingWaterfall<T> {
   private index: number;
   private value: T;
   private copy: T | undefined;
-  private result: unknown;
+  private readonly result: unknown;
 
   constructor(waterfall: Waterfall<T>, run: HookRun, { index, value, copy, result }: WaterfallState<T>) {
     this.waterfall = waterfall;
@@ -93,15 +93,19 @@ export class PendingWaterfall<T> {
 
   /** Awaits the hook and calls the hooks after it. Returns the last value. */
   async finish(): Promise<T> {
-    for (;;) {
-      let isOver = false;
+    for (let isCalled = true; ; isCalled = false) {
       try {
-        this.take(isPromise(this.result) ? await this.bound(this.result) : this.result);
+        const result = isCalled ? this.result : this.point.call(this.entry, this.value, this.run);
+        this.take(isPromise(result) ? await this.bound(result) : result);
       } catch (error) {
-        isOver = this.fail(error);
+        if (this.fail(error)) return this.value;
       }
-      if (isOver || leave(this.waterfall.point.name, this.entry, this.run) || !this.callNext()) return this.value;
+      if (leave(this.point.name, this.entry, this.run) || !this.next()) return this.value;
     }
+  }
+
+  private get point(): WaterfallPoint<T> {
+    return this.waterfall.point;
   }
 
   private get entry(): RegisteredLifecycle {
@@ -109,24 +113,22 @@ export class PendingWaterfall<T> {
   }
 
   private get site(): HookSite {
-    return { entry: this.entry, point: this.waterfall.point.name, run: this.run };
+    return { entry: this.entry, point: this.point.name, run: this.run };
   }
 
   /** Ends the wait for the hook at the lifecycle's `timeoutMs` or when the run is aborted. */
   private bound(result: PromiseLike<unknown>): Awaitable<unknown> {
-    const { run, entry } = this;
-    const { name } = this.waterfall.point;
+    const { run, entry, point } = this;
     const promise = Promise.resolve(result);
-    if (name === 'beforeAgent') run.end.entering = { entry, done: promise };
+    if (point.name === 'beforeAgent') run.end.entering = { entry, done: promise };
     if (entry.timeoutMs === undefined) return run.end.race(promise);
-    const late = new TimeoutExceededError(`${name} of "${entry.name}"`, entry.timeoutMs);
+    const late = new TimeoutExceededError(`${point.name} of "${entry.name}"`, entry.timeoutMs);
     const timed = withinTime(promise, late, run.context.clock);
     return run.end.race(timed, timed.clear);
   }
 
   private take(result: unknown): void {
-    const { run, value } = this;
-    const { point } = this.waterfall;
+    const { run, value, point } = this;
     run.end.throwIfAborted();
     // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
     if (point.name === 'beforeAgent') run.end.entering = undefined;
@@ -139,25 +141,19 @@ export class PendingWaterfall<T> {
   private fail(error: unknown): boolean {
     const { value, copy } = this;
     try {
-      if (copy !== undefined) this.copy = this.waterfall.point.guard?.(value, copy);
+      if (copy !== undefined) this.copy = this.point.guard?.(value, copy);
     } catch {
       // The guard has undone the damage, so the copy is still right.
     }
     return takeFailure(this.site, error);
   }
 
-  /** Returns false if no hook is left. */
-  private callNext(): boolean {
-    const { run, value } = this;
-    const { point, entries } = this.waterfall;
-    while (++this.index < entries.length) {
+  /** Moves on to the next hook. Returns false if no hook is left. */
+  private next(): boolean {
+    const { run, value, point } = this;
+    while (++this.index < this.waterfall.entries.length) {
       if (!enter(point.name, this.entry, run)) continue;
       if (this.copy === undefined) this.copy = point.guard?.(value, this.copy);
-      try {
-        this.result = point.call(this.entry, value, run);
-      } catch (error) {
-        this.result = Promise.reject(error);
-      }
       return true;
     }
     return false;

@@ -44,8 +44,8 @@ export function checkIntact(run: Run, response: ModelResponse, point: ResponsePo
 // A separate function: with a closure, `checkIntact` would allocate a context for every response.
 function damageBy({ config }: Run, point: ResponsePoint, error: unknown): string {
   const hooks = config.chain.entries.filter(({ lifecycle }) => lifecycle[point] !== undefined);
-  const names = hooks.map(({ name }) => `"${name}"`).join(', ');
-  return `${point} of ${names} must not make the response invalid in place (${describeError(error)})`;
+  const names = hooks.map(({ name }) => name).join('", "');
+  return `${point} of "${names}" must not make the response invalid in place (${describeError(error)})`;
 }
 
 /** Adds a response to the conversation. Returns the tool calls to run. */
