@@ -58,6 +58,8 @@ export function withoutDispatch(folder: string, planted: string): Edited {
   const missing = POINTS.filter((point) => !seen.includes(point));
   if (missing.length > 0)
     throw new Error(`The run loop must read all hook points of its chain, but never reads ${missing}.`);
+  if (constants.beforeAgent === undefined)
+    throw new Error('The run loop must read `beforeAgent` into a constant, since the control is planted there.');
   return { files, constants, places: seen.length };
 }
 

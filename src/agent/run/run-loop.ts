@@ -74,12 +74,16 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
 /** Calls `beforeAgent`. Returns the text of the input, or undefined without such a hook. */
 function enter(run: Run, message: UserMessage | undefined): string | undefined | PendingWaterfall<string> {
   if (run.listeners.active) announceRun(run, message);
-  return run.config.chain.beforeAgent === undefined ? undefined : passInput(run, message);
+  const beforeAgent = run.config.chain.beforeAgent;
+  return beforeAgent === undefined ? undefined : passInput(run, message, beforeAgent);
 }
 
-function passInput(run: Run, message: UserMessage | undefined): string | PendingWaterfall<string> {
+function passInput(
+  run: Run,
+  message: UserMessage | undefined,
+  waterfall: Waterfall<string>,
+): string | PendingWaterfall<string> {
   run.end.throwIfAborted();
-  const waterfall = run.config.chain.beforeAgent as Waterfall<string>;
   const text = message === undefined ? '' : textOf(message);
   const { entries } = waterfall;
   // A resumed run without a message has no text to change.
