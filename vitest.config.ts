@@ -11,7 +11,7 @@ const TEMPORARY_HOME = 'test/support/home/temporary-home.ts';
 const GUARD_HOME = 'test/support/home/guard-home.ts';
 const SET_UP = [GUARD_HOME, 'test/support/docs/collect-option-errors.ts'];
 
-/** Test files that replace or observe the timers of their process. A timer of an earlier file would disturb them. */
+/** Test files that replace or observe timers. They do not share modules, because a timer of another file would disturb them. */
 const WITH_TIMERS = ['clock', 'close-on-frozen-clock', 'determinism', 'time-limits'];
 
 /**

@@ -73,7 +73,7 @@ function layerOf<Request, Result>(layer: Layer<Request, Result>): Step<Request, 
     if (call === undefined && isNative(returned) && scope.run.end.stop === undefined) {
       state = 'pending';
       if (passed !== undefined && passed !== scope.silent) void silent(passed);
-      // Handles a result and an error: an error is never the last valid result.
+      // Called with a result or an error. An error differs from `scope.result`, so it takes the long way.
       const settle = (value?: unknown): Awaitable<Result> => {
         state = 'settled';
         if (call === undefined && passed !== undefined && value === scope.result) return value as Result;

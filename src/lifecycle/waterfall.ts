@@ -37,7 +37,8 @@ export interface Waterfall<T> {
 
 /**
  * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Stops early if a
- * hook ends the run; `run.end.verdict` is set then. Returns a PendingWaterfall as soon as a hook returns a promise or fails.
+ * hook ends the run; `run.end.verdict` is set then. If a hook returns a promise or throws, returns a PendingWaterfall, whose
+ * `finish` calls the remaining hooks.
  */
 export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | PendingWaterfall<T> {
   const { point, entries } = waterfall;
@@ -71,8 +72,8 @@ interface WaterfallState<T> {
 }
 
 /**
- * A waterfall with a hook that returned a promise or failed. V8 keeps one object across an `await` faster than many
- * variables.
+ * The state of a waterfall that stopped at a hook that returned a promise or threw. It is one object, because V8 saves each
+ * variable at an `await`.
  */
 export class PendingWaterfall<T> {
   private readonly waterfall: Waterfall<T>;

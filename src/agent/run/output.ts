@@ -100,7 +100,7 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
   try {
     value = JSON.parse(withoutFence(answer));
   } catch {
-    // The error of `JSON.parse` quotes the answer, which must not get into logs.
+    // The message of `JSON.parse` quotes the answer, and the answer must not get into logs.
     return { issues: [{ message: 'it is not JSON' } satisfies StandardIssue] };
   }
   try {

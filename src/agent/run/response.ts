@@ -10,7 +10,7 @@ import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
-/** Validates a response and calls the `afterModel` hooks. If a hook waits, pass the response to `checkIntact` later. */
+/** Validates a response and calls its `afterModel` hooks. Pass the response of a PendingWaterfall to `checkIntact`. */
 export function judgeResponse(run: Run, given: ModelResponse): ModelResponse | PendingWaterfall<ModelResponse> {
   const response = run.isPlain ? acceptResponse(run, given) : checkWrapped(run, given);
   run.asking = false;
@@ -31,7 +31,7 @@ function checkWrapped(run: Run, response: ModelResponse): ModelResponse {
 
 type ResponsePoint = 'wrapModelCall' | 'afterModel';
 
-/** Checks a response after hooks, which may have changed a part of it to an invalid value. No copy of the parts exists. */
+/** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
 export function checkIntact(run: Run, response: ModelResponse, point: ResponsePoint): ModelResponse {
   run.end.throwIfAborted();
   try {

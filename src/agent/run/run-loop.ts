@@ -15,7 +15,7 @@ import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
 import { adoptMessages, askModel, finishTurn, selectTools, startTurn } from './turn.js';
 
-/** Larger than any number of lifecycles. An integer, because engines handle it faster than Infinity. */
+/** Larger than any number of lifecycles. An integer, because V8 handles it faster than Infinity. */
 const ALL = 2 ** 30;
 
 /**

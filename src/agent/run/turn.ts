@@ -14,7 +14,7 @@ import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-ev
 
 const NO_TOOLS = new ToolSnapshot([]);
 
-/** Starts a turn and calls the `beforeModel` hooks. If a hook waits, pass the messages to `adoptMessages` later. */
+/** Starts a turn and calls the `beforeModel` hooks. Pass the messages of a PendingWaterfall to `adoptMessages`. */
 export function startTurn(run: Run): PendingWaterfall<readonly Message[]> | undefined {
   if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
   run.turn += 1;
@@ -47,12 +47,12 @@ export function adoptMessages(run: Run, messages: readonly Message[]): undefined
 export function askModel(run: Run): Awaitable<ModelResponse | undefined> {
   if (run.end.verdict !== undefined) return undefined;
   const selecting = selectTools(run);
-  return selecting === undefined ? callModelOnce(run) : askLater(run, selecting);
+  return selecting === undefined ? beginModelCall(run) : askLater(run, selecting);
 }
 
 // A separate function: V8 allocates a scope for the variables of a closure on each call, even if it is never created.
 function askLater(run: Run, selecting: PromiseLike<void>): PromiseLike<ModelResponse | undefined> {
-  return selecting.then(() => callModelOnce(run));
+  return selecting.then(() => beginModelCall(run));
 }
 
 /** Stores the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
@@ -77,7 +77,7 @@ function adoptTools(run: Run, tools: readonly Tool[]): undefined {
 }
 
 /** Calls the model, through the `wrapModelCall` hooks if there are any. */
-function callModelOnce(run: Run): Awaitable<ModelResponse | undefined> {
+function beginModelCall(run: Run): Awaitable<ModelResponse | undefined> {
   run.end.throwIfAborted();
   if (run.end.verdict !== undefined) return undefined;
   if (run.listeners.active) announceModel(run);

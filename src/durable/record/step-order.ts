@@ -11,8 +11,8 @@ export interface OpenStep {
 }
 
 /**
- * Gives the results of parallel steps to their runs in the order in which their work ended. Each result is stored with its
- * number, so a replay gives them in the same order, and the runs begin their next steps in the same order.
+ * Gives the results of parallel steps to their runs in the order in which the steps ended. Each result is stored with its
+ * position in that order. A replay gives them in the same order, so the runs begin their next steps in the same order.
  */
 export class StepOrder {
   private readonly open = new Set<OpenStep>();

@@ -116,9 +116,9 @@ export class Steps {
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
     const place = this.order.begin();
-    let stored: JsonValue;
+    let record: StepRecord;
     try {
-      stored = await new Promise((resolve, reject) => {
+      const stored = await new Promise<JsonValue>((resolve, reject) => {
         const lose = (error: unknown) => reject(this.lose(run, error));
         const execute = () => {
           executed = { lose, place };
@@ -127,13 +127,13 @@ export class Steps {
         };
         this.step(this.nameOf(request), execute, { key, kind }).then(resolve, lose);
       });
+      record = recordOf(name, stored);
     } catch (error) {
       this.order.leave(place);
       throw error;
     }
-    const turn = this.order.turn(place, Number(Object(stored).number) || 0);
+    const turn = this.order.turn(place, record.number);
     if (turn !== undefined) await turn;
-    const record = recordOf(name, stored);
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
       run.end.abort(abortFromJson(record.aborted));
@@ -250,6 +250,7 @@ export class Steps {
 }
 
 function recordOf(name: string, stored: JsonValue): StepRecord {
-  if (isObject(stored) && typeof stored.at === 'number') return stored as unknown as StepRecord;
+  const isRecord = isObject(stored) && typeof stored.at === 'number' && typeof stored.number === 'number';
+  if (isRecord) return stored as unknown as StepRecord;
   throw new StepDataError(name, `is not a stored step: the engine gave ${JSON.stringify(stored)?.slice(0, 100)}`);
 }

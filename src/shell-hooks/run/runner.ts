@@ -270,6 +270,6 @@ function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
 }
 
 function commandOf({ dialect, scope, source, extension, root, command, args, env, background }: ShellHook): string {
-  // Hooks with the same command share one run. A background run decides nothing, so a guard must not share it.
+  // Hooks with the same command share one execution, but a guard not that of a background hook, which cannot deny a call.
   return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background]);
 }

@@ -137,7 +137,7 @@ function invalidJson({ name, invalidInput: raw = '' }: CallInput): string {
   return `The arguments of "${name}" are no JSON: ${shown}`;
 }
 
-/** Identifies a call in all attempts of a run. Contains the turn, because some models use the same ids in every turn. */
+/** Returns the same key for a call in every attempt of a run. Some models use the same ids again in each turn. */
 export function callKey(run: Pick<ToolRun, 'idempotencyKey'>, turn: number, id: string): string {
   return `${run.idempotencyKey}:${turn}:${id}`;
 }
