@@ -34,4 +34,5 @@ export {
   type Step,
   type StepFunction,
   type StepInfo,
+  type StepOptions,
 } from './step.js';

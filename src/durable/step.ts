@@ -1,7 +1,7 @@
 import type { PendingAnswer, PendingCall } from '../agent/run-result.js';
 import type { JsonValue } from '../internal/json.js';
-import { callable, fullText, required } from '../internal/options/rules.js';
-import { validateOption } from '../internal/options/validate.js';
+import { boolean, callable, fullText, required } from '../internal/options/rules.js';
+import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 
 /** The third argument of a {@link Step}. */
@@ -26,6 +26,20 @@ export interface StepInfo {
 export interface Step extends StepFunction {
   /** Identifies the execution, and is the same in each attempt. Ids of runs and of new sessions contain it. */
   readonly id: string;
+  /** See {@link StepOptions}. */
+  readonly replaysInOrder?: boolean | undefined;
+}
+
+/** Options of {@link defineStep}. */
+export interface StepOptions {
+  /**
+   * True if the engine itself gives the results of open steps in the same order in each attempt. Set it for an engine that
+   * calls `run` only after it has replayed all stored steps, such as Restate.
+   *
+   * Default: false. On a replay, a result then waits until the engine has answered every open step: with a stored value, or
+   * with a call of `run`.
+   */
+  readonly replaysInOrder?: boolean | undefined;
 }
 
 /** The function of a {@link Step}. */
@@ -43,11 +57,15 @@ export type StepFunction = (name: string, run: () => Promise<JsonValue>, options
  *   return value;
  * });
  */
-export function defineStep(id: string, step: StepFunction): Step {
+export function defineStep(id: string, step: StepFunction, options: StepOptions = {}): Step {
   validateOption('id', id, required(fullText));
   validateOption('step', step, required(callable));
-  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id });
+  validateOptions(options, rules);
+  const { replaysInOrder = false } = options;
+  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id, replaysInOrder });
 }
+
+const rules = { replaysInOrder: boolean } satisfies OptionTable<StepOptions>;
 
 /** Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. */
 export interface BlobStore {

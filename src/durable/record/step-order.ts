@@ -12,12 +12,15 @@ export interface OpenStep {
 
 /**
  * Gives the results of parallel steps to their runs in the order in which the steps ended. Each result is stored with its
- * position in that order. A replay gives them in the same order, so the runs begin their next steps in the same order.
+ * position in that order. A replay gives them in the same order, so the runs begin their next steps in the same order. If the
+ * engine keeps an order itself, no result waits here.
  */
 export class StepOrder {
   private readonly open = new Set<OpenStep>();
   private last = 0;
   private isGiving = false;
+
+  constructor(private readonly isKeptByEngine = false) {}
 
   begin(): OpenStep {
     const step: OpenStep = { isRunning: false, number: undefined, give: undefined };
@@ -42,7 +45,8 @@ export class StepOrder {
   turn(step: OpenStep, number: number): Promise<void> | undefined {
     this.last = Math.max(this.last, number);
     step.number = number;
-    if (this.open.size === 1 && !this.isGiving) return void this.open.delete(step);
+    const isAlone = this.open.size === 1 && !this.isGiving;
+    if (isAlone || this.isKeptByEngine) return void this.open.delete(step);
     return new Promise((resolve) => {
       step.give = resolve;
       void this.giveReady();

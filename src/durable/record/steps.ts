@@ -48,7 +48,7 @@ export class Steps {
   private time = 0;
   /** The clocks of the agents, by the clocks that their runs see. */
   private readonly bases = new WeakMap<Clock, Clock>();
-  private readonly order = new StepOrder();
+  private readonly order: StepOrder;
   private made = 0;
   private runs = 0;
   private readonly numbers = new WeakMap<Run, number>();
@@ -64,6 +64,7 @@ export class Steps {
     private readonly codec: Codec,
   ) {
     this.ids = { next: (kind) => this.nextId(kind) };
+    this.order = new StepOrder(step.replaysInOrder);
   }
 
   get id(): string {

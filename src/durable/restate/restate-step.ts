@@ -56,7 +56,7 @@ export function restateStep(ctx: RestateStepContext): RestateStep {
   validateOption('ctx', ctx, CONTEXT);
   const { id, attemptCompletedSignal } = ctx.request();
   const awaits = new OneAwait(attemptCompletedSignal);
-  const step = defineStep(id, (name, run) => awaits.settle(() => ctx.run(name, run)));
+  const step = defineStep(id, (name, run) => awaits.settle(() => ctx.run(name, run)), { replaysInOrder: true });
   const decisions: RestateStep['decisions'] = async (result, { notify }) => {
     for (let problem: string | undefined; ; ) {
       const awakeable = ctx.awakeable();

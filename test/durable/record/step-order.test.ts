@@ -72,6 +72,14 @@ describe('StepOrder', () => {
     expect(order.turn(open, 8)).toBeUndefined();
   });
 
+  test('passes results on at once if the engine keeps their order', () => {
+    const order = new StepOrder(true);
+    const [, late, early] = [order.begin(), order.begin(), order.begin()];
+
+    expect(order.turn(late, 7)).toBeUndefined();
+    expect(order.turn(early, 4)).toBeUndefined();
+  });
+
   test('a step that fails holds up no other', async () => {
     const order = new StepOrder();
     const [fails, waits] = [order.begin(), order.begin()];

@@ -24,5 +24,5 @@ export async function twoAgents(step: Step, onWork: (key: string) => void): Prom
     const { text, history } = await agent.run(name);
     return JSON.stringify([text, history]);
   };
-  return Promise.all([run('slow', [30, 1, 1]), run('fast', [1, 1, 60])]);
+  return Promise.all([run('slow', [400, 1, 1]), run('fast', [1, 1, 60])]);
 }
