@@ -7,6 +7,7 @@ import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
 import { STAGES, WORKS } from '../support/durable/errand.js';
 import { fileLog } from '../support/durable/file-log.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
+import { finishPairs } from '../support/durable/finish-pairs.js';
 import type { KillOrder } from '../support/durable/kill.js';
 import { describeWithPostgres } from '../support/stores/describe-postgres.js';
 
@@ -65,6 +66,12 @@ describeWithPostgres('durable errands in DBOS', () => {
         await running;
       }
     },
+    MINUTES,
+  );
+
+  test(
+    'pairs of agents in one workflow finish despite kills at random calls, and their keys stay',
+    () => finishPairs(dbos.pair, folder),
     MINUTES,
   );
 

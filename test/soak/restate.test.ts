@@ -5,8 +5,10 @@ import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { WORKS } from '../support/durable/errand.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
+import { finishPairs } from '../support/durable/finish-pairs.js';
 import type { KillOrder } from '../support/durable/kill.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../support/durable/restate-server.js';
+import type { Delays } from '../support/durable/two-agents.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 
@@ -42,6 +44,16 @@ describeWithRestate('durable errands in Restate', () => {
           await errand(`${victim} ${phase} ${what} ${nth}`.replaceAll(' ', '-'), [{ what, nth, phase, pid }]);
         }
       }
+    },
+    MINUTES,
+  );
+
+  test(
+    'pairs of agents in one invocation finish despite kills at random calls, and their keys stay',
+    async () => {
+      const pair = async (name: string, delays: Delays, dieAt: readonly number[]) =>
+        (await restate.send('both', { name, delays, dieAt })).json();
+      await finishPairs(pair, folder);
     },
     MINUTES,
   );

@@ -4,7 +4,7 @@ import { StepOrder } from '../../../src/durable/record/step-order.js';
 import { HookAction } from '../../../src/index.js';
 import { calls } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { pause } from '../../support/agent/settle.js';
+import { pause, until } from '../../support/agent/settle.js';
 import { twice } from '../../support/durable/attempts.js';
 import { twoAgents } from '../../support/durable/two-agents.js';
 
@@ -66,10 +66,16 @@ describe('StepOrder', () => {
     expect(given).toEqual([]);
 
     order.run(open);
-    await pause();
+    await until(() => given.length === 2);
     expect(given).toEqual(['early', 'late']);
     expect(order.number(open)).toBe(8);
-    expect(order.turn(open, 8)).toBeUndefined();
+    await order.turn(open, 8);
+  });
+
+  test('passes on the result of the only open step at once', () => {
+    const order = new StepOrder();
+
+    expect(order.turn(order.begin(), 1)).toBeUndefined();
   });
 
   test('passes results on at once if the engine keeps their order', () => {

@@ -42,7 +42,7 @@ describeWithRestate('restateStep with a real server', () => {
   }, 20_000);
 
   test('two agents of one invocation finish after kills of the service, and no stored step runs again', async () => {
-    const response = await restate.send('both', { name: 'both' });
+    const response = await restate.send('both', { name: 'both', dieAt: [4, 7] });
 
     expect(await response.json()).toEqual(await twoAgents(memoryStep(), () => {}));
     const keys = fileLog(join(folder, 'both'))

@@ -6,6 +6,7 @@ import { linesOf } from './file-log.js';
 import { keepFixture } from './keep-process.js';
 import type { KillOrder } from './kill.js';
 import type { StoredStep } from './logged-step.js';
+import type { Delays } from './two-agents.js';
 
 /** A PostgreSQL server, and a DBOS application that starts again after it was killed. */
 export interface DbosSetup {
@@ -14,6 +15,8 @@ export interface DbosSetup {
   servicePid(): number;
   /** Enqueues an errand, and resolves with its result. */
   call(name: string, kills: readonly KillOrder[]): Promise<unknown>;
+  /** Enqueues two agents in one workflow, and resolves with their results. */
+  pair(name: string, delays: Delays, dieAt: readonly number[]): Promise<unknown>;
   /** Reads the steps of an errand from the database. */
   journal(name: string): Promise<readonly StoredStep[]>;
   /** Sends decisions, as another process does, to the last wait that a file names. */
@@ -27,15 +30,17 @@ export async function startDbos(folder: string): Promise<DbosSetup> {
   const service = await keepFixture('dbos-service', [postgres.url, folder], join(folder, 'service.log'));
   await service.ready;
   const client = await DBOSClient.create({ systemDatabaseUrl: postgres.url });
+  const call = async (workflowName: string, name: string, ...args: readonly unknown[]) => {
+    const options = { workflowName, queueName: 'errands', workflowID: name, applicationName: 'errands' };
+    const handle = await client.enqueue(options, name, ...args);
+    return handle.getResult({ pollingIntervalMs: 50 });
+  };
   return {
     postgres,
     client,
     servicePid: service.pid,
-    async call(name, kills) {
-      const options = { workflowName: 'errand', queueName: 'errands', workflowID: name, applicationName: 'errands' };
-      const handle = await client.enqueue(options, name, kills);
-      return handle.getResult({ pollingIntervalMs: 50 });
-    },
+    call: (name, kills) => call('errand', name, kills),
+    pair: (name, delays, dieAt) => call('pair', name, delays, dieAt),
     async journal(name) {
       const steps = (await client.listWorkflowSteps(name)) ?? [];
       return steps

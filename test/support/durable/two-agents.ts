@@ -5,11 +5,27 @@ import { toolOf } from '../agent/sample-tools.js';
 import { pause } from '../agent/settle.js';
 import { keepingLogger } from '../agent/silent-logger.js';
 
-/**
- * Runs two agents at once. Each calls its tool in three turns, and the calls take different times. `onWork` gets the
- * idempotency key of each call that runs.
- */
-export async function twoAgents(step: Step, onWork: (key: string) => void): Promise<readonly string[]> {
+/** The times of the tool calls of both agents, in milliseconds. */
+export type Delays = readonly [slow: readonly number[], fast: readonly number[]];
+
+/** The first call of one agent takes longer than all turns of the other. */
+const DELAYS: Delays = [
+  [400, 1, 1],
+  [1, 1, 60],
+];
+
+/** Random times for four calls of each agent. */
+export function randomDelays(): Delays {
+  const times = () => Array.from({ length: 4 }, () => Math.floor(80 * Math.random()));
+  return [times(), times()];
+}
+
+/** Runs two agents at once. Each calls its tool in each turn. `onWork` gets the idempotency key of each call that runs. */
+export async function twoAgents(
+  step: Step,
+  onWork: (key: string) => void,
+  [slow, fast]: Delays = DELAYS,
+): Promise<readonly string[]> {
   const engine = durable({ step });
   const run = async (name: string, delays: readonly number[]) => {
     const wait = toolOf(name, async (input, { idempotencyKey }) => {
@@ -24,5 +40,5 @@ export async function twoAgents(step: Step, onWork: (key: string) => void): Prom
     const { text, history } = await agent.run(name);
     return JSON.stringify([text, history]);
   };
-  return Promise.all([run('slow', [400, 1, 1]), run('fast', [1, 1, 60])]);
+  return Promise.all([run('slow', slow), run('fast', fast)]);
 }
