@@ -78,14 +78,19 @@ function compose(
   { parent, additions = {}, exclude }: EnvironmentSource,
   isKept: (name: string) => boolean,
 ): Environment {
-  const env = new Map<string, string>();
+  // Without a prototype, so that a variable named `__proto__` is an entry.
+  const env: Record<string, string> = Object.create(null);
   const add = (name: string, value: string | undefined) => {
-    if (value !== undefined) env.set(name, fold(name) === 'PATH' ? safePath(value, exclude) : value);
+    if (value !== undefined) env[name] = isPath(name) ? safePath(value, exclude) : value;
   };
   // Names are filtered before values are read: each read of `process.env` calls the system.
   for (const name of Object.getOwnPropertyNames(parent)) if (isKept(name)) add(name, parent[name]);
   for (const name of Object.keys(additions)) add(name, additions[name]);
-  return Object.freeze(Object.fromEntries(env));
+  return Object.freeze(env);
+}
+
+function isPath(name: string): boolean {
+  return name.length === 4 && fold(name) === 'PATH';
 }
 
 /** Compares names without case: Windows does so, and some Unix programs read a variable in either case. */

@@ -63,6 +63,8 @@ export class ProcessGroup {
   private readonly release: () => void;
   private exit: Pick<GroupEnd, 'exitCode' | 'signal'> | undefined = undefined;
   private state: 'running' | 'ending' | 'over' = 'running';
+  /** True once the first process has exited and no other is left. No process can join an empty group. */
+  private isEmpty = false;
 
   private constructor(
     readonly child: ChildProcess,
@@ -146,7 +148,8 @@ export class ProcessGroup {
     const { child } = this;
     // The pid of an object from an injected `spawn` may belong to an unrelated process.
     if (!(child instanceof ChildProcess)) this.exited || (child as Partial<ChildProcess>).kill?.(signal);
-    else if (child.pid !== undefined && (!this.exited || isOwnGroup(child.pid))) killTree(child.pid, signal);
+    else if (child.pid !== undefined && !this.isEmpty && (!this.exited || isOwnGroup(child.pid)))
+      killTree(child.pid, signal);
   }
 
   private killAfter(ms: number): void {
@@ -163,13 +166,13 @@ export class ProcessGroup {
   private settleWhenRead(): void {
     const { child } = this;
     if (!(child instanceof ChildProcess) || child.pid === undefined || process.platform === 'win32') return;
-    const isEmpty = !isOwnGroup(child.pid);
+    this.isEmpty = !isOwnGroup(child.pid);
     const before = bytesRead(child);
     // The event loop reads the pipes between two immediates. On a busy machine, it may not read them between two timers.
     setImmediate(() =>
       setImmediate(() => {
         const isQuiet = bytesRead(child) === before && [child.stdout, child.stderr].every(isRead);
-        if (isEmpty && isQuiet) this.settle();
+        if (this.isEmpty && isQuiet) this.settle();
         else this.after(LOOK_MS, () => this.settleWhenRead());
       }),
     );
@@ -184,7 +187,8 @@ export class ProcessGroup {
     this.state = 'over';
     for (const timer of this.timers.splice(0)) this.clock.clearTimeout(timer);
     this.kill('SIGKILL');
-    this.release();
+    // Removing listeners of signals is slow, and the result need not wait for it.
+    setImmediate(this.release);
     const held = [this.child.stdout, this.child.stderr].some(isHeld);
     for (const stream of this.child.stdio ?? []) stream?.destroy();
     (this.child as Partial<ChildProcess>).unref?.();

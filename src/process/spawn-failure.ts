@@ -49,11 +49,13 @@ function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnF
   if (!isAbsolute(command))
     return bad(`The command must be an absolute path, got "${command}"`, 'Resolve it with `resolveExecutable`.');
   const names = Object.keys(env);
-  for (const value of [command, cwd, ...args, ...names, ...Object.values(env)]) {
-    if (typeof value !== 'string')
-      return bad('The command, its arguments and its variables must be strings', 'Pass strings only.');
-    if (value.includes('\0'))
-      return bad('The command, its arguments and its variables must not contain a NUL character', 'Remove the NUL.');
+  for (const texts of [[command, cwd], args, names, Object.values(env)]) {
+    for (const text of texts) {
+      if (typeof text !== 'string')
+        return bad('The command, its arguments and its variables must be strings', 'Pass strings only.');
+      if (text.includes('\0'))
+        return bad('The command, its arguments and its variables must not contain a NUL character', 'Remove the NUL.');
+    }
   }
   if (names.some((name) => name === '' || name.includes('=', NAME_START))) {
     return bad('The name of a variable must not be empty or contain "="', 'Rename the variable.');

@@ -10,15 +10,33 @@ import { realLocation } from './location.js';
  * counts only if it is the home directory of the account. Otherwise that home directory is returned.
  */
 export function homeFolder(): string | undefined {
-  const named = absolute(homedir);
-  if (named === undefined) return undefined;
-  const folder = known.get(named) ?? ownOf(named);
-  known.set(named, folder);
-  return folder;
+  return findHome()?.folder;
+}
+
+/** Returns the user's home directory with links resolved. */
+export function homeLocation(): string | undefined {
+  return findHome()?.location;
+}
+
+interface Home {
+  readonly folder: string;
+  /** With links resolved. */
+  readonly location: string;
 }
 
 /** The result for each value of HOME, because this is called before every start of a program. */
-const known = new Map<string, string>();
+const known = new Map<string, Home>();
+
+function findHome(): Home | undefined {
+  const named = absolute(homedir);
+  if (named === undefined) return undefined;
+  const found = known.get(named);
+  if (found !== undefined) return found;
+  const folder = ownOf(named);
+  const home = { folder, location: realLocation(folder) };
+  known.set(named, home);
+  return home;
+}
 
 function ownOf(named: string): string {
   const own = absolute(() => userInfo().homedir);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { homeFolder } from './home-folder.js';
+import { homeLocation } from './home-folder.js';
 import { isInside, realLocation } from './location.js';
 
 /**
@@ -9,9 +9,9 @@ import { isInside, realLocation } from './location.js';
 export function workspaceRoots(folder: string): readonly string[] {
   const named = resolve(folder);
   const real = realLocation(named);
-  const home = homeFolder();
-  if (home !== undefined && isInside(realLocation(home), real)) return [];
-  return [...new Set([named, real])];
+  const home = homeLocation();
+  if (home !== undefined && isInside(home, real)) return [];
+  return named === real ? [named] : [named, real];
 }
 
 /** Returns true if a path lies in a workspace, by name or with links followed. */
