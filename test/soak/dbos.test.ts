@@ -84,10 +84,10 @@ describeWithPostgres('durable errands in DBOS', () => {
       });
       let kills = 0;
       while (!isDone && kills < 12) {
-        await pause(3_000 * Math.random());
+        await pause(800 * Math.random());
         process.kill(dbos.servicePid(), 'SIGKILL');
         kills += 1;
-        await pause(1_500);
+        await pause(1_000);
       }
       await errands;
 
