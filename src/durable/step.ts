@@ -33,11 +33,9 @@ export interface Step extends StepFunction {
 /** Options of {@link defineStep}. */
 export interface StepOptions {
   /**
-   * True if the engine itself gives the results of open steps in the same order in each attempt. Set it for an engine that
-   * calls `run` only after it has replayed all stored steps, such as Restate.
-   *
-   * Default: false. On a replay, a result then waits until the engine has answered every open step: with a stored value, or
-   * with a call of `run`.
+   * True if the engine keeps the order of results itself, and calls `run` only after it has replayed all stored steps, as
+   * Restate does. If false, a result waits on a replay until the engine has answered every open step: with a stored value,
+   * or with a call of `run`. Default: false.
    */
   readonly replaysInOrder?: boolean | undefined;
 }

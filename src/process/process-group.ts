@@ -63,7 +63,7 @@ export class ProcessGroup {
   private readonly release: () => void;
   private exit: Pick<GroupEnd, 'exitCode' | 'signal'> | undefined = undefined;
   private state: 'running' | 'ending' | 'over' = 'running';
-  /** True once the first process has exited and no other is left. No process can join an empty group. */
+  /** True once all processes of the group have ended. It stays true, because no process can join an empty group. */
   private isEmpty = false;
 
   private constructor(
@@ -187,7 +187,7 @@ export class ProcessGroup {
     this.state = 'over';
     for (const timer of this.timers.splice(0)) this.clock.clearTimeout(timer);
     this.kill('SIGKILL');
-    // Removing listeners of signals is slow, and the result need not wait for it.
+    // Removing listeners of process signals is slow, and the result need not wait for it.
     setImmediate(this.release);
     const held = [this.child.stdout, this.child.stderr].some(isHeld);
     for (const stream of this.child.stdio ?? []) stream?.destroy();

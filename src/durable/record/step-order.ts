@@ -13,7 +13,7 @@ export interface OpenStep {
 /**
  * Gives the results of parallel steps to their runs in the order in which the steps ended. Each result is stored with its
  * position in that order. A replay gives them in the same order, so the runs begin their next steps in the same order. If the
- * engine keeps an order itself, no result waits here.
+ * engine keeps the order itself, no result waits here.
  */
 export class StepOrder {
   private readonly open = new Set<OpenStep>();

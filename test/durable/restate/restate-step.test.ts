@@ -5,9 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryStep } from '../../../src/durable/durable.js';
 import type { Deferred } from '../../../src/internal/promise.js';
 import { until } from '../../support/agent/settle.js';
+import { ANSWER } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
 import { finishErrand } from '../../support/durable/finish-errand.js';
 import type { KillOrder } from '../../support/durable/kill.js';
+import { stepFaults } from '../../support/durable/logged-step.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../../support/durable/restate-server.js';
 import { twoAgents } from '../../support/durable/two-agents.js';
 
@@ -39,6 +41,19 @@ describeWithRestate('restateStep with a real server', () => {
     expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool note one']);
     // The searches a and b were stored when the service died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
+  }, 20_000);
+
+  test('a run that suspends three times waits each time for another process, also after a kill', async () => {
+    const path = join(folder, 'approvals');
+    const running = restate.call('approvals', { name: 'approvals', kills: [], approved: ['note', 'pay'] });
+    for (const id of ['call_2_0', 'call_3_0', 'call_4_0']) {
+      await until(() => (linesOf(`${path}.ask`).at(-1) ?? '').includes(id));
+      if (id === 'call_3_0') process.kill(restate.servicePid(), 'SIGKILL');
+      await restate.decide(`${path}.ask`, { [id]: 'approve' });
+    }
+
+    expect(await running).toMatchObject({ text: ANSWER });
+    expect(stepFaults(linesOf(`${path}.steps`), await restate.journal('approvals'))).toEqual([]);
   }, 20_000);
 
   test('two agents of one invocation finish after kills of the service, and no stored step runs again', async () => {

@@ -37,6 +37,8 @@ export interface ErrandOptions {
   readonly before?: (work: Work) => void | Promise<void>;
   /** Called after each work, before its step is stored. */
   readonly after?: (work: Work) => void | Promise<void>;
+  /** The tools whose calls need approval. Default: `pay`. */
+  readonly approved?: readonly string[];
 }
 
 /** The turns of an errand: six model calls, three parallel tools, a nested agent, and a payment that needs approval. */
@@ -87,7 +89,7 @@ export function faultsOf(works: readonly Work[]): readonly string[] {
  * retryable error.
  */
 export function errandAgent(options: ErrandOptions): Agent {
-  const { engine, clock } = options;
+  const { engine, clock, approved = ['pay'] } = options;
   const nested = new Agent(
     engine.options({
       name: 'research',
@@ -103,7 +105,7 @@ export function errandAgent(options: ErrandOptions): Agent {
         ...['search', 'note', 'pay'].map((name) => workTool(name, options)),
         nested.asTool({ description: 'Looks.' }),
       ],
-      lifecycle: [approval({ tools: ['pay'] })],
+      lifecycle: [approval({ tools: approved })],
       logger: keepingLogger(),
       ...(clock && { clock }),
     }),
