@@ -187,8 +187,7 @@ export class ProcessGroup {
     this.state = 'over';
     for (const timer of this.timers.splice(0)) this.clock.clearTimeout(timer);
     this.kill('SIGKILL');
-    // Removing listeners of process signals is slow, and the result need not wait for it.
-    setImmediate(this.release);
+    this.release();
     const held = [this.child.stdout, this.child.stderr].some(isHeld);
     for (const stream of this.child.stdio ?? []) stream?.destroy();
     (this.child as Partial<ChildProcess>).unref?.();

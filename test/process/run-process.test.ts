@@ -235,15 +235,13 @@ test('A16: 200 runs leave no listeners, process handles or file descriptors behi
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
   process.on('warning', onWarning);
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
   await sh('exit 0');
-  await nextTurn();
   const before = footprint();
   const { signal } = new AbortController();
 
   for (let run = 0; run < 200; run++) await sh('exit 0', { signal, stdin: 'x' });
 
-  await nextTurn();
+  await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', onWarning);
   expect(footprint()).toEqual(before);
   expect(warnings).toEqual([]);
