@@ -28,8 +28,8 @@ describe('a damaged file', () => {
     const { folder, file, text } = await damaged('session');
     const store = new FileSessionStore({ folder });
 
-    for (const attempt of [store.load('s'), store.save('s', { keep: 0, append: [] }, 0)]) {
-      const error = await rejectionOf(attempt);
+    for (const attempt of [() => store.load('s'), () => store.save('s', { keep: 0, append: [] }, 0)]) {
+      const error = await rejectionOf(attempt());
       expect(error).toBeInstanceOf(StoreCorruptError);
       expect(error).toMatchObject({ code: 'ERR_STORE_CORRUPT', file });
       expect(error).toHaveProperty('message', expect.stringContaining(file));
@@ -51,8 +51,8 @@ describe('a damaged file', () => {
     const file = await logIn(folder);
     await damage(file);
 
-    for (const attempt of [store.load('s'), new FileSessionStore({ folder }).load('s')]) {
-      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_CORRUPT', file });
+    for (const reader of [store, new FileSessionStore({ folder })]) {
+      expect(await rejectionOf(reader.load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT', file });
     }
     expect(await logIn(folder)).toBe(file);
   });
@@ -153,8 +153,13 @@ describe('a damaged file', () => {
     await symlink(outside, inside);
     const store = new FileSessionStore({ folder });
 
-    for (const attempt of [store.load('s'), store.save('s', { keep: 0, append: [] }, 1), store.delete('s')]) {
-      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_CORRUPT', file: inside });
+    const attempts = [
+      () => store.load('s'),
+      () => store.save('s', { keep: 0, append: [] }, 1),
+      () => store.delete('s'),
+    ];
+    for (const attempt of attempts) {
+      expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_CORRUPT', file: inside });
     }
     expect((await readdir(outside)).sort()).toEqual(['free', 'length', 'log']);
   });

@@ -261,11 +261,11 @@ describe('failures of a file store', () => {
     const id = undefined as unknown as string;
 
     for (const attempt of [
-      new FileSessionStore({ folder }).load(id),
-      new FileSessionStore({ folder }).delete(id),
-      new FileStateStore({ folder }).stats(id),
+      () => new FileSessionStore({ folder }).load(id),
+      () => new FileSessionStore({ folder }).delete(id),
+      () => new FileStateStore({ folder }).stats(id),
     ]) {
-      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
+      expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
     }
   });
 
