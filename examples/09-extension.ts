@@ -36,6 +36,8 @@ const extensions = manifests({
 const agent = new Agent({ model, loaders: [extensions] });
 await agent.ready();
 // #endregion
+// `ready()` gives each MCP server one second. The script of this example needs the server's tools in any case.
+await extensions.mcp.connect();
 
 // #region invoke
 const { text, messages } = await agent.run(await extensions.skills.invoke('arrival', { ship: 'Batavia' }));

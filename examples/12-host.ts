@@ -33,7 +33,7 @@ const runtime = await loadRuntime({
   compat: ['claude', 'cursor'],
   config: { hooks: { timeout: 5_000, hooks: [{ ...hideName, args: [join(cwd, 'hooks/hide-name.mjs')] }] } },
   hooks: { toolNames: { claude: {}, cursor: {} } },
-  mcp: { clientInfo: { name: 'harbour-office', version: '2.1.0' } },
+  mcp: { waitForServers: true, clientInfo: { name: 'harbour-office', version: '2.1.0' } },
   plugins: { hostConfig: { quay: 'east' } },
   logger,
 });
