@@ -4,6 +4,7 @@ import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../agent/sample-tools.js';
 import { pause } from '../agent/settle.js';
 import { keepingLogger } from '../agent/silent-logger.js';
+import { fileLog } from './file-log.js';
 
 /** The times of the tool calls of both agents, in milliseconds. */
 export type Delays = readonly [slow: readonly number[], fast: readonly number[]];
@@ -13,6 +14,15 @@ const DELAYS: Delays = [
   [400, 1, 1],
   [1, 1, 60],
 ];
+
+/** Records the idempotency keys of the calls in a file. The process dies at the calls with the positions `dieAt` in the file. */
+export function dyingWork(path: string, dieAt: readonly number[]): (key: string) => void {
+  const log = fileLog(path);
+  return (key) => {
+    log.add({ what: 'tool', key });
+    if (dieAt.includes(log.all().length)) process.kill(process.pid, 'SIGKILL');
+  };
+}
 
 /** Random times for four calls of each agent. */
 export function randomDelays(): Delays {
