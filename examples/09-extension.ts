@@ -36,7 +36,7 @@ const extensions = manifests({
 const agent = new Agent({ model, loaders: [extensions] });
 await agent.ready();
 // #endregion
-// `ready()` gives each MCP server one second. The script of this example needs the server's tools in any case.
+// `ready()` waits at most one second for each MCP server. `connect()` waits until the server is connected.
 await extensions.mcp.connect();
 
 // #region invoke

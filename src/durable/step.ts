@@ -34,8 +34,8 @@ export interface Step extends StepFunction {
 export interface StepOptions {
   /**
    * True if the engine keeps the order of results itself, and calls `run` only after it has replayed all stored steps, as
-   * Restate does. If false, a result waits on a replay until the engine has answered every open step: with a stored value,
-   * or with a call of `run`. Default: false.
+   * Restate does. If false, a replay holds back a result until the engine has returned a stored value or called `run` for
+   * every open step. Default: false.
    */
   readonly replaysInOrder?: boolean | undefined;
 }

@@ -7,7 +7,7 @@ import { type Delays, randomDelays, twoAgents } from './two-agents.js';
 const ROUNDS = 15;
 const PAIRS = 5;
 
-/** Runs 75 pairs of agents, five at once. Each pair kills its process at two random calls of tools. */
+/** Runs 75 pairs of agents, five at once. Each pair kills its process at one or two random calls. */
 export async function finishPairs(
   run: (name: string, delays: Delays, dieAt: readonly number[]) => Promise<unknown>,
   folder: string,

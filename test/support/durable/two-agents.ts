@@ -15,7 +15,10 @@ const DELAYS: Delays = [
   [1, 1, 60],
 ];
 
-/** Records the idempotency keys of the calls in a file. The process dies at the calls with the positions `dieAt` in the file. */
+/**
+ * Appends the idempotency key of each call to a file. `dieAt` has line numbers of the file, counted from 1: the process dies
+ * after it has written such a line.
+ */
 export function dyingWork(path: string, dieAt: readonly number[]): (key: string) => void {
   const log = fileLog(path);
   return (key) => {
