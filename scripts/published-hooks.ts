@@ -1,6 +1,6 @@
 /**
- * Fires the hooks of published plugins with their real scripts, and compares the outcome with a list that was written
- * from the documentation of the hook protocol and the text of the plugins. Fetches nothing:
+ * Runs the hooks of published plugins, with their scripts, in agents with a scripted model. Compares the outcome with
+ * the expectations in `scripts/hooks`, which follow the documentation of Claude Code and the plugins. Fetches nothing:
  *
  *     npm run corpus:hooks -- <folder>
  *

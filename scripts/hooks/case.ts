@@ -1,4 +1,4 @@
-/** Where a case runs. */
+/** The directories and the session of one case. */
 export interface Place {
   readonly workspace: string;
   /** The home directory that all cases share. */
@@ -12,9 +12,9 @@ export interface ToolUse {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What the documentation of the hook protocol and the text of the plugin promise. Absent members are not checked. */
+/** The outcome that the documentation of Claude Code and the plugin promise. Absent members are not checked. */
 export interface Expected {
-  /** What happens to the first tool call. */
+  /** The fate of the first tool call. */
   readonly call?: 'runs' | 'denied' | 'asked';
   /** A string that the model reads, as the hook wrote it. */
   readonly seen?: string;

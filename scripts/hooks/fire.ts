@@ -11,7 +11,7 @@ import type { Expected, HookCase, Place, ToolUse } from './case.js';
 const TOOLS: readonly ToolUse['name'][] = ['Bash', 'Read', 'Write', 'Edit', 'WebFetch', 'Agent'];
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** What can be observed from outside. */
+/** The observed outcome of a case. */
 interface Outcome {
   readonly call: NonNullable<Expected['call']>;
   /** All that the model read. */

@@ -32,3 +32,12 @@ test('the request for a new extension package has no hashes of an earlier approv
 
   expect(place.asked).toMatchObject([{ why: 'new', previousScripts: undefined }]);
 });
+
+test('the message of a denial ends in one period', async () => {
+  const place = makePlace();
+
+  expect(await place.gate().authorize(place.hook({ env: { LD_PRELOAD: './x.so' } }))).toMatchObject({
+    message:
+      'The hook "lint" may not be used: The item cannot be approved: it must not set LD_PRELOAD, which can make another program run.',
+  });
+});

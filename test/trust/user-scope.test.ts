@@ -131,6 +131,18 @@ test('C22: an item of the user is compared with its last run once per process', 
   expect(changes).toEqual([]);
 });
 
+test('C22: a file of the user with two items is compared with its last run once per process', async () => {
+  const place = makePlace();
+  const changes: UserHooksChange[] = [];
+  const gate = place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
+  await gate.authorize(usersHook(place));
+  write(join(place.stateDir, 'hooks.json'), '{"new":1}');
+
+  await gate.authorize(usersHook(place, { name: 'second' }));
+
+  expect(changes).toEqual([]);
+});
+
 test('C22: a hook of the user has the same fingerprint in another workspace', async () => {
   const place = makePlace();
   const changes: UserHooksChange[] = [];

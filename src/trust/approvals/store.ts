@@ -147,8 +147,8 @@ export class TrustStore {
   }
 
   /**
-   * Reads the file. Returns an empty string if others can write to it, or if it is a link without a target. Refuses a pipe or a device without waiting for
-   * it.
+   * Reads the file. Returns an empty string if others can write to it, or if it is a link without a target. Refuses a
+   * pipe or a device without waiting for it.
    */
   private readText(): string | undefined {
     let file: number | undefined;

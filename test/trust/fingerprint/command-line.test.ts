@@ -29,6 +29,7 @@ test.each([
   'a < b',
   'A=b a',
   'A+=b a',
+  'NODE_OPTIONS=--import=./x.mjs node y',
   'a $B',
   'a "$B"',
   'a $(b)',
@@ -46,6 +47,28 @@ test.each([
   'sh -c a\\;b',
 ])('isPlain is false with shell syntax: %j', (command) => {
   expect(line(command).isPlain).toBe(false);
+});
+
+test('a program whose path contains = is no assignment', () => {
+  expect(line('./a=b c')).toEqual({ words: ['./a=b', 'c'], isPlain: true });
+});
+
+test('the value of an option is a word of its own', () => {
+  expect(line('lint --rules=hooks/rules.js -c=x').words).toEqual([
+    ...['lint', '--rules=hooks/rules.js', 'hooks/rules.js', '-c=x', 'x'],
+  ]);
+});
+
+test('a command line has at most 131,072 characters, arguments included', () => {
+  const args = ['x'.repeat(65_536), 'y'.repeat(65_535)];
+
+  expect(read({ command: 'z', args }).isPlain).toBe(true);
+  expect(() => read({ command: 'zz', args })).toThrow(
+    expect.objectContaining({
+      problem: 'too-large',
+      message: 'The command line must have at most 131072 characters.',
+    }),
+  );
 });
 
 test('files that output is redirected to are left out, and files opened for reading are not', () => {

@@ -16,3 +16,12 @@ test('the hashes of at most 100,000 files are kept, and those can still be repla
     undefined,
   ]);
 });
+
+test('counts the bytes of the files that were hashed', () => {
+  const hashes = new FileHashes();
+  const path = fileURLToPath(import.meta.url);
+  const stats = lstatSync(path, { bigint: true });
+  hashes.put(path, stats, 'first');
+
+  expect(hashes.bytes).toBe(Number(stats.size));
+});

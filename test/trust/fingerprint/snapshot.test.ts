@@ -1,14 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, promises, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  promises,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makeExtension, makePlace, verified } from '../../support/trust/place.js';
 
 /** Replaces a function of `node:fs/promises` until the end of the test. */
-function stub<Name extends 'mkdir' | 'utimes'>(name: Name, act: (typeof promises)[Name]): void {
+function stub<Name extends 'mkdir' | 'rm' | 'utimes'>(name: Name, act: (typeof promises)[Name]): void {
   const spied = vi.spyOn(promises, name).mockImplementation(act as never);
   syncBuiltinESMExports();
   onTestFinished(() => {
@@ -73,6 +84,7 @@ test('a copy with a named pipe in it is replaced', async () => {
   verified(await gate.verify(decision));
 
   expect(existsSync(join(copy, 'zz'))).toBe(false);
+  expect(readdirSync(dirname(copy))).toEqual([basename(copy)]);
 });
 
 test('the copy of an item that also covers files of the workspace has the files of its package only', async () => {
@@ -102,4 +114,17 @@ test('the time of last use of a copy is updated before the copy can start', asyn
   verified(await gate.verify(decision));
 
   expect(statSync(copy).mtimeMs).toBeGreaterThan(1_000_000);
+});
+
+test('an approval stands although an unused copy cannot be removed', async () => {
+  const place = makePlace();
+  const old = join(place.stateDir, 'approved', 'a'.repeat(64));
+  mkdirSync(old, { recursive: true });
+  utimesSync(old, 1, 1);
+  const { rm } = promises;
+  stub('rm', (path, options) => (path === old ? Promise.reject(new RangeError('busy')) : rm(path, options)));
+
+  allowed(await place.gate().authorize(place.hook()));
+
+  expect(place.logger.lines).toEqual(['warn: Unused copies of extension packages could not be removed']);
 });

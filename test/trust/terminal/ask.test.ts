@@ -120,6 +120,18 @@ test('an argument that JSON cannot represent is shown up to 10 levels deep', asy
   expect(shown).toContain('level2: [Object]');
 });
 
+test('all arguments are shown as JSON with an indent of two spaces', async () => {
+  const screen = terminal();
+  const asked = terminalAsk(screen)(call({ note: 'x'.repeat(2_000), deep: { a: 1 } }), 'why');
+  await screen.seen(PROMPT);
+  screen.input.write('s\n');
+  const shown = await screen.seen(PROMPT, 2);
+  screen.input.write('n\n');
+  await asked;
+
+  expect(shown.replaceAll('\r', '')).toContain('3|   "deep": {\n    4|     "a": 1\n    5|   }');
+});
+
 test('asks for concurrent calls one after another', async () => {
   const screen = terminal();
   const [first, second] = ['pay', 'erase'].map((name) => terminalAsk(screen)(call({}, name), 'why'));

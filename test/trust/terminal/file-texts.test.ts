@@ -38,6 +38,18 @@ test('a file is left out if the files before it have exactly the 60,000 characte
   expect(text.endsWith('\n1 more files are not shown: last.txt')).toBe(true);
 });
 
+test('one file shows at most 20,000 characters', async () => {
+  const place = makePlace();
+  // 40 rows of at most 500 characters, each with 8 characters around it.
+  write(join(place.workspaceDir, 'fits.txt'), 'x'.repeat(20_000 - 40 * 8));
+  write(join(place.workspaceDir, 'long.txt'), 'x'.repeat(20_000 - 40 * 8 + 1));
+  await place.gate().authorize(place.hook({ command: '/bin/true', files: ['fits.txt', 'long.txt'] }));
+
+  const [fits = '', long = ''] = (await fileTexts(place.asked[0] as ApprovalRequest)).split('"long.txt"');
+
+  expect([fits, long].map((text) => text.includes('cut in line'))).toEqual([false, true]);
+});
+
 test.each([
   [1024 * 1024, '    1| '],
   [1024 * 1024 + 1, '  not shown: '],
