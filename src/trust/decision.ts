@@ -162,14 +162,20 @@ export function allow(item: TrustItem, { reason, scope, digest }: Allowance): Al
   return { allowed: true, reason, scope, item, digest };
 }
 
-type Denial = Pick<DeniedDecision, 'approvedBefore'> & Partial<DeniedDecision> & { readonly reason: DeniedReason };
-
-const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
+const REFUSALS = {
   'no-approver': 'it is not approved, and no approver is set',
   declined: 'the user declined',
   'approver-failed': 'the approver did not give an answer',
   changed: 'its content is not what was approved',
-};
+} satisfies Partial<Record<DeniedReason, string>>;
+
+/** Reasons without a text of their own need a message. */
+type Denial = Pick<DeniedDecision, 'approvedBefore'> &
+  Partial<DeniedDecision> &
+  (
+    | { readonly reason: keyof typeof REFUSALS; readonly message?: undefined }
+    | Pick<DeniedDecision, 'reason' | 'message'>
+  );
 
 /** Creates a decision that denies an item, with a message. */
 export function deny(
@@ -177,7 +183,7 @@ export function deny(
   denial: Denial,
 ): DeniedDecision {
   const { item, scope, digest } = of;
-  const why = denial.message?.replace(/\.$/, '') ?? REFUSALS[denial.reason] ?? denial.reason;
+  const why = denial.message === undefined ? REFUSALS[denial.reason] : denial.message.replace(/\.$/, '');
   const message = `The ${item.kind} ${JSON.stringify(item.name)} may not be used: ${why}.`;
   return { failure: undefined, ...denial, allowed: false, scope, item, digest, message };
 }

@@ -53,7 +53,7 @@ function newsOf({ why }: ApprovalPart): string {
 function ownRows({ item, argv, executable, cwd, scripts, previousScripts }: ApprovalPart): readonly Row[] {
   const news = (path: string) => {
     if (previousScripts === undefined) return '';
-    return previousScripts[path] === scripts[path] ? '(unchanged)' : '(changed)';
+    return previousScripts[path] === scripts[path] ? ' (unchanged)' : ' (changed)';
   };
   return [
     ['event', item.event],
@@ -65,7 +65,7 @@ function ownRows({ item, argv, executable, cwd, scripts, previousScripts }: Appr
     ['reads', item.reads?.join(', ')],
     // A plugin chooses these names, so the label `detail` keeps them apart from the other rows.
     ...Object.entries(item.details ?? {}).map(([name, value]): Row => [`detail ${name}`, JSON.stringify(value)]),
-    ...Object.entries(scripts).map(([path, hash]): Row => ['script', `${path} ${hash} ${news(path)}`]),
+    ...Object.entries(scripts).map(([path, hash]): Row => ['script', `${path} ${hash}${news(path)}`]),
     ['with files', item.files?.join(', ')],
   ];
 }

@@ -59,6 +59,16 @@ describe('the digest of a line with shell syntax covers scripts beside its defin
   });
 });
 
+test('a directory of the workspace may have the name of a directory of processes', async () => {
+  const place = makePlace();
+  const paths = ['proc/run.sh', 'dev/fd/run.sh'];
+  for (const path of paths) script(join(place.workspaceDir, path), '#!/bin/sh\n');
+
+  const { scripts } = await fingerprintItem(place.hook({ command: 'sh', args: paths }), place.trustPlace());
+
+  expect(Object.keys(scripts).sort()).toEqual(paths.sort());
+});
+
 test('a definition in the workspace directory itself adds only the named files', async () => {
   const place = makePlace();
   const source = write(join(place.workspaceDir, 'hooks.json'), '{}');

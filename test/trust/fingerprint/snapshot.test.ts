@@ -42,6 +42,19 @@ test('an extension package that changes while its copy is made does not start', 
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed', approvedBefore: true });
 });
 
+test('an extension package that cannot be copied does not start', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  stub('mkdir', () => Promise.reject(new RangeError('no space left')));
+
+  expect(await gate.verify(decision)).toMatchObject({
+    ...{ allowed: false, reason: 'invalid', approvedBefore: true },
+    message: 'The hook "hook" may not be used: no space left.',
+  });
+});
+
 test('a copy starts even if its time of last use cannot be updated', async () => {
   const place = makePlace();
   const { item } = makeExtension(place);
@@ -69,6 +82,18 @@ test('a copy whose link leads to another directory of the copy is replaced', asy
   verified(await gate.verify(decision));
 
   expect(readlinkSync(join(copy, 'linked'))).toBe('lib');
+});
+
+test('nobody can write to the directories of a copy', async () => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  write(join(root, 'lib', 'deep', 'more.sh'), 'echo more\n');
+  const gate = place.gate();
+
+  const { root: copy = '' } = verified(await gate.verify(allowed(await gate.authorize(item))));
+
+  const modes = ['', 'lib', 'lib/deep'].map((folder) => statSync(join(copy, folder)).mode & 0o777);
+  expect(modes).toEqual([0o500, 0o500, 0o500]);
 });
 
 test('a copy with a named pipe in it is replaced', async () => {
