@@ -47,7 +47,7 @@ test('an extension package that cannot be copied does not start', async () => {
   const { item } = makeExtension(place);
   const gate = place.gate();
   const decision = allowed(await gate.authorize(item));
-  stub('mkdir', () => Promise.reject(new RangeError('no space left')));
+  stub('mkdir', () => Promise.reject<never>(new RangeError('no space left')));
 
   expect(await gate.verify(decision)).toMatchObject({
     ...{ allowed: false, reason: 'invalid', approvedBefore: true },

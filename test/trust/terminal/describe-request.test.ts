@@ -19,7 +19,7 @@ const hook: ApprovalPart = {
   files: [
     { ...file, type: 'file', path: 'a.sh', sha256: 'new' },
     { ...file, type: 'directory', path: 'lib' },
-    { ...file, type: 'link', path: 'c.sh', target: 'a.sh' },
+    { ...file, type: 'symlink', path: 'c.sh', target: 'a.sh' },
   ],
   scripts: { 'a.sh': 'new', 'b.sh': 'same' },
   previousScripts: { 'a.sh': 'old', 'b.sh': 'same' },

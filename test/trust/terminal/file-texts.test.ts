@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../../src/trust/decision.js';
 import { fileTexts } from '../../../src/trust/terminal/file-texts.js';
 import { write } from '../../support/process/scratch.js';
-import { makePlace } from '../../support/trust/place.js';
+import { makeExtension, makePlace } from '../../support/trust/place.js';
 
 test('all files together show at most 60,000 characters, and each cut is marked', async () => {
   const place = makePlace();
@@ -36,6 +36,15 @@ test('a file is left out if the files before it have exactly the 60,000 characte
 
   expect(text).not.toContain('cut in line');
   expect(text.endsWith('\n1 more files are not shown: last.txt')).toBe(true);
+});
+
+test('the files of an extension package are read from its directory', async () => {
+  const place = makePlace();
+  await place.gate().authorize(makeExtension(place).item);
+
+  const text = await fileTexts(place.asked[0] as ApprovalRequest);
+
+  expect(text).toContain('\n"lib/helper.sh":\n    1| echo good');
 });
 
 test('one file shows at most 20,000 characters', async () => {

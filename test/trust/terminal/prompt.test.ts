@@ -22,6 +22,18 @@ test('all later input reaches the host', async () => {
   await expect.poll(() => received).toBe(200_000);
 });
 
+test('a question leaves no listeners on the terminal', async () => {
+  const screen = terminal();
+  const counts = () => screen.input.eventNames().map((name) => [name, screen.input.listenerCount(name)]);
+  const before = counts();
+  const asked = askOnTerminal(screen, question, signal);
+  await screen.seen('prompt?');
+  screen.input.write('yes\n');
+  await asked;
+
+  expect(counts()).toEqual(before);
+});
+
 test('a host that had paused the input gets what is typed after Ctrl-C', async () => {
   const screen = terminal();
   screen.input.write('\u0003');
