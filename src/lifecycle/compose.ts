@@ -149,7 +149,7 @@ class WrapCall<Request, Result> {
 
   /** Returns true if the hook returned the promise of its last `next`, so that there is nothing to check. */
   passesOn(returned: unknown): boolean {
-    if (returned === undefined || returned !== this.last || this.timedOut !== undefined) return false;
+    if (returned === undefined || returned !== this.last) return false;
     this.close();
     return true;
   }

@@ -244,7 +244,7 @@ export type RunReport =
 
 /** Emits an event of a run. If this type of event has no listener, logs `message` as a warning instead. */
 export function report(run: RunContext, news: RunReport, message?: string): void {
-  const isHeard = hookRunOf(run)?.report(news) ?? false;
+  const isHeard = hookRunOf(run)?.report(news);
   if (!isHeard && message !== undefined) run.logger.warn(message);
 }
 

@@ -29,7 +29,7 @@ export function launchOf(located: LocatedItem, snapshot: string | undefined): Tr
   const base = { command: move(executable.realPath), argv0: move(executable.path), cwd: move(located.cwd) };
   const args = (item.args ?? []).map(expand);
   if (!item.shell) return { ...base, args, env };
-  const shellArgs = ['-c', item.command, ...(args.length > 0 ? [executable.path, ...args] : [])];
+  const shellArgs = ['-c', item.command, executable.path, ...args];
   return { ...base, args: shellArgs, env: root === undefined ? env : { ...env, [EXTENSION_VARIABLE]: root } };
 }
 

@@ -153,9 +153,12 @@ it.each<[string, AgentLifecycle['beforeModel']]>([
 
 describe('an afterModel hook that damages the response', () => {
   const damage = (response: object) => void Object.assign(response, { content: undefined });
+  const addPart = ({ content }: ModelResponse) => void (content as unknown[]).push({ type: 'text' });
   const hooks: Readonly<Record<string, AgentLifecycle['afterModel']>> = {
     synchronously: (response) => damage(response),
     asynchronously: async (response) => damage(response),
+    'in its array of parts': (response) => addPart(response),
+    'in its array of parts, asynchronously': async (response) => addPart(response),
   };
 
   it.each(Object.entries(hooks))('%s fails', async (_, afterModel) => {

@@ -311,6 +311,42 @@ describe('an invalid value is a failure of the hook', () => {
     }
   });
 
+  const expected = {
+    beforeAgent: 'beforeAgent must return the input as a string, an action, or nothing',
+    beforeModel: 'beforeModel must return an array of messages, an action, or nothing',
+    beforeToolSelection: 'beforeToolSelection must return an array of tools, an action, or nothing',
+    afterModel: 'afterModel must return a HookAction or nothing',
+    afterAgent: 'afterAgent must return the result as a string, or nothing',
+  };
+
+  it.each(Object.entries(expected))('the error of %s says what it must return', async (point, text) => {
+    for (const value of [null, 7, { type: 'approved' }]) {
+      const cause = { code: 'ERR_HOOK_RESULT_INVALID', message: expect.stringContaining(text) };
+      expect((await runWithGate(point, () => value)).settled).toMatchObject({ reason: { cause } });
+    }
+  });
+
+  it.each([
+    [{ type: 'reject' }, '"reject" needs a string `reason`'],
+    [{ type: 'respond', reason: 'no' }, '"respond" needs a string `text`'],
+  ])('the error of the incomplete action %o names the missing member', async (action, text) => {
+    const cause = { code: 'ERR_HOOK_RESULT_INVALID', message: expect.stringContaining(text) };
+    expect((await runWithGate('beforeAgent', () => action)).settled).toMatchObject({ reason: { cause } });
+  });
+
+  it.each([undefined, { type: 'suspend', reason: 'x' }])(
+    'run.end refuses %o and says what it takes',
+    async (action) => {
+      const beforeModel = (_: unknown, run: RunContext) => run.end(action as never);
+
+      expect((await runWithGate('beforeModel', beforeModel as never)).settled).toMatchObject({
+        reason: {
+          cause: { message: expect.stringContaining('run.end takes HookAction.reject() or HookAction.respond()') },
+        },
+      });
+    },
+  );
+
   it('two tools with the same name from beforeToolSelection', async () => {
     const { settled } = await runWithGate('beforeToolSelection', (tools: never) => [...(tools as unknown[]), add]);
 

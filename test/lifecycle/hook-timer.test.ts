@@ -3,7 +3,7 @@ import { Agent } from '../../src/agent/agent.js';
 import type { AgentOptions } from '../../src/agent/agent-options.js';
 import { HookTimer } from '../../src/lifecycle/hook-timer.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { calls, delays, recorder, scriptedModel } from '../../src/testing/testing.js';
+import { calls, delays, fails, recorder, scriptedModel } from '../../src/testing/testing.js';
 import { type ManualClock, manualClock, settled } from '../support/lifecycle/manual-clock.js';
 import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
@@ -168,6 +168,25 @@ describe('the time limit of a wrap hook is paused while `next` is running', () =
 
     const error = { lifecycle: 'around', point: 'wrapModelCall', cause: { code: 'ERR_TIMEOUT' } };
     expect(standing).toMatchObject({ text: 'failed', error });
+  });
+
+  it('the time counts again after `next` has failed', async () => {
+    const clock = manualClock();
+    const model = scriptedModel([fails(new RangeError('overloaded'))], { clock });
+    const patient: AgentLifecycle = {
+      name: 'patient',
+      timeoutMs: 100,
+      wrapModelCall: async (_, next) => {
+        await next().catch(() => undefined);
+        return hang();
+      },
+    };
+    const { standing } = start(clock, { model, lifecycle: [patient] });
+
+    await clock.advance(100);
+
+    expect(standing).toMatchObject({ text: 'failed', error: { lifecycle: 'patient', cause: { code: 'ERR_TIMEOUT' } } });
+    expect(clock.waiting).toBe(0);
   });
 
   it('the pause lasts until the last of several calls of `next` has settled', async () => {

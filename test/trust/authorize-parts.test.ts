@@ -15,6 +15,32 @@ test('a part that cannot be checked does not prevent one prompt for the other pa
   expect(place.asked.map(({ parts }) => parts.map(({ item: { name } }) => name))).toEqual([['a', 'b']]);
 });
 
+test('a request is about a change if one of its parts was approved with other content', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const whole = { ...item, kind: 'extension', name: 'ext', command: undefined } as const;
+  const gate = place.gate();
+  await gate.authorize(item);
+
+  await gate.authorizeParts?.(whole, [
+    { ...item, name: 'new' },
+    { ...item, args: ['changed'] },
+  ]);
+
+  expect(place.asked.at(-1)).toMatchObject({ why: 'changed', parts: [{ why: 'new' }, { why: 'changed' }] });
+});
+
+test('the only part of a package can be declined', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate({ approve: ({ parts }) => ({ declined: parts.map(({ digest }) => digest) }) });
+
+  await gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [item]);
+
+  expect(await gate.authorize(item)).toMatchObject({ allowed: false, reason: 'declined' });
+  expect(place.logger.lines).toEqual([]);
+});
+
 test('the parts of a request have no parts of their own', async () => {
   const place = makePlace();
   const { item } = makeExtension(place);

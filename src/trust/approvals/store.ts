@@ -116,7 +116,7 @@ export class TrustStore {
       this.known.mark = mark;
       return this.known.record;
     }
-    const parsed = text === '' ? undefined : parseRecord(text);
+    const parsed = parseRecord(text);
     if (parsed === undefined) {
       this.warnOnce(
         `${this.path} is damaged, has another version, is writable by others, or is a link without a target. All approvals in it are ignored.`,

@@ -120,7 +120,7 @@ export class BoundFolder {
   /** Adds a path. For a directory, adds everything inside, or only the files that `isWanted` accepts. */
   async add(path: string, isWanted?: Choice): Promise<void> {
     const is = reading(path, () => lstatSync(path));
-    await this.addEntry({ path, real: is.isSymbolicLink() ? path : this.resolve(path), is }, isWanted);
+    await this.addEntry({ path, real: this.resolve(path), is }, isWanted);
   }
 
   private async addEntry(entry: Entry, isWanted: Choice | undefined): Promise<void> {

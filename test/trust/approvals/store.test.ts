@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OptionInvalidError } from '../../../src/errors.js';
 import { newOwner } from '../../../src/process/files/lock-owner.js';
-import type { Approval } from '../../../src/trust/approvals/approval.js';
+import { type Approval, parseRecord } from '../../../src/trust/approvals/approval.js';
 import { TrustStore } from '../../../src/trust/approvals/store.js';
 import { createTrustGate } from '../../../src/trust/gate.js';
 import { write } from '../../support/process/scratch.js';
@@ -226,12 +226,45 @@ test('C18: an entry without a digest is ignored, and the other entries are used'
   }
 });
 
-test('a file that others can write is ignored', async () => {
+test.each([
+  [0o666, 'no-approver'],
+  [0o620, 'no-approver'],
+  [0o602, 'no-approver'],
+  [0o755, 'approved'],
+])('a file counts only if others cannot write it: mode %o', async (mode, reason) => {
   const place = makePlace();
   await place.gate().authorize(place.hook());
-  chmodSync(place.storePath, 0o666);
+  chmodSync(place.storePath, mode);
 
-  expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
+  expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason });
+});
+
+test('a change of the file right after it was read is seen', async () => {
+  const place = makePlace();
+  const store = storeOf(place);
+  await store.approve(approval('a'));
+  const text = readFileSync(place.storePath, 'utf8');
+  for (let round = 0; round < 100; round += 1) {
+    // The same size, and often the same times of change.
+    writeFileSync(place.storePath, text);
+    expect(await namesIn(store)).toEqual(['a']);
+    writeFileSync(place.storePath, text.replace('"name": "a"', '"name": "b"'));
+    expect(await namesIn(store)).toEqual(['b']);
+  }
+});
+
+test('entries of other types in `seen` are left out', () => {
+  const parsed = parseRecord(JSON.stringify({ version: 1, approvals: [], seen: { a: 'x', b: 1, c: null } }));
+
+  expect(parsed?.record.seen).toEqual(new Map([['a', 'x']]));
+});
+
+test('the file is JSON with an indent of two spaces and a line feed at its end', async () => {
+  const place = makePlace();
+  await storeOf(place).approve(approval('a'));
+
+  const text = readFileSync(place.storePath, 'utf8');
+  expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
 });
 
 test.skipIf(process.geteuid?.() !== 0)('a file of another user is ignored', async () => {

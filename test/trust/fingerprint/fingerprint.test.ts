@@ -229,6 +229,34 @@ test.each<[string, Partial<TrustItem>]>([
   await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({ problem });
 });
 
+test.each<[Partial<TrustItem>, string]>([
+  [{ args: [1 as never] }, 'its name, command, arguments, variables and paths must be strings'],
+  [{ env: { A: 'a\0b' } }, 'it must not contain a NUL character'],
+  [{ source: 'hooks.json' }, '"hooks.json" must be an absolute path'],
+  [{ root: 'tools' }, '"tools" must be an absolute path'],
+  [{ env: { 'A=B': '' } }, '"A=B" must be a valid variable name'],
+  [{ env: { LD_PRELOAD: 'x' } }, 'it must not set LD_PRELOAD, which can make another program run'],
+])('the error of an invalid item says what is wrong: %j', async (more, problem) => {
+  const place = makePlace();
+
+  await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({
+    message: `The item cannot be approved: ${problem}.`,
+  });
+});
+
+test('a link in a workspace that is named through a link is refused if it leads out', async () => {
+  const place = makePlace();
+  const outside = script(join(place.root, 'outside.sh'), '#!/bin/sh\n');
+  symlinkSync(outside, join(place.workspaceDir, 'leads-out.sh'));
+  const named = join(place.root, 'named');
+  symlinkSync(place.workspaceDir, named);
+  const item = place.hook({ command: 'sh', args: [join(named, 'leads-out.sh')] });
+
+  await expect(digestOf(item, { ...place.trustPlace(), workspaceDir: named })).rejects.toMatchObject({
+    problem: 'outside',
+  });
+});
+
 test('a link with a missing target is refused in the workspace, and ignored elsewhere', async () => {
   const place = makePlace();
   symlinkSync('nowhere', join(place.workspaceDir, 'link'));

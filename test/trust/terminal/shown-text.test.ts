@@ -24,3 +24,7 @@ test('an indent of up to 40 blanks is kept, and a wider one is counted', () => {
 
   expect(shownLines(`${kept}\n${wide}`, 1_000)).toEqual([`    1| ${kept}`, '    2| (41 blanks) x']);
 });
+
+test('an empty line is an empty row', () => {
+  expect(shownLines('a\n\nb', 1_000)).toEqual(['    1| a', '    2| ', '    3| b']);
+});
