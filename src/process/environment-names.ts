@@ -42,18 +42,43 @@ export const REFUSED_NAMES: readonly string[] = [
 ];
 
 /**
- * Keys of model providers. No program inherits them unless the user's configuration allows it. A trailing or leading `*`
- * matches any characters.
+ * Keys of model providers that `PROVIDER_NAMES` does not cover. No program inherits them unless the user's configuration
+ * allows it. A leading `*` matches any beginning.
  */
 export const CREDENTIAL_NAMES: readonly string[] = [
-  ...['*_API_KEY', 'DEEPINFRA_*', 'TOGETHERAI_*', 'BASETEN_*', 'AI21_*', 'WATSONX_*', 'LITELLM_*', 'GIGACHAT_*'],
-  ...['OPENAI_ADMIN_KEY', 'OPENAI_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_KEY', 'ANTHROPIC_CUSTOM_HEADERS'],
-  ...['CLAUDE_CODE_OAUTH_TOKEN', 'COPILOT_GITHUB_TOKEN', 'AZURE_OPENAI_AD_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK'],
-  ...['REPLICATE_API_TOKEN', 'HF_TOKEN', 'HUGGINGFACE_*', 'HUGGING_FACE_*', 'VERCEL_OIDC_TOKEN', 'FAL_KEY'],
-  ...['FRIENDLI_TOKEN', 'CLARIFAI_PAT', 'AICORE_SERVICE_KEY'],
+  ...['*_API_KEY', 'COPILOT_GITHUB_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK', 'VERCEL_OIDC_TOKEN', 'AICORE_SERVICE_KEY'],
 ];
 
-/** Keys of cloud command lines. Programs inherit them although a pattern of `CREDENTIAL_NAMES` matches them. */
+/** Names of model providers, as their variables begin. The variables for a key differ from program to program. */
+export const PROVIDER_NAMES: readonly string[] = [
+  ...['OPENAI', 'AZURE_OPENAI', 'AZURE_INFERENCE', 'AZURE_AI', 'ANTHROPIC', 'CLAUDE', 'CODEX', 'GEMINI', 'VERTEX'],
+  ...['GOOGLE_GENERATIVE_AI', 'BEDROCK', 'MISTRAL', 'COHERE', 'CO', 'GROQ', 'XAI', 'GROK', 'DEEPSEEK', 'DEEPINFRA'],
+  ...['TOGETHER', 'TOGETHERAI', 'FIREWORKS', 'PERPLEXITY', 'PPLX', 'REPLICATE', 'HF', 'HUGGINGFACE', 'HUGGINGFACEHUB'],
+  ...['HUGGING_FACE', 'FAL', 'JINA', 'QIANFAN', 'VOYAGE', 'CEREBRAS', 'SAMBANOVA', 'OPENROUTER', 'MOONSHOT', 'KIMI'],
+  ...['ZHIPU', 'ZHIPUAI', 'ZAI', 'DASHSCOPE', 'QWEN', 'BAICHUAN', 'MINIMAX', 'HUNYUAN', 'ARK', 'STEPFUN', 'YI'],
+  ...['BASETEN', 'AI21', 'WATSONX', 'LITELLM', 'GIGACHAT', 'FRIENDLI', 'CLARIFAI', 'STABILITY', 'ELEVENLABS'],
+  ...[
+    'ASSEMBLYAI',
+    'DEEPGRAM',
+    'ALEPH_ALPHA',
+    'AA',
+    'NOMIC',
+    'UPSTAGE',
+    'NOVITA',
+    'HYPERBOLIC',
+    'NEBIUS',
+    'NVIDIA_NIM',
+  ],
+  ...['RUNPOD', 'MODAL', 'LAMBDA_LABS', 'PORTKEY', 'HELICONE', 'OLLAMA', 'VLLM'],
+];
+
+/** Words in the name of a variable that holds a secret. */
+export const SECRET_WORDS: readonly string[] = [
+  ...['KEY', 'KEYS', 'APIKEY', 'TOKEN', 'TOKENS', 'SECRET', 'SECRETS', 'PASSWORD', 'PAT', 'AUTH', 'CREDENTIAL'],
+  ...['CREDENTIALS', 'HEADERS'],
+];
+
+/** Keys of cloud command lines. Programs inherit them although their names end as those of model providers. */
 export const CLOUD_NAMES: readonly string[] = [
   ...['CLOUDFLARE_API_KEY', 'EXOSCALE_API_KEY', 'HEROKU_API_KEY', 'IBMCLOUD_API_KEY', 'RENDER_API_KEY'],
   'VULTR_API_KEY',

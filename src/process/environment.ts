@@ -1,7 +1,14 @@
 import { isObject } from '../internal/json.js';
 import { texts } from '../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../internal/options/validate.js';
-import { CLOUD_NAMES, CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
+import {
+  CLOUD_NAMES,
+  CREDENTIAL_NAMES,
+  INHERITED_NAMES,
+  PROVIDER_NAMES,
+  REFUSED_NAMES,
+  SECRET_WORDS,
+} from './environment-names.js';
 import { safePath } from './executable.js';
 
 /** An escaped `*` at the start or the end of a pattern. */
@@ -13,7 +20,11 @@ type NameTest = (name: string) => boolean;
 
 const isInherited = listOf(INHERITED_NAMES);
 const isRefused = listOf(REFUSED_NAMES);
-const isCredential = listOf(CREDENTIAL_NAMES);
+const isListedCredential = listOf(CREDENTIAL_NAMES);
+const PROVIDER_SECRET = new RegExp(
+  `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
+);
+const isCredential = remembered((name) => isListedCredential(name) || PROVIDER_SECRET.test(fold(name)));
 const isCloud = listOf(CLOUD_NAMES);
 
 /** Environment variables of a process, by name. */
