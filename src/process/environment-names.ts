@@ -52,24 +52,13 @@ export const CREDENTIAL_NAMES: readonly string[] = [
 /** Names of model providers, as their variables begin. The variables for a key differ from program to program. */
 export const PROVIDER_NAMES: readonly string[] = [
   ...['OPENAI', 'AZURE_OPENAI', 'AZURE_INFERENCE', 'AZURE_AI', 'ANTHROPIC', 'CLAUDE', 'CODEX', 'GEMINI', 'VERTEX'],
-  ...['GOOGLE_GENERATIVE_AI', 'BEDROCK', 'MISTRAL', 'COHERE', 'CO', 'GROQ', 'XAI', 'GROK', 'DEEPSEEK', 'DEEPINFRA'],
+  ...['GOOGLE_GENERATIVE_AI', 'BEDROCK', 'MISTRAL', 'COHERE', 'GROQ', 'XAI', 'GROK', 'DEEPSEEK', 'DEEPINFRA'],
   ...['TOGETHER', 'TOGETHERAI', 'FIREWORKS', 'PERPLEXITY', 'PPLX', 'REPLICATE', 'HF', 'HUGGINGFACE', 'HUGGINGFACEHUB'],
   ...['HUGGING_FACE', 'FAL', 'JINA', 'QIANFAN', 'VOYAGE', 'CEREBRAS', 'SAMBANOVA', 'OPENROUTER', 'MOONSHOT', 'KIMI'],
-  ...['ZHIPU', 'ZHIPUAI', 'ZAI', 'DASHSCOPE', 'QWEN', 'BAICHUAN', 'MINIMAX', 'HUNYUAN', 'ARK', 'STEPFUN', 'YI'],
+  ...['ZHIPU', 'ZHIPUAI', 'ZAI', 'DASHSCOPE', 'QWEN', 'BAICHUAN', 'MINIMAX', 'HUNYUAN', 'STEPFUN'],
   ...['BASETEN', 'AI21', 'WATSONX', 'LITELLM', 'GIGACHAT', 'FRIENDLI', 'CLARIFAI', 'STABILITY', 'ELEVENLABS'],
-  ...[
-    'ASSEMBLYAI',
-    'DEEPGRAM',
-    'ALEPH_ALPHA',
-    'AA',
-    'NOMIC',
-    'UPSTAGE',
-    'NOVITA',
-    'HYPERBOLIC',
-    'NEBIUS',
-    'NVIDIA_NIM',
-  ],
-  ...['RUNPOD', 'MODAL', 'LAMBDA_LABS', 'PORTKEY', 'HELICONE', 'OLLAMA', 'VLLM'],
+  ...['ASSEMBLYAI', 'DEEPGRAM', 'ALEPH_ALPHA', 'NOMIC', 'UPSTAGE', 'NOVITA', 'HYPERBOLIC', 'NEBIUS', 'NVIDIA_NIM'],
+  ...['LAMBDA_LABS', 'PORTKEY', 'HELICONE', 'OLLAMA', 'VLLM'],
 ];
 
 /** Words in the name of a variable that holds a secret. */
