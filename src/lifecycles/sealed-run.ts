@@ -13,6 +13,13 @@ export type SealKey = string | Uint8Array | Awaited<ReturnType<typeof crypto.sub
 
 type WebKey = Exclude<SealKey, string | Uint8Array>;
 
+/** The members of a key's algorithm that are checked. `length` is in bits. */
+interface KeyAlgorithm {
+  readonly name: string;
+  readonly hash?: { readonly name: string };
+  readonly length?: number;
+}
+
 /** The members of a suspended result that `sealRun` reads. */
 export interface SealableRun {
   readonly status: string;
@@ -177,9 +184,11 @@ function signed(payload: string): Uint8Array<ArrayBuffer> {
 
 async function keyOf(key: SealKey): Promise<WebKey> {
   if (isWebKey(key)) {
-    const { name, hash } = key.algorithm as { readonly name: string; readonly hash?: { readonly name: string } };
-    if (name === 'HMAC' && hash?.name === 'SHA-256') return key;
-    throw new OptionInvalidError('key', '`key` must be an HMAC key with SHA-256; create one with `generateKey`');
+    const { name, hash, length = 0 } = key.algorithm as KeyAlgorithm;
+    if (name === 'HMAC' && hash?.name === 'SHA-256' && length >= LEAST_BYTES * 8) return key;
+    const expected = `an HMAC key with SHA-256 and at least ${LEAST_BYTES} bytes`;
+    const got = `${name} with ${hash?.name ?? 'no hash'} and ${length / 8} bytes`;
+    throw new OptionInvalidError('key', `\`key\` must be ${expected}, got ${got}: create one with \`generateKey\``);
   }
   const bytes = typeof key === 'string' ? new TextEncoder().encode(key) : key;
   if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {

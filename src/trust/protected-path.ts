@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { homeFolder } from '../process/files/home-folder.js';
 import { isInside, realLocation } from '../process/files/location.js';
 
@@ -29,12 +29,17 @@ export interface ProtectedPlace {
 export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPlace): (path: string) => boolean {
   const places = [workspaceDir, homeFolder()].filter((place) => place !== undefined);
   const roots = [stateDir, ...places.flatMap((place) => [folder, ...CONFIGURATION].map((name) => join(place, name)))];
+  // A tool that replaces `.git` as a whole replaces `.git/hooks`.
+  const inFolder = CONFIGURATION.filter((name) => name.includes('/'));
+  const holders = new Set(places.flatMap((place) => inFolder.map((name) => fold(join(place, dirname(name))))));
   return (path) => {
     const named = resolve(workspaceDir, path);
     const followed = realLocation(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
     // Resolved on each call, because a missing path may have become a link.
     const forbidden = roots.flatMap((root) => [root, realLocation(root)]).map(fold);
-    return [named, followed].map(fold).some((place) => forbidden.some((root) => isInside(place, root)));
+    return [named, followed]
+      .map(fold)
+      .some((place) => forbidden.some((root) => isInside(place, root)) || holders.has(place));
   };
 }
 

@@ -99,6 +99,10 @@ test('refuses a short key, a run that is not suspended and a missing agent name'
   const completed = { ...result, status: 'completed' };
 
   await expect(sealRun(result, 'short', options)).rejects.toThrow('at least 32 bytes, got 5 bytes');
+  for (const length of [8, 31 * 8]) {
+    const short = await crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256', length }, false, ['sign', 'verify']);
+    await expect(sealRun(result, short, options)).rejects.toThrow('an HMAC key with SHA-256 and at least 32 bytes');
+  }
   await expect(sealRun(completed, key, options)).rejects.toThrow('must be a suspended run, got the status "completed"');
   await expect(sealRun(result, key, { expiresInMs: 1 } as never)).rejects.toThrow('agent');
   await expect(sealRun(result, key, { ...options, expiresInMs: 0 })).rejects.toThrow('expiresInMs');

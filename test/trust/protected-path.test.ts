@@ -20,6 +20,7 @@ test('C23: files that decide on trust are protected, even if they are missing', 
       '.mcp.json',
       '.claude/settings.json',
       '.git/hooks/pre-commit',
+      ...['.git', '.github', './.GIT/'],
     ],
     ...['./src/../.mcp.json', '.MCP.json', '.App/Hooks.json', join(workspaceDir, '.mcp.json')],
     join(homedir(), '.claude', 'settings.json'),
@@ -54,7 +55,7 @@ test('C23: other paths are not protected', () => {
     '.mcp.json.md',
     '.gitignore',
     join(place.root, 'x'),
-    '.github/workflows/ci.yml',
+    ...['.github/workflows/ci.yml', '.git/index', 'src/.git', '.gitmodule'],
   ];
 
   expect(paths.filter(isProtectedPath)).toEqual([]);
