@@ -36,6 +36,20 @@ test('a file that has not changed for 2 s is read once more after a write, and t
   expect(opened()).toBe(1);
 });
 
+test('a file that another process wrote is read once', async () => {
+  const { stateDir, workspaceDir, storePath } = makePlace();
+  await new TrustStore({ stateDir, workspaceDir }).approve(approval);
+  const store = new TrustStore({ stateDir, workspaceDir });
+  const opened = countOpened(storePath);
+  const later = Date.now() + 5_000;
+  const now = vi.spyOn(Date, 'now').mockImplementation(() => later);
+  onTestFinished(() => now.mockRestore());
+
+  for (let read = 0; read < 3; read += 1) expect(await store.list()).toEqual([approval]);
+
+  expect(opened()).toBe(1);
+});
+
 test('a file on Windows counts whatever its mode, which does not tell who may write there', async () => {
   const { stateDir, workspaceDir, storePath, logger } = makePlace();
   await new TrustStore({ stateDir, workspaceDir }).approve(approval);

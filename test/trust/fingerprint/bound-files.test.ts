@@ -25,6 +25,8 @@ describe('the digest of a line with shell syntax covers scripts beside its defin
     ['a new file with #!', (folder) => write(join(folder, 'new'), '#!/bin/sh\n')],
     ['a new file with the suffix of a script', (folder) => write(join(folder, 'deep', 'new.mjs'), 'x')],
     ['a data file made executable', (folder) => chmodSync(join(folder, 'log.txt'), 0o755)],
+    ['a data file made executable for the group', (folder) => chmodSync(join(folder, 'log.txt'), 0o654)],
+    ['a data file made executable for others', (folder) => chmodSync(join(folder, 'log.txt'), 0o645)],
     ['a link to a script', (folder) => symlinkSync('deep/run', join(folder, 'new'))],
   ])('C4: %s', async (_what, change) => {
     const { folder, digest } = makeDefinitions();
@@ -37,6 +39,7 @@ describe('the digest of a line with shell syntax covers scripts beside its defin
   test.each<[string, (folder: string) => unknown]>([
     ['a log', (folder) => appendFileSync(join(folder, 'log.txt'), 'two')],
     ['settings', (folder) => write(join(folder, 'deep', 'settings.json'), '{"a":1}')],
+    ['a log that others may write', (folder) => chmodSync(join(folder, 'log.txt'), 0o666)],
     ['its own definition', (folder) => write(join(folder, 'hooks.json'), '{"a":1}')],
     ['a new directory with data', (folder) => write(join(folder, 'logs', 'a.jsonl'), '{}')],
     ['a link with a missing target', (folder) => symlinkSync('nowhere', join(folder, 'link'))],

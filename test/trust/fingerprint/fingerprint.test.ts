@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -292,7 +292,30 @@ test('a link to a pipe is refused, because its content cannot be hashed', async 
 
   await expect(digestOf(place.hook({ args: ['link'] }), place.trustPlace())).rejects.toMatchObject({
     problem: 'unreadable',
+    message: `${join(place.workspaceDir, 'pipe')} must be a file.`,
   });
+});
+
+test('a path outside of the workspace that cannot be read is not part of an item', async () => {
+  const place = makePlace();
+  const loop = join(place.root, 'loop');
+  symlinkSync('loop', loop);
+  const item = place.hook({ command: 'sh', args: ['hooks/lint.sh'] });
+
+  const before = await digestOf({ ...item, args: ['hooks/lint.sh', loop] }, place.trustPlace());
+  rmSync(loop);
+
+  expect(await digestOf({ ...item, args: ['hooks/lint.sh', loop] }, place.trustPlace())).toBe(before);
+});
+
+test('directories do not count towards the limit of bytes', async () => {
+  const place = makePlace();
+  write(join(place.workspaceDir, 'data', 'deep', 'a.txt'), 'four');
+  const item = place.hook({ command: '/bin/true', files: ['data'] });
+  const within = (bytes: number) => digestOf(item, { ...place.trustPlace(), limits: { files: 10, bytes } });
+
+  await within(4);
+  await expect(within(3)).rejects.toMatchObject({ problem: 'too-large' });
 });
 
 test('the request also lists scripts of an extension package outside of the workspace', async () => {

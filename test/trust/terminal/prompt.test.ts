@@ -50,6 +50,15 @@ test('a host that had paused the input gets what is typed after Ctrl-C', async (
   await expect.poll(() => received).toBe('later');
 });
 
+test('Ctrl-C that was typed while the host had paused the input refuses', async () => {
+  const screen = terminal();
+  screen.input.pause();
+  screen.input.write('\u0003');
+
+  expect(await askOnTerminal(screen, question, signal)).toBe('refused');
+  expect(screen.shown()).toBe('');
+});
+
 test('a question that is aborted before it is shown is refused, and is not shown', async () => {
   const screen = terminal();
   const controller = new AbortController();
