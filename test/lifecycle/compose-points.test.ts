@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, HookAction, type ModelResponse } from '../../src/index.js';
-import { scriptedModel } from '../../src/testing/testing.js';
+import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../support/agent/sample-tools.js';
 
 test('reports the valid return values if wrapModelCall returns an action', async () => {
   const lifecycle: AgentLifecycle = {
@@ -16,4 +17,22 @@ test('reports the valid return values if wrapModelCall returns an action', async
       ),
     },
   });
+});
+
+test('an outer hook sees why an inner hook suspended the call', async () => {
+  const seen: unknown[] = [];
+  const lifecycle: AgentLifecycle[] = [
+    {
+      wrapToolCall: (_call, next) =>
+        next().catch((error: unknown) => {
+          seen.push(error);
+          throw error;
+        }),
+    },
+    { wrapToolCall: () => HookAction.suspend('Ask Ann.') },
+  ];
+  const agent = new Agent({ model: scriptedModel([calls('pay')]), tools: [toolOf('pay', () => 'paid')], lifecycle });
+
+  expect((await agent.run('go')).status).toBe('suspended');
+  expect(seen).toMatchObject([{ code: 'ERR_CALL_SUSPENDED', message: 'The call is suspended: Ask Ann.' }]);
 });

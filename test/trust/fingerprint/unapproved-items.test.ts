@@ -126,7 +126,7 @@ test.each([
 
     await expect(read('c')).rejects.toMatchObject({
       problem: 'too-large',
-      message: expect.stringContaining('nobody approved'),
+      message: `The items that nobody approved exceed the limits of ${limits.items} items, ${limits.bytes} bytes and ${limits.ms} ms for one process. Remove some of them, or try again later.`,
     });
     // Locating the program reads its first line.
     expect(counts.opened - opened).toBeLessThanOrEqual(1);

@@ -120,6 +120,23 @@ test('an argument that JSON cannot represent is shown up to 10 levels deep', asy
   expect(shown).toContain('level2: [Object]');
 });
 
+test('the question shows the tool, the reason, each argument and the answers', async () => {
+  const screen = terminal();
+  const asked = terminalAsk(screen)(call({ to: 'Ann', note: 'x'.repeat(1_001) }), 'Above 30.');
+  const shown = (await screen.seen(PROMPT)).replaceAll('\r', '');
+  screen.input.write('n\n');
+  await asked;
+
+  const rows = shown.slice(shown.indexOf('\nThe tool')).split('\n');
+  expect([rows[1], rows[2], rows.slice(-2)]).toEqual([
+    ...['The tool "pay" needs approval: Above 30.', '  to: "Ann"'],
+    [
+      '  Some arguments are shortened: type s to show more.',
+      expect.stringContaining('Run it? [y/N, n <reason>, l for later] '),
+    ],
+  ]);
+});
+
 test('all arguments are shown as JSON with an indent of two spaces', async () => {
   const screen = terminal();
   const asked = terminalAsk(screen)(call({ note: 'x'.repeat(2_000), deep: { a: 1 } }), 'why');
