@@ -253,21 +253,24 @@ export type Moment =
   | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
   | { readonly kind: 'compaction' };
 
-/** Handles a moment of a run. Returns false to prevent a compaction. */
-export type MomentHandler = (moment: Moment) => Promise<boolean>;
+/** Handles a moment of a run, after the handlers before it have. Returns false to prevent a compaction. */
+export type MomentHandler = (moment: Moment, earlier: Promise<boolean> | undefined) => Promise<boolean>;
 
 /** A global symbol, because each entry of the package has its own copy of this module. */
 const MOMENTS = Symbol.for('keelson.moments');
 
-/** Calls `handler` at the moments of a run. Replaces an earlier handler of the run. */
+/** Calls `handler` at the moments of a run. It gets the result of the handlers before it, and has to await it. */
 export function handleMoments(run: RunContext, handler: MomentHandler): void {
-  const hookRun = hookRunOf(run) as { [MOMENTS]?: MomentHandler } | undefined;
-  if (hookRun !== undefined) hookRun[MOMENTS] = handler;
+  const hookRun = hookRunOf(run) as { [MOMENTS]?: (moment: Moment) => Promise<boolean> } | undefined;
+  const earlier = hookRun?.[MOMENTS];
+  if (hookRun !== undefined) hookRun[MOMENTS] = (moment) => handler(moment, earlier?.(moment));
 }
 
-/** Tells the handler of a run about a moment. Returns undefined if the run has no handler. */
+/** Calls the handlers of a moment. Returns undefined if the run has no handler. */
 export function tellMoment(run: object, moment: Moment): Promise<boolean> | undefined {
-  return (hookRunOf(run) as { readonly [MOMENTS]?: MomentHandler } | undefined)?.[MOMENTS]?.(moment);
+  return (hookRunOf(run) as { readonly [MOMENTS]?: (moment: Moment) => Promise<boolean> } | undefined)?.[MOMENTS]?.(
+    moment,
+  );
 }
 
 /** A budget for the model calls of all runs inside of a run. */

@@ -131,7 +131,8 @@ class ShellHooksLoader implements ShellHooks {
     const { runner } = this;
     const { logger, signal } = host;
     const { transcripts } = this;
-    const parts = { runner, logger, signal, transcripts, notes: new PendingMessages(), runs: new RunStates() };
+    const state = { notes: new PendingMessages(), runs: new RunStates(), notices: new Set<Promise<unknown>>() };
+    const parts = { runner, logger, signal, transcripts, ...state };
     const installation = new Installation(host, parts, this.registry);
     const { toolNames = {} } = this.settings;
     const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });

@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { HookAction } from '../../lifecycle/hook-action.js';
-import { hookRunOf } from '../../lifecycle/hook-run.js';
+import { hookRunOf, tellMoment } from '../../lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
@@ -11,7 +11,7 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
-import { createSubagentGate, notify, watchMoments } from './moment-hooks.js';
+import { createSubagentGate, watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
 import { endSession, startSession } from './session-hooks.js';
@@ -48,16 +48,19 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
       has('after_model', 'after_agent') || parts.transcripts !== undefined,
       responsePoint(events, parts),
     ),
-    wrapToolCall: when(has('before_tool'), callPoint(events, parts)),
+    wrapToolCall: when(has('before_tool'), callPoint(parts)),
     afterAgent: (text, run) => endPoint(text, run, parts),
     onError: (_error, run) => closeRun(run, parts),
   };
 }
 
-/** Creates the lifecycle for `session_start` and `session_end`. Returns undefined without such hooks. */
+/**
+ * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for `notification`
+ * hooks that have started. Returns undefined without hooks of these events.
+ */
 export function createSessionHooks(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle | undefined {
-  const [starts, ends] = [events.has('session_start'), events.has('session_end')];
-  if (!starts && !ends) return undefined;
+  const [starts, ends, notifies] = [events.has('session_start'), events.has('session_end'), events.has('notification')];
+  if (!starts && !ends && !notifies) return undefined;
   return {
     name: 'shell-hooks:session',
     priority: GATE_PRIORITY,
@@ -65,6 +68,7 @@ export function createSessionHooks(events: ReadonlySet<HookEvent>, parts: HookPa
     timeoutMs: MAX_TIMER_MS,
     onSessionStart: starts ? (session) => startSession(session, parts) : undefined,
     onSessionEnd: ends ? (session) => endSession(session, parts) : undefined,
+    onShutdown: notifies ? async () => void (await Promise.allSettled(parts.notices)) : undefined,
   };
 }
 
@@ -150,14 +154,13 @@ function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookPar
   notes.response = { message, after: run.messages.length };
 }
 
-function callPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
+function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
   return (call, next) => {
     const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args: call.input });
     if (hooks.length === 0) return next(call);
     return beforeTool(call, hooks, parts).then((judged) => {
       if ('run' in judged) return next(judged);
-      const isAsked = 'type' in judged && events.has('notification');
-      if (isAsked) void notify(call.run as RunContext, { tool: call.name, reason: judged.reason }, parts);
+      if ('type' in judged) void tellMoment(call.run, { kind: 'approval', tool: call.name, reason: judged.reason });
       return judged;
     });
   };

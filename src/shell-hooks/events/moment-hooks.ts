@@ -11,22 +11,32 @@ import { addTexts, endRun, withheld } from './tool-hooks.js';
 /** The origin of a tool that is an agent begins with this string. */
 const AGENT_ORIGIN = 'agent ';
 
-/** Runs the `notification` and `before_compaction` hooks at the moments of a run. */
+type ApprovalMoment = Extract<Moment, { kind: 'approval' }>;
+
+/** Runs the `notification` and `before_compaction` hooks at the moments of a run, after those of earlier loaders. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
   if (!events.has('notification') && !events.has('before_compaction')) return;
-  handleMoments(run, async (moment) => {
-    if (moment.kind === 'compaction') return events.has('before_compaction') ? beforeCompaction(run, parts) : true;
-    if (events.has('notification')) await notify(run, moment, parts);
+  const handle = async (moment: Moment, earlier: Promise<boolean> | undefined) => {
+    if ((await earlier) === false) return false;
+    if (moment.kind === 'compaction') return beforeCompaction(run, parts);
+    await notify(run, moment, parts);
     return true;
+  };
+  handleMoments(run, (moment, earlier) => {
+    const handling = handle(moment, earlier);
+    return moment.kind === 'approval' ? tracked(handling, parts) : handling;
   });
 }
 
+/** Keeps a promise in `parts.notices` until it settles. */
+function tracked<Value>(work: Promise<Value>, { notices }: HookParts): Promise<Value> {
+  notices.add(work);
+  return work.finally(() => notices.delete(work));
+}
+
 /** Runs the `notification` hooks for a question for approval. A cancellation has no effect. */
-export async function notify(
-  run: RunContext,
-  { tool, reason }: Omit<Extract<Moment, { kind: 'approval' }>, 'kind'>,
-  { runner, notes, logger }: HookParts,
-): Promise<void> {
+async function notify(run: RunContext, { tool, reason }: ApprovalMoment, parts: HookParts): Promise<void> {
+  const { runner, notes, logger } = parts;
   const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
   const outcome = await runner.runEvent({
     ...{ event: 'notification', ...idsOf(run), value: undefined, source: APPROVAL },

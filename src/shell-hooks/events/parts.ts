@@ -10,6 +10,8 @@ export interface HookParts {
   /** Hook messages that wait for the next run of their session. */
   readonly notes: PendingMessages;
   readonly runs: RunStates;
+  /** The notifications whose hooks have not ended. `agent.close()` waits for them. */
+  readonly notices: Set<Promise<unknown>>;
   /** Undefined if hooks get no transcript. */
   readonly transcripts: Transcripts | undefined;
   readonly logger: Logger;
