@@ -4,7 +4,7 @@ import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
-import { compilePermissionRule } from '../hook/permission-rule.js';
+import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { Dialect } from './dialect.js';
 import {
   type OutputFields,
@@ -112,7 +112,7 @@ export function problemOfEntry(entry: JsonMap, { hasData }: HookSource, dataVari
   if (type !== undefined) return type;
   const { if: rule } = entry;
   if (rule !== undefined && (typeof rule !== 'string' || compilePermissionRule(rule) === undefined)) {
-    return `\`if\` must be a permission rule such as "Bash(git push *)", got ${JSON.stringify(rule)}`;
+    return `\`if\` must be one permission rule such as "Bash(git push *)", got ${JSON.stringify(rule)}`;
   }
   if (args === undefined && shell !== undefined && shell !== 'bash') {
     return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;

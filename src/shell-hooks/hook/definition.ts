@@ -3,9 +3,9 @@ import { anything, boolean, callable, listOf, oneOf, required, text, timerMs } f
 import type { OptionRule, OptionTable } from '../../internal/options/validate.js';
 import { isVariableName } from '../../process/environment.js';
 import type { TrustScope } from '../../trust/item.js';
+import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { HookDialect, HookEvent } from './event.js';
 import type { CompiledMatcher } from './matcher.js';
-import { compilePermissionRule } from './permission-rule.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {

@@ -3,7 +3,7 @@ import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
-import { compilePermissionRule } from '../hook/permission-rule.js';
+import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
 import { shownArgs, shownToolName } from './tool-names.js';
 

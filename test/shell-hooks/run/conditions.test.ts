@@ -27,6 +27,15 @@ describe('a hook with `if`', () => {
     expect((await runCommand([guard], 'cd x && git push')).inputs).toEqual([]);
   });
 
+  test('is reported and does not run if it joins several rules', async () => {
+    const joined = { matcher: 'Bash', ...command(refuse, { if: 'Bash(git push *)|Bash(git commit *)' }) };
+    const { inputs, diagnostics } = await runCommand([joined], 'git commit');
+
+    expect(inputs).toHaveLength(1);
+    expect(diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
+    expect(diagnostics[0]?.message).toContain('must be one permission rule');
+  });
+
   test('is tested with the arguments that an earlier hook has changed', async () => {
     const output = { hookSpecificOutput: { permissionDecision: 'allow', updatedInput: { command: 'git push' } } };
     const rewrite = { matcher: 'Bash', ...command(`echo '${JSON.stringify(output)}'`) };

@@ -1,0 +1,103 @@
+import { glob, globSource } from './glob.js';
+import { type ShellWord, shellCommands } from './shell-words.js';
+
+/** Words of the shell before a command. */
+const RESERVED = ['if', 'then', 'elif', 'else', 'while', 'until', 'do', '!', '{', 'time', 'coproc'];
+/** Programs that run the command that follows them. */
+const WRAPPERS = [
+  ...['sudo', 'doas', 'command', 'builtin', 'exec', 'env', 'nohup', 'nice', 'ionice', 'stdbuf', 'setsid', 'timeout'],
+  ...['busybox', 'caffeinate', 'unbuffer'],
+];
+/** Programs that run a command which cannot be read from their arguments. */
+const RUNNERS = ['eval', 'xargs', 'parallel', 'watch', 'trap', 'su', 'runuser', 'script', 'strace', 'flock', 'chroot'];
+const SHELL = /^(?:ba|z|da|k|a|fi)?sh$/;
+const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
+const DURATION = /^[\d.]+[smhd]?$/;
+
+/**
+ * Returns a test for command lines. A line matches if one of its commands matches, with or without its redirections, or
+ * if its commands cannot be read.
+ */
+export function commandTest(specifier: string): (line: string | undefined) => boolean {
+  const [whole, plain] = [commandPattern(specifier), withoutQuotes(specifier)];
+  const rule = commandPattern(plain);
+  const fits = beginningTest(plain);
+  return (line) => {
+    const commands = line === undefined ? undefined : shellCommands(line);
+    if (line === undefined || commands === undefined || whole.test(line.trim())) return true;
+    return commands.some((words) => {
+      const command = unwrapped(words.filter(({ isRedirection }) => !isRedirection));
+      if (command === undefined) return true;
+      const forms = [command, unwrapped(words) ?? []].filter(({ length }) => length > 0);
+      return forms.flatMap(namings).some((form) => rule.test(textOf(form)) || fits(form));
+    });
+  };
+}
+
+/** `git *` and `git:*` match `git` and `git push`, but not `github`. */
+function commandPattern(specifier: string): RegExp {
+  const [, start] = /^([\s\S]*?)(?::\*| \*)$/.exec(specifier) ?? [];
+  return start === undefined ? glob(specifier) : new RegExp(`^${globSource(start)}(?:\\s[\\s\\S]*)?$`);
+}
+
+/** The words of a command line are compared without quotes. */
+function withoutQuotes(specifier: string): string {
+  return specifier.replaceAll(/["'\\]/g, '');
+}
+
+/**
+ * Removes assignments and wrappers such as `sudo`. Returns undefined if the command that runs cannot be told, such as
+ * after an option of a wrapper.
+ */
+function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  let rest = words;
+  for (;;) {
+    const [first, second] = rest;
+    const name = nameOf(first);
+    const isWrapper = WRAPPERS.includes(name);
+    const isPrefix = isWrapper || RESERVED.includes(name) || ASSIGNMENT.test(first?.text ?? '');
+    if (!isPrefix) return runsOthers(name, rest.slice(1)) ? undefined : rest;
+    if ((isWrapper || name === 'time') && second?.text.startsWith('-')) return undefined;
+    rest = rest.slice(name === 'timeout' && DURATION.test(second?.text ?? '') ? 2 : 1);
+  }
+}
+
+/** Returns the name of the program, without its directory. */
+function nameOf(word: ShellWord | undefined): string {
+  return word?.text.replace(/^.*\//s, '') ?? '';
+}
+
+function runsOthers(name: string, args: readonly ShellWord[]): boolean {
+  const texts = args.filter(({ isRedirection }) => !isRedirection).map(({ text }) => text);
+  if (RUNNERS.includes(name) || texts.some((text) => /^-(?:exec|ok)(?:dir)?$/.test(text))) return true;
+  // A shell without a script reads commands from its input.
+  return (
+    SHELL.test(name) && (texts.some((text) => /^-\w*[cs]/.test(text)) || texts.every((text) => /^[-+]/.test(text)))
+  );
+}
+
+/** Returns the command as it is written, and with the name of the program instead of its path. */
+function namings(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+  const [first, ...rest] = words;
+  if (first === undefined || !first.text.includes('/') || first.unknownFrom !== undefined) return [words];
+  return [words, [{ ...first, text: nameOf(first) }, ...rest]];
+}
+
+function textOf(words: readonly ShellWord[]): string {
+  return words.map(({ text }) => text).join(' ');
+}
+
+/** Returns a test for commands with a word that a shell replaces, by the text before that word. */
+function beginningTest(plain: string): (words: readonly ShellWord[]) => boolean {
+  const pattern = plain.replace(/:\*$/, ' *');
+  const star = pattern.indexOf('*');
+  const start = star < 0 ? pattern : pattern.slice(0, star);
+  return (words) => {
+    const at = words.findIndex(({ unknownFrom }) => unknownFrom !== undefined);
+    const unknown = words[at];
+    if (unknown === undefined) return false;
+    const known = textOf([...words.slice(0, at), { ...unknown, text: unknown.text.slice(0, unknown.unknownFrom) }]);
+    if (star < 0) return start.startsWith(known.trimEnd());
+    return start.startsWith(known) || known.startsWith(start);
+  };
+}
