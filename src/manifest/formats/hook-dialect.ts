@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
+import { eventNames } from '../../shell-hooks/dialects/dialect.js';
 import { dialectOf } from '../../shell-hooks/dialects/list.js';
 import type { HookDialect } from '../../shell-hooks/hook/event.js';
 
@@ -30,8 +31,8 @@ function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialec
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns the event names of a dialect that the other dialect does not have. */
+/** Returns the events of a program, supported or not, that the other program does not have. */
 function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
-  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => Object.keys(dialectOf(other).events));
-  return Object.keys(dialectOf(dialect).events).filter((name) => !others.includes(name));
+  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => eventNames(dialectOf(other)));
+  return eventNames(dialectOf(dialect)).filter((name) => !others.includes(name));
 }

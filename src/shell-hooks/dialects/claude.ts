@@ -17,6 +17,18 @@ import {
 } from './output.js';
 import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOfType } from './parse-events.js';
 
+const OTHER_EVENTS = {
+  notices: [
+    ...['Setup', 'MessageDisplay', 'PermissionDenied', 'SubagentStart', 'InstructionsLoaded'],
+    ...['CwdChanged', 'FileChanged', 'DirectoryAdded', 'WorktreeCreate', 'WorktreeRemove', 'ElicitationResult'],
+    ...['StopFailure', 'PostCompact', 'Interrupt', 'PostModelSwitch'],
+  ],
+  gates: [
+    ...['PermissionRequest', 'UserPromptExpansion', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
+    ...['ConfigChange', 'Elicitation', 'PostToolBatch', 'PreModelSwitch'],
+  ],
+};
+
 /** Hooks of Claude Code 2.1, as documented in November 2026. */
 export const claude: Dialect = {
   id: 'claude',
@@ -32,6 +44,7 @@ export const claude: Dialect = {
     SubagentStop: { event: 'after_subagent' },
     PreCompact: { event: 'before_compaction' },
   },
+  otherEvents: OTHER_EVENTS,
   places: {
     user: ['.claude/settings.json'],
     workspace: ['.claude/settings.json', '.claude/settings.local.json', '.claude/hooks.json'],
@@ -43,6 +56,7 @@ export const claude: Dialect = {
   matchesSources: true,
   readsTranscripts: true,
   runsOnce: true,
+  pluginTool: (plugin, tool) => `mcp__plugin_${plugin}_${tool}`,
   parse: (document, source) => parseClaude(document, source, 'CLAUDE_PLUGIN_DATA'),
   detaches: isAsyncNotice,
   read: (run) => readWithoutNotice(run, RULES),
@@ -59,18 +73,6 @@ export function readWithoutNotice(run: FinishedHook, rules: OutputRules): HookRe
   const [first = '', ...rest] = result.stdout.split('\n');
   return readOutput(isAsyncNotice(first) ? { ...run, result: { ...result, stdout: rest.join('\n') } } : run, rules);
 }
-
-const OTHER_EVENTS = {
-  notices: [
-    ...['Setup', 'MessageDisplay', 'PermissionDenied', 'SubagentStart', 'InstructionsLoaded'],
-    ...['CwdChanged', 'FileChanged', 'DirectoryAdded', 'WorktreeCreate', 'WorktreeRemove', 'ElicitationResult'],
-    ...['StopFailure', 'PostCompact', 'Interrupt'],
-  ],
-  gates: [
-    ...['PermissionRequest', 'UserPromptExpansion', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
-    ...['ConfigChange', 'Elicitation', 'PostToolBatch'],
-  ],
-};
 
 /** Parses a hook file in the format of Claude Code. `dataVariable` names the data directory that only plugins get. */
 export function parseClaude(document: JsonMap, source: HookSource, dataVariable: string): HookContent {

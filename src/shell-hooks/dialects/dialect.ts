@@ -21,6 +21,12 @@ export interface DialectEvent {
   readonly alias?: ((toolName: string) => string) | undefined;
 }
 
+/** Events that do not exist here. Hooks at `gates` could have refused something, so they are reported as errors. */
+export interface OtherEvents {
+  readonly notices: readonly string[];
+  readonly gates: readonly string[];
+}
+
 /** Values from which a dialect builds the input of a hook. */
 export interface DialectInputSource {
   readonly hook: ShellHook;
@@ -56,6 +62,8 @@ export interface Dialect {
    * first name.
    */
   readonly events: Readonly<Record<string, DialectEvent>>;
+  /** Events of the program that do not exist here. Default: none. */
+  readonly otherEvents?: OtherEvents | undefined;
   /**
    * Standard paths of hook files, relative to the home directory and to the workspace. `{app}` stands for the name of
    * the application. `*.json` at the end stands for all JSON files of the directory.
@@ -87,6 +95,11 @@ export interface Dialect {
    */
   readonly toolName?: ((name: string) => string) | undefined;
   /**
+   * Returns the name of an MCP tool of a plugin, from the name of the plugin and `server__tool`. Default: the name has no
+   * plugin.
+   */
+  readonly pluginTool?: ((plugin: string, tool: string) => string) | undefined;
+  /**
    * Translates a matcher to the native dialect: a list of names, or a regular expression. Default: the matcher is
    * unchanged.
    */
@@ -111,6 +124,11 @@ export function namedEvent<Event>(
   { dialectEvent }: Pick<ShellHook, 'dialectEvent'>,
 ): Event | undefined {
   return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
+}
+
+/** Returns the names of all events of a program, also of those that do not exist here. */
+export function eventNames({ events, otherEvents }: Dialect): readonly string[] {
+  return [...Object.keys(events), ...(otherEvents?.gates ?? []), ...(otherEvents?.notices ?? [])];
 }
 
 /** Returns the text of a tool result. Undefined except at `after_tool`. */

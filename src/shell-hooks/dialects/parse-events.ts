@@ -5,7 +5,7 @@ import { nearestName } from '../../internal/options/nearest-name.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { HookRegistration } from '../hook/definition.js';
 import { type HookEvent, isGateEvent } from '../hook/event.js';
-import type { DialectEvent } from './dialect.js';
+import type { DialectEvent, OtherEvents } from './dialect.js';
 
 /** A JSON object of a document. */
 export type JsonMap = Readonly<Record<string, unknown>>;
@@ -24,8 +24,7 @@ export type HookSettings = Readonly<Record<string, unknown>> & { readonly comman
 /** Rules for a file that maps events to arrays of hooks. */
 export interface EventFileRules {
   readonly events: Readonly<Record<string, DialectEvent>>;
-  /** Events that do not exist here. Hooks at `gates` could have refused something, so they are reported as errors. */
-  readonly other: { readonly notices: readonly string[]; readonly gates: readonly string[] };
+  readonly other: OtherEvents;
   /** True if the hooks of an event are in groups with one matcher each. False if each hook has its own matcher. */
   readonly isGrouped: boolean;
   /** True if the other program has a default time limit, which does not apply here. */

@@ -8,8 +8,8 @@ import type { EventProgress } from './event-progress.js';
 import { shownArgs, shownToolName } from './tool-names.js';
 
 /**
- * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. For a tool
- * of the hook's own extension package, adds the name without the name of the package. Adds the alias of the hook's event.
+ * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the
+ * further names of a tool of the hook's own extension package, and the alias of the hook's event.
  */
 export function namesOf(
   tool: string | undefined,
@@ -17,13 +17,29 @@ export function namesOf(
   names: ToolNames,
 ): readonly string[] {
   if (tool === undefined) return [];
-  const prefix = `mcp__${hook.extension}-`;
-  const own = hook.extension !== undefined && tool.startsWith(prefix) ? [`mcp__${tool.slice(prefix.length)}`] : [];
   const { alias } = namedEvent(dialectOf(hook.dialect).events, hook) ?? {};
-  return [tool, ...own].flatMap((name) => {
+  return [tool, ...ownNames(tool, hook)].flatMap((name) => {
     const shown = shownToolName(hook, name, names);
     return alias === undefined ? [name, shown] : [name, shown, alias(shown)];
   });
+}
+
+/**
+ * Returns the names of a tool of the hook's own extension package: without the name of the package, and as the program
+ * of the hook names it.
+ */
+function ownNames(tool: string, { extension, dialect }: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
+  if (extension === undefined) return [];
+  const rest = ownPart(tool, extension);
+  if (rest === undefined) return [];
+  const { pluginTool } = dialectOf(dialect);
+  return [`mcp__${rest}`, ...(pluginTool === undefined ? [] : [pluginTool(extension, rest)])];
+}
+
+/** Returns `server__tool`. The id of a server is `package-server`, or `package` if both have the same name. */
+function ownPart(tool: string, extension: string): string | undefined {
+  if (tool.startsWith(`mcp__${extension}-`)) return tool.slice(`mcp__${extension}-`.length);
+  return tool.startsWith(`mcp__${extension}__`) ? tool.slice('mcp__'.length) : undefined;
 }
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */
