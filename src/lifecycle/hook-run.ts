@@ -13,6 +13,8 @@ export interface HookRun {
   /** Passed to every hook of the run. */
   readonly context: RunContext;
   readonly end: RunEnd;
+  /** `later` holds the messages that followed the open calls of a resumed run. */
+  readonly conversation: { readonly resuming: { readonly later: readonly Message[] } | undefined };
   /**
    * The tool calls that hooks suspended, by id. The run ends as suspended once the other calls of the turn have
    * results.

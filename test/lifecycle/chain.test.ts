@@ -38,6 +38,7 @@ function bareRun(): HookRun {
   const context: Partial<RunContext> = { tools: [add] };
   return {
     context: context as RunContext,
+    conversation: { resuming: undefined },
     end: new RunEnd(new Stop()),
     suspended: undefined,
     ask: () => Promise.reject(new TypeError('no model')),

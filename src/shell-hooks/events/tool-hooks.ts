@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import type { Message, SystemMessage } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
+import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
@@ -39,13 +42,47 @@ export async function beforeTool(
   if (outcome.stop !== undefined) endRun(run, outcome);
   if (outcome.cancelled) return blocked(outcome);
   const isRewritten = outcome.value !== call.input;
-  if (outcome.ask !== undefined && !call.approved) {
-    const { by, reason } = outcome.ask;
-    // The prompt shows the arguments that the model wrote, so the reason must include the changed ones.
-    const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(outcome.value)}` : '';
-    return { type: 'suspend', reason: safeText(reason) + safeText(changed), by };
-  }
-  return isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
+  const judged = isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
+  const isAsked = outcome.ask !== undefined || call.approved === true;
+  return isAsked && !isApproved(judged, isRewritten) ? askAbout(judged, isRewritten, outcome) : judged;
+}
+
+/**
+ * Returns true if a person approved the call with exactly these arguments. Without a note, the question showed the
+ * arguments that the model wrote.
+ */
+function isApproved(call: ToolCallRequest, isRewritten: boolean): boolean {
+  const note = askedNotes(call).at(-1);
+  return note === undefined ? call.approved === true && !isRewritten : note.content === askedNote(call).content;
+}
+
+/** Suspends the call. The prompt shows the arguments that the model wrote, so the reason includes the changed ones. */
+function askAbout(call: ToolCallRequest, isRewritten: boolean, { ask }: HookEventResult): SuspendAction {
+  const reason = ask?.reason ?? 'The call was approved with other arguments.';
+  if (isRewritten || askedNotes(call).length > 0) call.run.add(askedNote(call));
+  const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(call.input)}` : '';
+  return { type: 'suspend', reason: safeText(reason) + safeText(changed), by: ask?.by };
+}
+
+/** Returns the notes of earlier questions about the call, in a run that continues after a question. */
+function askedNotes(call: ToolCallRequest): readonly Message[] {
+  const later = hookRunOf(call.run)?.conversation.resuming?.later ?? [];
+  return later.filter(({ role, content }) => role === 'system' && String(content).startsWith(noteStart(call)));
+}
+
+/**
+ * Returns the message that records the arguments of a question. It is part of the history, so another process can
+ * resume the run.
+ */
+function askedNote(call: ToolCallRequest): SystemMessage {
+  const args = canonicalJson([call.name, JSON.parse(jsonText(call.input))]);
+  const digest = createHash('sha256').update(args).digest('hex');
+  return { role: 'system', content: `${noteStart(call)} (${digest}).\n</hook-message>` };
+}
+
+/** No message of a hook begins like this, because its `source` begins with `hook:`. */
+function noteStart({ id }: ToolCallRequest): string {
+  return `<hook-message source="keelson">\nA person was asked about call ${JSON.stringify(modelText(id))} with the arguments after the hooks`;
 }
 
 function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
