@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../internal/json.j
 import { portable } from '../files/portable-command.js';
 import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
+import type { FinishedHook, HookEffects, HookReading } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { Dialect } from './dialect.js';
@@ -11,6 +11,7 @@ import {
   type OutputRules,
   parseOutput,
   readOutput,
+  reasonOf,
   resultOf,
   specificOf,
   textOf,
@@ -155,7 +156,7 @@ export function claudeRules(refuseResult: (reason: string) => HookEffects): Outp
       return {
         ...(isRefused && refusal(run, reason)),
         ...(event === 'before_tool' && asks && { ask: reason }),
-        ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? reason }),
+        ...(output.continue === false && event !== 'session_start' && { stop: reasonOf(output, 'stopReason') }),
       };
     },
     effects: effectsOf,
@@ -192,11 +193,9 @@ function plainText(event: HookEvent, stdout: string): HookEffects {
 
 /** Returns the decision in an output. `allow` has no effect, because it must not override a refusal. */
 function decisionOf(output: JsonObject): { reason: string; isRefused: boolean; asks: boolean } {
-  const { permissionDecision, permissionDecisionReason } = specificOf(output);
+  const { permissionDecision } = specificOf(output);
   const says = (...words: unknown[]) => words.includes(permissionDecision) || words.includes(output.decision);
-  const given = textOf(permissionDecisionReason) ?? textOf(output.reason) ?? textOf(output.systemMessage);
-  const reason = given ?? NO_REASON;
-  return { reason, isRefused: says('deny', 'block'), asks: says('ask', 'defer') };
+  return { reason: reasonOf(output), isRefused: says('deny', 'block'), asks: says('ask', 'defer') };
 }
 
 function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {

@@ -6,15 +6,7 @@ import type { HookEvent } from '../hook/event.js';
 import type { HookProblemKind } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
 import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
-import {
-  type OutputRules,
-  type ParsedOutput,
-  parseOutput,
-  readOutput,
-  specificOf,
-  textOf,
-  unreadFields,
-} from './output.js';
+import { type OutputRules, parseOutput, readOutput, reasonOf, specificOf, textOf, unreadFields } from './output.js';
 import {
   type HookSettings,
   inMilliseconds,
@@ -175,7 +167,7 @@ const RULES: OutputRules = {
       ...{ updatedInput: 'object', additionalContext: 'text' },
     },
   },
-  parse,
+  textOf: outputText,
   exitCode2: warningOf,
   refusal: refusalOf,
   effects: effectsOf,
@@ -198,31 +190,34 @@ const READ_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
 function readCopilot(run: FinishedHook): HookReading {
   const reading = readOutput(run, RULES);
   if (READ_FIELDS[run.hook.event] !== undefined) return reading;
-  return { ...reading, ignored: unreadFields(outputOf(run).output ?? {}, []) };
+  return { ...reading, ignored: unreadFields(parseOutput(withoutProgress(run), run.redact).output ?? {}, []) };
 }
 
 /** Failures of a `before_tool` hook that do not refuse the call. */
 const OPEN_FAILURES: readonly HookProblemKind[] = ['timed-out', 'aborted', 'malformed'];
 
-function parse(run: FinishedHook): ParsedOutput {
-  return READ_FIELDS[run.hook.event] === undefined ? {} : outputOf(run);
+/** Returns the output without lines that only report progress. Empty at an event at which Copilot ignores it. */
+function outputText(run: FinishedHook): string {
+  return READ_FIELDS[run.hook.event] === undefined ? '' : withoutProgress(run);
 }
 
-/** Parses the output. Lines that only report progress are left out. */
-function outputOf({ result: { stdout } }: FinishedHook): ParsedOutput {
+function withoutProgress({ result: { stdout } }: FinishedHook): string {
   const isProgress = (line: string) => line.includes('"progress"') && parseOutput(line).output?.type === 'progress';
   const lines = stdout.split('\n').filter((line) => !isProgress(line));
-  return parseOutput(lines.join('\n'));
+  return lines.join('\n');
 }
 
 function warningOf(run: FinishedHook, reason: string): HookEffects {
   const { hook, result } = run;
-  const { output } = parse(run);
-  if (hook.event === 'before_tool') return { cancel: reason, ...(output && refusalOf(output, run)) };
+  if (hook.event === 'before_tool') {
+    const { output } = parseOutput(outputText(run), run.redact);
+    const said = output === undefined ? NO_REASON : reasonOf(output);
+    return { ...(output && refusalOf(output, run)), cancel: said === NO_REASON ? reason : said };
+  }
   const text = textOf(result.stdout.trim());
   const isFailure = /^postToolUseFailure$/i.test(hook.dialectEvent ?? '');
   if (isFailure && text !== undefined) return { modelTexts: [text] };
-  return reason === NO_REASON ? {} : { userText: reason };
+  return textOf(result.stderr.trim()) === undefined ? {} : { userText: reason };
 }
 
 function isPascalCase(hook: ShellHook): boolean {
@@ -243,17 +238,12 @@ function vsCodeFields(hook: ShellHook): readonly string[] {
 /** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
 function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
   const isPascal = isPascalCase(hook);
-  const { permissionDecision, permissionDecisionReason, decision, reason, stopReason } = {
-    ...(isPascal && specificOf(output)),
-    ...output,
-  };
-  const otherwise = (isPascal ? textOf(output.systemMessage) : undefined) ?? NO_REASON;
-  if (isPascal && output.continue === false) return { stop: textOf(stopReason) ?? otherwise };
-  if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(reason) ?? otherwise } : {};
+  const { permissionDecision, decision } = { ...(isPascal && specificOf(output)), ...output };
+  if (isPascal && output.continue === false) return { stop: reasonOf(output, 'stopReason') };
+  if (hook.event === 'after_agent') return decision === 'block' ? { again: reasonOf(output, 'reason') } : {};
   if (hook.event !== 'before_tool') return {};
-  const why = textOf(permissionDecisionReason) ?? otherwise;
-  if (permissionDecision === 'deny') return { cancel: why };
-  return permissionDecision === 'ask' ? { ask: why } : {};
+  if (permissionDecision === 'deny') return { cancel: reasonOf(output) };
+  return permissionDecision === 'ask' ? { ask: reasonOf(output) } : {};
 }
 
 function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {

@@ -3,11 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
+import type { FinishedHook, HookEffects } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { jsonText } from '../run/plain-json.js';
 import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
-import { type OutputRules, readOutput, resultOf, textOf } from './output.js';
+import { type OutputRules, readOutput, reasonOf, resultOf, textOf } from './output.js';
 import {
   type HookSettings,
   inMilliseconds,
@@ -218,13 +218,13 @@ function refusal(event: HookEvent, reason: string): HookEffects {
 
 /** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
-  // Cursor 1.7 documented these two messages in camelCase.
+  // Cursor 1.7 documented its messages in camelCase.
   const user = textOf(output.user_message) ?? textOf(output.userMessage);
-  const agent = textOf(output.agent_message) ?? textOf(output.agentMessage);
   const shown = user === undefined ? {} : { userText: user };
   const isRefused = output.permission === 'deny' || output.continue === false;
-  if (isRefused) return { ...refusal(event, agent ?? user ?? NO_REASON), ...shown };
-  return output.permission === 'ask' && event === 'before_tool' ? { ask: user ?? agent ?? NO_REASON } : {};
+  if (isRefused) return { ...refusal(event, reasonOf(output, 'agent_message', 'agentMessage')), ...shown };
+  if (output.permission !== 'ask' || event !== 'before_tool') return {};
+  return { ask: reasonOf(output, 'user_message', 'userMessage') };
 }
 
 function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {

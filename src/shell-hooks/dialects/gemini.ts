@@ -6,11 +6,11 @@ import type { ModelResponse, ModelSettings } from '../../model/model.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, NO_REASON, type RequestChange } from '../hook/effects.js';
+import type { FinishedHook, HookEffects, RequestChange } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { problemOfEntry } from './claude.js';
 import { type Dialect, type DialectInputSource, resultText, sessionVariable } from './dialect.js';
-import { type OutputRules, type ParsedOutput, parseOutput, readOutput, specificOf, textOf } from './output.js';
+import { type OutputRules, readOutput, reasonOf, specificOf, textOf } from './output.js';
 import { type HookSettings, type JsonMap, parseEvents } from './parse-events.js';
 
 /** Hooks of Gemini CLI 0.2x, by its documentation and source as of November 2026. */
@@ -112,11 +112,11 @@ const RULES: OutputRules = {
       ...{ llm_request: 'object', llm_response: 'object' },
     },
   },
-  parse,
+  textOf: outputText,
   exitCode2: ({ hook }, reason) => refusal(hook.event, reason),
   refusal: refusalOf,
   effects: effectsOf,
-  text: ({ result }) => ({ userText: result.stdout.trim() }),
+  text: ({ result: { stdout } }) => (stdout.trim() === '' ? {} : { userText: stdout.trim() }),
   read: readFields,
 };
 
@@ -135,13 +135,11 @@ function readFields({ event }: ShellHook): readonly string[] {
 }
 
 /**
- * Parses the output. If standard output is empty, a JSON object on standard error is used. Other text on standard error
+ * Returns the output. If standard output is empty, a JSON object on standard error is used. Other text on standard error
  * is a log.
  */
-function parse({ result: { stdout, stderr } }: FinishedHook): ParsedOutput {
-  if (stdout.trim() !== '') return parseOutput(unquoted(stdout));
-  const { problem: _log, ...noted } = parseOutput(stderr);
-  return noted;
+function outputText({ result: { stdout, stderr } }: FinishedHook): string {
+  return stdout.trim() === '' ? stderr : unquoted(stdout);
 }
 
 /** Unwraps an output that is a JSON string with JSON inside. */
@@ -165,12 +163,12 @@ const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'befo
 /** Returns the refusal in an output. */
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   const decision = textOf(output.decision);
-  const reason = textOf(output.reason) ?? textOf(output.systemMessage) ?? NO_REASON;
+  const reason = reasonOf(output);
   const stops = output.continue === false && !UNSTOPPABLE.includes(event);
   return {
     ...((decision === 'deny' || decision === 'block') && refusal(event, reason)),
     ...(decision === 'ask' && event === 'before_tool' && { ask: reason }),
-    ...(stops && { stop: textOf(output.stopReason) ?? reason }),
+    ...(stops && { stop: reasonOf(output, 'stopReason') }),
   };
 }
 

@@ -5,12 +5,12 @@ import { timerMs } from '../../internal/options/rules.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import { definitionRules, type HookRegistration, type ShellHook } from '../hook/definition.js';
-import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
+import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
 import { ALL_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
-import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
+import { findBadField, type ParsedOutput, parseOutput, reasonOf, reasonOfExit, resultOf, textOf } from './output.js';
 import type { JsonMap } from './parse-events.js';
 
 /** Hooks in Keelson's own format. */
@@ -146,10 +146,8 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
 function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   const problem = problemOf(result);
-  if (hook.exitCodes && result.exitCode === 2) {
-    return { ...SILENT, effects: { cancel: textOf(result.stderr.trim()) ?? NO_REASON } };
-  }
-  const parsed = result.stdoutTruncated ? {} : parseOutput(result.stdout);
+  if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
+  const parsed = parseOutput(result.stdout, run.redact);
   if (problem !== undefined) return readFailed(parsed, problem);
   const { output } = parsed;
   const bad = parsed.problem ?? (output && problemIn(output));
@@ -186,17 +184,18 @@ function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly 
  * Returns the interpreted result of a failed hook. Only a cancellation in its output counts, because a guard that
  * refuses and then fails has still refused.
  */
-function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading {
-  if (output?.continue !== false) return failed(problem);
-  const fields = camelCased(output);
-  const reading = { output, data: dataOf(fields), effects: cancellation(fields) };
+function readFailed({ output, found = [] }: ParsedOutput, problem: HookProblem): HookReading {
+  const refusal = [output, ...found].find((object) => object?.continue === false);
+  if (refusal === undefined) return failed(problem);
+  const fields = camelCased(refusal);
+  const reading = { output: refusal, data: dataOf(fields), effects: cancellation(fields), refused: true };
   return problem.kind === 'exit-code' ? reading : { ...reading, problem };
 }
 
 function cancellation(output: JsonObject): HookEffects {
   const texts = textOf(output.systemMessage);
   return {
-    ...(output.continue === false && { cancel: textOf(output.reason) ?? texts ?? NO_REASON }),
+    ...(output.continue === false && { cancel: reasonOf(output, 'reason') }),
     ...(texts !== undefined && { modelTexts: [texts], userText: texts }),
   };
 }

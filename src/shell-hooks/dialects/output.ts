@@ -1,34 +1,58 @@
 import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { isGateEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { shortText } from '../run/text.js';
+import { findObjects } from './found-objects.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
   /** Together with a problem: the readable part of the output. A refusal in it still counts. */
   readonly output?: JsonObject;
   readonly problem?: string;
+  /** Objects beside other text. Only a refusal in them counts. */
+  readonly found?: readonly JsonObject[];
 }
 
 /** Keys that are removed from every object in an output. Merging them into another object could change a prototype. */
 const DROPPED = ['constructor', 'prototype'];
 
-/** Parses one JSON object. Returns an empty result if the output is empty. */
-export function parseOutput(stdout: string): ParsedOutput {
+/**
+ * Parses one JSON object. Returns an empty result if the output is empty. `redact` removes secrets from the parsed
+ * strings, because JSON can escape any character of a secret.
+ */
+export function parseOutput(stdout: string, redact = (text: string) => text): ParsedOutput {
   const text = stdout.replace(/^\uFEFF/, '').trim();
   if (text === '') return {};
   const read = readJson(text, { drop: DROPPED });
-  if ('problem' in read) {
-    const seen = readJsonCut(text, DROPPED);
-    if (isObject(seen)) return { output: seen as JsonObject, problem: read.problem };
-    return { problem: `stdout must be one JSON object and nothing else (${read.problem})` };
+  if ('value' in read && isObject(read.value)) {
+    const repeated = read.lost.find(({ reason }) => reason === 'repeated');
+    const output = redacted(read.value as JsonObject, redact);
+    return { output, ...(repeated !== undefined && { problem: lossText(repeated) }) };
   }
-  const { value, lost } = read;
-  if (!isObject(value)) return { problem: `stdout must be one JSON object, got ${kindOf(value)}` };
-  const repeated = lost.find(({ reason }) => reason === 'repeated');
-  return { output: value as JsonObject, ...(repeated !== undefined && { problem: lossText(repeated) }) };
+  const seen = 'problem' in read ? objectIn(text, redact) : undefined;
+  if ('problem' in read && seen !== undefined) return { output: seen, problem: read.problem };
+  const problem =
+    'problem' in read
+      ? `stdout must be one JSON object and nothing else (${read.problem})`
+      : `stdout must be one JSON object, got ${kindOf(read.value)}`;
+  return { problem, found: findObjects(text, (json) => objectIn(json, redact)) };
+}
+
+function objectIn(text: string, redact: (text: string) => string): JsonObject | undefined {
+  const value = readJsonCut(text, DROPPED);
+  return isObject(value) ? redacted(value as JsonObject, redact) : undefined;
+}
+
+function redacted<Value extends JsonValue>(value: Value, redact: (text: string) => string): Value {
+  if (typeof value === 'string') return redact(value) as Value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => redacted(item, redact)) as unknown as Value;
+  if (!isObject(value)) return value;
+  const members = Object.entries(value as JsonObject).map(([key, inner]) => [redact(key), redacted(inner, redact)]);
+  return Object.fromEntries(members) as Value;
 }
 
 function kindOf(value: JsonValue): string {
@@ -75,9 +99,12 @@ function problemOfField(key: string, value: JsonValue, rule: FieldRule): string 
   return rule.includes(value as string) ? undefined : mustBe(key, `one of ${rule.join(', ')}`, value);
 }
 
+/** Maximum length of an invalid value in a message, in characters. */
+const MOST_SHOWN = 200;
+
 /** Returns the message for a field with an invalid value. */
 export function mustBe(key: string, expected: string, value: JsonValue): string {
-  return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
+  return `\`${key}\` must be ${expected}, got ${safeText(JSON.stringify(value), { maxLength: MOST_SHOWN })}`;
 }
 
 /** Fields that other programs expect and that never have an effect here. No diagnostic is reported for them. */
@@ -106,6 +133,33 @@ export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
+/** Fields in which the programs write the reason of a refusal. */
+const REASONS = [
+  ...['permissionDecisionReason', 'reason', 'stopReason', 'agent_message', 'agentMessage'],
+  ...['user_message', 'userMessage', 'systemMessage'],
+];
+
+/** Returns the reason of a refusal from any field that has one. The fields in `first` count before the others. */
+export function reasonOf(output: JsonObject, ...first: readonly string[]): string {
+  return reasonIn(output, first) ?? NO_REASON;
+}
+
+function reasonIn(output: JsonObject, first: readonly string[] = []): string | undefined {
+  const specific = specificOf(output);
+  const texts = [...first, ...REASONS].map((name) => textOf(output[name]) ?? textOf(specific[name]));
+  const reason = texts.find((text) => text !== undefined);
+  return reason && shortText(reason);
+}
+
+/** Returns the reason of exit code 2: standard error, or else a reason or any text on standard output. */
+export function reasonOfExit({ result: { stdout, stderr }, redact }: FinishedHook): string {
+  const { output, found = [] } = parseOutput(stdout, redact);
+  const objects = output === undefined ? found : [output];
+  const said = objects.map((object) => reasonIn(object)).find((reason) => reason !== undefined);
+  const text = objects.length > 0 ? undefined : textOf(stdout.trim());
+  return shortText(textOf(stderr.trim()) ?? said ?? text ?? NO_REASON);
+}
+
 /** Returns a tool result. A string becomes the content unchanged; any other value is shown to the model as JSON. */
 export function resultOf(value: JsonValue): { content: string; structured?: JsonValue } {
   return typeof value === 'string' ? { content: value } : { content: JSON.stringify(value), structured: value };
@@ -118,15 +172,15 @@ export function specificOf({ hookSpecificOutput }: JsonObject): JsonObject {
 
 /** Rules of a dialect for interpreting hook output. */
 export interface OutputRules {
-  /** Returns the effects of exit code 2. The reason is standard error. */
+  /** Returns the effects of exit code 2. */
   readonly exitCode2: (run: FinishedHook, reason: string) => HookEffects;
   /** Returns the refusal in an output. The refusal counts even if the output has other problems. */
   readonly refusal: (output: JsonObject, run: FinishedHook) => HookEffects;
   /** Returns all effects of an output. `no` contains the effects of its refusal. */
   readonly effects: (output: JsonObject, run: FinishedHook, no: HookEffects) => HookEffects;
   readonly fields: OutputFields;
-  /** Parses the output. Default: one JSON object on standard output. */
-  readonly parse?: ((run: FinishedHook) => ParsedOutput) | undefined;
+  /** Returns the text that must be one JSON object. Default: standard output. */
+  readonly textOf?: ((run: FinishedHook) => string) | undefined;
   /** Returns the effects of output that is not JSON; undefined means failure. Default: no effects. */
   readonly text?: ((run: FinishedHook) => HookEffects | undefined) | undefined;
   /** Returns the effects of a failure. Default: no effects. */
@@ -145,37 +199,31 @@ export interface OutputRules {
 export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
   const { result } = run;
   if (result.outcome === 'exited' && result.exitCode === 2) {
-    return { ...SILENT, effects: rules.exitCode2(run, textOf(result.stderr.trim()) ?? NO_REASON) };
+    return { ...SILENT, effects: rules.exitCode2(run, reasonOfExit(run)) };
   }
-  const { parse = ({ result: { stdout } }) => parseOutput(stdout) } = rules;
-  const { output, problem: unread } = result.stdoutTruncated ? {} : parse(run);
-  const no = output === undefined ? {} : rules.refusal(output, run);
+  const { output, problem: unread, found = [] } = parseOutput(rules.textOf?.(run) ?? result.stdout, run.redact);
+  const no = output === undefined ? refusalIn(found, run, rules) : rules.refusal(output, run);
   const problem = problemOf(result);
-  if (output === undefined && problem === undefined && unread !== undefined) return readText(run, unread, rules);
+  if (output === undefined && problem === undefined && unread !== undefined && !refuses(no)) {
+    const effects = (rules.text ?? (() => ({})))(run);
+    if (effects !== undefined) return { ...SILENT, effects };
+  }
   const bad = unread ?? (output && findBadField(output, rules.fields));
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   if (failure !== undefined) return readFailure({ run, failure, no }, rules);
   if (output === undefined) return SILENT;
-  return {
-    output,
-    data: {},
-    effects: rules.effects(output, run, no),
-    ignored: unreadFields(output, rules.read(run.hook)),
-  };
+  const read = [...rules.read(run.hook), ...(refuses(no) ? REASONS : [])];
+  return { output, data: {}, effects: rules.effects(output, run, no), ignored: unreadFields(output, read) };
 }
 
-/**
- * Interprets output that is not valid JSON. A refusal after other output must not be lost, so the last JSON object is
- * searched for one.
- */
-function readText(run: FinishedHook, unread: string, rules: OutputRules): HookReading {
-  const { stdout } = run.result;
-  const last = parseOutput(stdout.slice(stdout.lastIndexOf('\n{') + 1)).output;
-  const saysNo = last && isGateEvent(run.hook.event) && Object.keys(rules.refusal(last, run)).length > 0;
-  const effects = saysNo ? undefined : (rules.text ?? (() => ({})))(run);
-  if (effects !== undefined) return { ...SILENT, effects };
-  const problem = saysNo ? 'stdout must be one JSON object and nothing else, got a refusal after other text' : unread;
-  return readFailure({ run, failure: malformed(problem), no: {} }, rules);
+/** Returns the refusals in objects beside other text. At an event that no hook guards, such text is not judged. */
+function refusalIn(found: readonly JsonObject[], run: FinishedHook, rules: OutputRules): HookEffects {
+  if (!isGateEvent(run.hook.event)) return {};
+  return Object.assign({}, ...found.map((output) => rules.refusal(output, run)).reverse()) as HookEffects;
+}
+
+function refuses(no: HookEffects): boolean {
+  return Object.keys(no).length > 0;
 }
 
 interface FailedHook {
@@ -186,7 +234,9 @@ interface FailedHook {
 
 /** Returns the interpreted result of a failed hook. If the hook refused, its exit code is not reported as a problem. */
 function readFailure({ run, failure, no }: FailedHook, rules: OutputRules): HookReading {
-  const saidNo = Object.keys(no).length > 0 && failure.kind === 'exit-code';
   const effects = { ...rules.failure?.(failure, run), ...no };
-  return { ...SILENT, effects, problem: saidNo ? undefined : failure };
+  if (!refuses(no)) return { ...SILENT, effects, problem: failure };
+  // A hook that only asks has not refused, so with `onFailure: 'block'` its failure cancels.
+  const refused = Object.keys(no).some((key) => key !== 'ask' && key !== 'userText');
+  return { ...SILENT, effects, refused, problem: failure.kind === 'exit-code' ? undefined : failure };
 }

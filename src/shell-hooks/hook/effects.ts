@@ -63,6 +63,8 @@ export interface FinishedHook {
   readonly result: ProcessResult;
   /** Returns a value as the hook read it. Sensitive fields that the hook does not declare are redacted. */
   readonly shown: (value: unknown) => unknown;
+  /** Removes secrets from a string that the hook wrote. */
+  readonly redact: (text: string) => string;
 }
 
 /** The interpreted result of a finished hook. */
@@ -75,6 +77,8 @@ export interface HookReading {
   /** Output fields without effect at the hook's event, such as `updatedInput` or `hookSpecificOutput.tool_input`. */
   readonly ignored?: readonly string[] | undefined;
   readonly problem?: HookProblem | undefined;
+  /** True if the hook failed, but a refusal was found in its output. The refusal then counts in place of the failure. */
+  readonly refused?: boolean | undefined;
 }
 
 /** Interpreted result of a hook that has no effect. */

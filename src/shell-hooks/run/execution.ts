@@ -114,7 +114,7 @@ export class HookExecutor {
     { isTried, timeoutMs, signal, detach }: StartOptions,
   ): Promise<Execution | undefined> {
     const { options, prefix } = this;
-    const { workspaceDir, inheritEnv, redact } = options;
+    const { workspaceDir, inheritEnv } = options;
     const { sessionId } = progress.context;
     const fields = progress.context.describe(progress.value);
     // Little code runs between verification and start, so that files have no time to change.
@@ -133,7 +133,8 @@ export class HookExecutor {
     };
     if (options.transcripts === undefined && readsTranscripts(hook)) this.reports.transcript(hook, verified.launch);
     const result = await startHook(start, this.machine);
-    return redacted(result, [hook.redact, redact]);
+    const redact = redactorOf(hook, options);
+    return { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) };
   }
 
   /** Returns the outcome of a denied hook; undefined if the approved matcher does not match. */
@@ -175,11 +176,7 @@ export class HookExecutor {
   }
 }
 
-/** Removes secrets from the output of a hook with each function of the list. */
-function redacted(
-  result: ProcessResult,
-  redactors: readonly (((text: string) => string) | undefined)[],
-): ProcessResult {
-  const redact = (text: string) => redactors.reduce((shown, next) => next?.(shown) ?? shown, text);
-  return { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) };
+/** Returns the function that removes the secrets of the hook's extension and of the application from a string. */
+export function redactorOf(hook: ShellHook, { redact }: Pick<HookExecutorOptions, 'redact'>): (text: string) => string {
+  return (text) => [hook.redact, redact].reduce((shown, next) => next?.(shown) ?? shown, text);
 }

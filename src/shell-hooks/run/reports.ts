@@ -17,6 +17,12 @@ export interface HookReportOptions {
   readonly sensitive: readonly string[];
 }
 
+interface OutcomeContext {
+  readonly timeoutMs: number;
+  /** True if the hook cancelled the operation although it failed. */
+  readonly hasRefused: boolean;
+}
+
 /** Logs every failure of a hook. A hook that no longer guards its event is also reported as a diagnostic, once. */
 export class HookReports {
   /** Number of failures by hook id. */
@@ -58,7 +64,7 @@ export class HookReports {
     this.options.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });
   }
 
-  outcome(hook: ShellHook, outcome: HookOutcome, timeoutMs: number): void {
+  outcome(hook: ShellHook, outcome: HookOutcome, { timeoutMs, hasRefused }: OutcomeContext): void {
     const { problem, status, exitCode, durationMs } = outcome;
     if (problem === undefined || problem.kind === 'aborted') return;
     // The message quotes paths and program output, and may be printed on a terminal.
@@ -73,7 +79,8 @@ export class HookReports {
         timeoutMs,
       });
     } else logger.error(`Hook "${hook.name}" failed at ${hook.event}: ${what}`, details);
-    this.count(hook, what);
+    this.failures.set(hook.id, (this.failures.get(hook.id) ?? 0) + 1);
+    if (!hasRefused) this.unguarded(hook, what);
   }
 
   /** Reports once per hook that the hook and its matcher have changed since the approval. */
@@ -105,10 +112,9 @@ export class HookReports {
     return this.reported.add(key).size > size;
   }
 
-  private count(hook: ShellHook, what: string): void {
-    const before = this.failures.get(hook.id) ?? 0;
-    this.failures.set(hook.id, before + 1);
-    if (before > 0 || !isGateEvent(hook.event) || hook.onFailure === 'block') return;
+  /** Reports once per hook that a failure did not cancel the operation. */
+  private unguarded(hook: ShellHook, what: string): void {
+    if (!isGateEvent(hook.event) || hook.onFailure === 'block' || !this.isNew(`${hook.id} unguarded`)) return;
     const message = `Hook "${hook.name}" does not guard ${hook.event}: ${what}`;
     this.options.report({ level: 'warning', code: 'gate-broken', message, hook: hook.name });
   }

@@ -24,10 +24,11 @@ import { contentOf } from '../hook/hook-content.js';
 import { type HookProblem, isOutOfResources } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { type Execution, HookExecutor, type HookExecutorOptions, type Waiter } from './execution.js';
+import { type Execution, HookExecutor, type HookExecutorOptions, redactorOf, type Waiter } from './execution.js';
 import { shownTo } from './input.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { HookReports } from './reports.js';
+import { withShortTexts } from './text.js';
 import { withOwnArgs } from './tool-names.js';
 
 /** A message of a hook to the user. */
@@ -200,8 +201,8 @@ export class HookRunner {
       const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
       const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
       const ownArgs = withOwnArgs(hook, progress.context.tool, this.options.toolNames);
-      const read = dialectOf(hook.dialect).read({ hook, result, shown });
-      const reading = isCutOff ? CUT_OFF : delayed({ ...read, effects: ownArgs(read.effects) }, result);
+      const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, this.options) });
+      const reading = isCutOff ? CUT_OFF : delayed({ ...read, effects: withShortTexts(ownArgs(read.effects)) }, result);
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -222,14 +223,15 @@ export class HookRunner {
     const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
     const mustRun = hook.onFailure === 'block' || (isEntryEvent(hook.event) && isOutOfResources(problem));
     const blocks = mustRun && run.status === 'failed' && problem?.kind !== 'aborted';
-    if (!blocks || reading.effects.cancel !== undefined) return { outcome, reading };
+    if (!blocks || refuses(reading)) return { outcome, reading };
     const cancel = `hook "${hook.name}" failed: ${problem?.message}`;
     return { outcome, reading: { ...SILENT, problem, effects: { cancel } } };
   }
 
-  private announce(hook: ShellHook, outcome: HookOutcome, { effects, ignored = [] }: HookReading): void {
+  private announce(hook: ShellHook, outcome: HookOutcome, reading: HookReading): void {
+    const { effects, ignored = [] } = reading;
     const timeoutMs = hook.timeout ?? this.options.timeoutMs();
-    this.reports.outcome(hook, outcome, timeoutMs);
+    this.reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading) });
     for (const key of ignored) this.reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
@@ -246,6 +248,11 @@ const CUT_OFF: HookReading = {
   ...failed({ kind: 'aborted', message: 'It was terminated because this process is ending' }),
   effects: { cancel: 'it did not answer before this process had to end' },
 };
+
+/** Returns true if a hook that failed has cancelled the operation nevertheless. */
+function refuses({ refused, effects }: HookReading): boolean {
+  return refused === true || effects.cancel !== undefined;
+}
 
 interface Finished {
   readonly outcome: HookOutcome;

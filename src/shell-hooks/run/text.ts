@@ -1,8 +1,16 @@
 import { safeText } from '../../internal/safe-text.js';
 import type { Message } from '../../model/message.js';
+import type { HookEffects } from '../hook/effects.js';
 
 /** Maximum length of one hook message to the model, in characters. */
 export const LONGEST = 10_000;
+
+/** Returns a string of a hook with at most 10,000 characters. A string that is cut ends with its original length. */
+export function shortText(text: string): string {
+  if (text.length <= LONGEST) return text;
+  const end = `… (${text.length} characters)`;
+  return text.slice(0, LONGEST - end.length) + end;
+}
 
 /**
  * Returns a message of a hook to the model. The content is shortened, and cannot end or imitate another message.
@@ -18,7 +26,7 @@ export function hookMessage(hook: string, text: string, role: 'system' | 'user' 
  */
 export function modelText(text: string): string {
   // Zero-width joiners inside a role name would hide it from `ROLE`.
-  return withoutFrames(safeText(text, { maxLength: LONGEST }).replace(/[\u200c\u200d]/g, ''))
+  return withoutFrames(safeText(shortText(text)).replace(/[\u200c\u200d]/g, ''))
     .replace(ROLE, '$1&#58;')
     .replace(/\[(?=\/?(?:INST|SYS(?:TEM)?(?:_PROMPT)?)\])/gi, '&#91;');
 }
@@ -46,4 +54,14 @@ function escapeMarkup(text: string): string {
   const named = text.replaceAll('&', '&amp;');
   // Models may read full-width and small angle brackets like ASCII ones.
   return named.replace(/[<\uff1c\ufe64]/g, '&lt;').replace(/[>\uff1e\ufe65]/g, '&gt;');
+}
+
+/** Returns the effects with each message of the hook cut to its maximum length. */
+export function withShortTexts(effects: HookEffects): HookEffects {
+  const { modelTexts } = effects;
+  const texts = (['cancel', 'stop', 'ask', 'again', 'userText'] as const).flatMap((name) => {
+    const text = effects[name];
+    return text === undefined ? [] : [[name, shortText(text)]];
+  });
+  return { ...effects, ...Object.fromEntries(texts), ...(modelTexts && { modelTexts: modelTexts.map(shortText) }) };
 }

@@ -31,8 +31,8 @@ test.each([
   ['B5', '"str"'],
   ['B5', '42'],
   ['B5', 'null'],
-  ['B7', 'checking…\n{"continue":false}'],
-  ['B8', '{"continue":false}{"continue":true}'],
+  ['B7', 'checking…\n{"continue":true}'],
+  ['B8', '{"systemMessage":"a"}{"continue":true}'],
   ['B8', '{}\n{}'],
   ['B3', '{"systemMessage":7}'],
 ])('%s, S0-13.5: logs one error with the hook name for the malformed output %j, and continues', async (_id, output) => {

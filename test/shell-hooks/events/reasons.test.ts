@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AgentLifecycle, defineTool, HookAction } from '../../../src/index.js';
 import type { HookDialect } from '../../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../../src/testing/testing.js';
-import { agentWith, answers, hooksIn, recorded, records, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import { agentWith, answers, hooksIn, recorded, records, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 
@@ -38,6 +38,65 @@ describe('the reason of a refusal without a `reason`', () => {
     expect(shown).toContain('Not at night.');
     expect(shown).not.toContain('no reason was given');
     expect(notices).toContain('Not at night.');
+  });
+});
+
+/** The reasons that the model, the caller and the user read if a `look` is refused. */
+async function reasonsOf(hook: object): Promise<string> {
+  const said: string[] = [];
+  const hooks = hooksIn(lab, { hooks: [hook as never], onNotice: ({ text }) => said.push(text) });
+  const script = [calls('look', { at: 'pier' }), says('Done.')];
+  const { agent } = agentWith(lab, hooks, { script, tools: [look] });
+  const shown = await agent.run('go').then(
+    ({ messages }) => JSON.stringify(messages.filter(({ role }) => role === 'tool')),
+    (error: Error) => error.message,
+  );
+  return shown + said.join('');
+}
+
+describe('the reason of a refusal arrives', () => {
+  const pascal = { dialect: 'copilot', dialectEvent: 'PreToolUse' };
+  const camel = { dialect: 'copilot', dialectEvent: 'preToolUse' };
+  const fields: readonly (readonly [object, object])[] = [
+    [{}, { continue: false, stopReason: 'At night.' }],
+    [{}, { continue: false, reason: ' ', systemMessage: 'At night.' }],
+    [{ dialect: 'claude' }, { decision: 'block', stopReason: 'At night.' }],
+    [{ dialect: 'claude' }, { hookSpecificOutput: { permissionDecision: 'deny' }, reason: 'At night.' }],
+    [{ dialect: 'claude' }, { hookSpecificOutput: { permissionDecision: 'deny', reason: 'At night.' } }],
+    [{ dialect: 'codex' }, { decision: 'block', stopReason: 'At night.' }],
+    [{ dialect: 'gemini' }, { decision: 'block', stopReason: 'At night.' }],
+    [
+      { dialect: 'cursor', dialectEvent: 'preToolUse' },
+      { permission: 'deny', reason: 'At night.' },
+    ],
+    [camel, { permissionDecision: 'deny', reason: 'At night.' }],
+    [pascal, { continue: false, reason: 'At night.' }],
+    [pascal, { hookSpecificOutput: { permissionDecision: 'deny', reason: 'At night.' } }],
+  ];
+
+  test.each(fields)('from any field of a reason: %j %j', async (more, output) => {
+    const reasons = await reasonsOf({ ...answers('before_tool', output), ...more });
+
+    expect(reasons).toContain('At night.');
+    expect(reasons).not.toContain('no reason was given');
+  });
+
+  const printed = [{ exitCodes: true }, { dialect: 'claude' }, { dialect: 'codex' }, { dialect: 'gemini' }]
+    .concat([{ dialect: 'cursor', dialectEvent: 'preToolUse' } as never, camel as never])
+    .flatMap((more) =>
+      ['At night.', '{"reason":"At night."}', 'log\n{"reason":"At night."}'].map((text) => [more, text] as const),
+    );
+
+  test.each(printed)('from standard output with exit code 2, if standard error is empty: %j %j', async (more, text) => {
+    const reasons = await reasonsOf({ ...sh('before_tool', `printf '%s' '${text}'; exit 2`), ...more });
+
+    expect(reasons).toContain('by hook \\"before_tool-hook\\": At night.');
+  });
+
+  test('from standard error before standard output, with exit code 2', async () => {
+    const text = `echo '{"permissionDecision":"deny"}'; echo 'At night.' >&2; exit 2`;
+
+    expect(await reasonsOf({ ...sh('before_tool', text), ...camel })).toContain('At night.');
   });
 });
 
