@@ -110,6 +110,13 @@ export interface DeniedDecision {
   readonly failure: SpawnFailure | undefined;
 }
 
+const APPROVABLE: readonly DeniedReason[] = ['no-approver', 'declined', 'approver-failed', 'changed'];
+
+/** True if an approval is missing. False if the gate cannot check the item, so that nobody is asked about it. */
+export function isApprovable({ reason }: DeniedDecision): boolean {
+  return APPROVABLE.includes(reason);
+}
+
 /** A decision of the gate. */
 export type TrustDecision = AllowedDecision | DeniedDecision;
 

@@ -9,6 +9,7 @@ import { problemOfHook } from '../formats/refused.js';
 import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
+import { DeniedParts } from './denied-parts.js';
 import { dataFolder, makeDataFolder } from './plugin-data.js';
 import { originOf } from './server-origin.js';
 import { type ExtensionTexts, hasTexts, loadExtensionTexts } from './texts.js';
@@ -50,7 +51,7 @@ export async function prepareExtension(
   const { gate, settings: options } = context;
   const scope = mustApprove(extension, options) ? 'workspace' : extension.scope;
   const judged = { extension, scope };
-  const denied: string[] = [];
+  const denied = new DeniedParts(gate);
   const data = dataFolder(extension, options.userDir);
   const registrations = registrationsOf(judged, context, data);
   const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
@@ -61,19 +62,23 @@ export async function prepareExtension(
   const read = await readSettings(judged, context, denied);
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Settings that are not approved were not read, so there is nothing to report.
-  const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
+  const diagnostics = denied.messages.length > 0 ? [] : settingDiagnostics(extension, settings);
   const needed = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   diagnostics.push(...lostHooks(extension, lost));
   const blocked = needed ?? guards;
-  const base = { extension, scope, settings, blocked, denied };
-  if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
-  if (scope === 'workspace') for (const item of items) denied.push(...(await denialOf(gate, item)));
+  const base = { extension, scope, settings, blocked, denied: denied.messages };
+  if (blocked !== undefined) {
+    diagnostics.push(...denied.diagnostics(extension));
+    return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
+  }
+  if (scope === 'workspace') await checkParts(denied, { judged, hooks: items }, context);
   const texts = await loadExtensionTexts(judged, { ...options, gate });
-  if (texts.denied !== undefined) denied.push(texts.denied);
+  denied.addTexts(texts);
   // Servers are approved later, when they connect. So a package with only servers is not yet known to be approved.
   const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
-  if (isApproved && denied.length === 0) await makeDataFolder(data);
-  return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
+  if (isApproved && denied.messages.length === 0) await makeDataFolder(data);
+  diagnostics.push(...denied.diagnostics(extension), ...texts.diagnostics);
+  return { ...base, hooks, texts, diagnostics };
 }
 
 /** Asks one question about all parts of an extension package that nobody approved or declined. */
@@ -93,6 +98,18 @@ async function askOnce(
   await gate.authorizeParts?.(packageItem(judged), parts);
 }
 
+/** Checks the hooks, and the servers if that asks nobody. */
+async function checkParts(
+  denied: DeniedParts,
+  { judged, hooks }: { readonly judged: JudgedExtension; readonly hooks: readonly TrustItem[] },
+  { gate, settings: { workspaceDir } }: PreparationContext,
+): Promise<void> {
+  for (const item of hooks) await denied.allows(item);
+  if (gate.authorizeParts === undefined) return;
+  const servers = serverItems(judged.extension.mcpServers, originOf(judged, workspaceDir));
+  for (const item of servers) await denied.checkServer(item);
+}
+
 /** If the host's `mustApprove` throws, the approval is required. */
 function mustApprove(extension: ExtensionPackage, { mustApprove: isRequired }: ManifestSettings): boolean {
   try {
@@ -109,15 +126,13 @@ function mustApprove(extension: ExtensionPackage, { mustApprove: isRequired }: M
 async function readSettings(
   judged: JudgedExtension,
   context: PreparationContext,
-  denied: string[],
+  denied: DeniedParts,
 ): Promise<ResolvedSettings> {
   const { extension, scope } = judged;
   const item = settingsItem(judged);
   if (item === undefined) return NO_SETTINGS;
   const { env, prefix } = context.settings;
-  const denials = scope === 'workspace' ? await denialOf(context.gate, item) : [];
-  denied.push(...denials);
-  if (denials.length > 0) {
+  if (scope === 'workspace' && !(await denied.allows(item))) {
     return { ...NO_SETTINGS, missing: extension.settings.flatMap((it) => (it.required ? [it.name] : [])) };
   }
   const stored = storedFor(context.config, extension.name);
@@ -145,11 +160,6 @@ function lostHooks(extension: ExtensionPackage, lost: readonly HookRegistration[
   const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
   const message = `Extension "${name}" (${source}) lost a hook: ${problemsText(problems)}`;
   return [{ level: 'error', message, extension: name, source, problems }];
-}
-
-async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {
-  const decision = await gate.authorize(item);
-  return decision.allowed ? [] : [decision.message];
 }
 
 function settingDiagnostics(

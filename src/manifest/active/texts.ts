@@ -7,6 +7,7 @@ import { SkillUnavailableError } from '../../skills/error.js';
 import { findCommands, findSkillFolders, loadFolderSkill } from '../../skills/folder.js';
 import { GatedFolder } from '../../skills/gated-folder.js';
 import type { SkillEntry } from '../../skills/skill.js';
+import type { DeniedDecision } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { ExtensionPackage } from '../extension.js';
 import { type FolderReading, readExtensionFolder } from '../extension-folder.js';
@@ -22,9 +23,14 @@ export interface ExtensionTexts {
   readonly skills: readonly SkillEntry[];
   /** The text that is added to the system instructions. */
   readonly context: string;
-  /** Reason for a denial. No text may be read then. */
-  readonly denied: string | undefined;
+  /** Reason for a denial, and the decision of the gate if it denied. No text may be read then. */
+  readonly denied: TextDenial | undefined;
   readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+interface TextDenial {
+  readonly problem: string;
+  readonly decision?: DeniedDecision | undefined;
 }
 
 /** Options of `loadExtensionTexts`. */
@@ -40,7 +46,7 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   const nothing = { skills: [], context: '', denied: undefined, diagnostics: [] };
   if (!(await hasTexts(extension))) return nothing;
   const opened = await source.open();
-  if ('problem' in opened) return { ...nothing, denied: opened.problem };
+  if ('problem' in opened) return { ...nothing, denied: opened };
   const loaded = await loadFolders(judged, source, opened.root);
   const context = await readContext(extension, opened.root);
   return {
@@ -76,7 +82,7 @@ class TextSource {
    * Opens the approved directory. Fails if its manifest differs from the loaded manifest, which was read before the
    * approval.
    */
-  async open(): Promise<{ readonly root: string } | { readonly problem: string }> {
+  async open(): Promise<{ readonly root: string } | TextDenial> {
     const { judged, reading } = this;
     const opened = await this.gated.open();
     if ('problem' in opened || opened.root === judged.extension.root) return opened;

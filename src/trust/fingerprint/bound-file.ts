@@ -10,10 +10,12 @@ import {
   readlinkSync,
   realpathSync,
   type Stats,
+  statSync,
 } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describeError } from '../../errors.js';
+import { hasCode } from '../../process/files/error-code.js';
 import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits } from '../item.js';
@@ -32,7 +34,10 @@ export type BoundFile = {
   readonly sha256?: string;
   /** The target of a link as it is written. */
   readonly link?: string;
-  /** The path with links followed, relative to the base directory. Set only if it differs from `path`. */
+  /**
+   * The path with links followed, relative to the base directory. Set only if it differs from `path`. A link without a
+   * target has none.
+   */
   readonly target?: string;
 };
 
@@ -150,6 +155,8 @@ export class BoundFolder {
 
   private async addLink(path: string): Promise<void> {
     const link = reading(path, () => readlinkSync(path));
+    // Nothing can be read through a link without a target. A target that appears later changes the fingerprint.
+    if (!reading(path, () => hasTarget(path))) return this.keep(path, { type: 'symlink', link });
     const target = this.resolve(path);
     const leads = { type: 'symlink', link, target: this.nameOf(target) } as const;
     if (reading(target, () => lstatSync(target)).isDirectory()) {
@@ -204,6 +211,17 @@ export class BoundFolder {
 
   private nameOf(path: string): string {
     return relative(this.root, path).split(sep).join('/');
+  }
+}
+
+/** False for a link that leads to a missing path or back to itself. */
+function hasTarget(link: string): boolean {
+  try {
+    statSync(link);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return false;
+    throw error;
   }
 }
 

@@ -76,6 +76,7 @@ async function inUse(folder: string): Promise<string> {
 }
 
 async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {
+  if (hasNoTarget(file)) return;
   const path = join(draft, file.path);
   // The target of a link may be created before its directory.
   await mkdir(file.type === 'directory' ? path : dirname(path), { recursive: true, mode: 0o700 });
@@ -91,8 +92,13 @@ async function isIntact(folder: string, fingerprint: Fingerprint, { limits }: Tr
   } catch {
     return false;
   }
-  const expected = fingerprint.files.filter((file) => file.in === 'extension');
+  const expected = fingerprint.files.filter((file) => file.in === 'extension' && !hasNoTarget(file));
   return textOf(copied.list()) === textOf(expected);
+}
+
+/** True for a link without a target. A copy has no such link, so that it leads nowhere later either. */
+function hasNoTarget({ type, target }: BoundFile): boolean {
+  return type === 'symlink' && target === undefined;
 }
 
 /** Describes the files of a copy for comparison. A link to a file was copied as a file, so both are described alike. */

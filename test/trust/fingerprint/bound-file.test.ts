@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
@@ -100,4 +100,21 @@ test('other tasks run while many files are read', async () => {
   isReading = false;
 
   expect(turns).toBeGreaterThanOrEqual(20);
+});
+
+test.each([
+  ['a missing file', 'gone.md'],
+  ['a missing file outside', '/nowhere/gone.md'],
+  ['itself', 'link'],
+  ['a path below a file', 'hook.sh/gone'],
+])('a link to %s is covered by its text', async (_, target) => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  symlinkSync(target, join(root, 'link'));
+
+  const { files } = await fingerprintItem(item, place.trustPlace());
+
+  expect(files.find(({ path }) => path === 'link')).toEqual({
+    ...{ in: 'extension', path: 'link', type: 'symlink', link: target },
+  });
 });

@@ -153,3 +153,31 @@ test('an approval stands although an unused copy cannot be removed', async () =>
 
   expect(place.logger.lines).toEqual(['warn: Unused copies of extension packages could not be removed']);
 });
+
+test('a link without a target is not copied, and needs a new approval when its target is created', async () => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  symlinkSync('later.sh', join(root, 'link'));
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  expect(readdirSync(copy).sort()).toEqual(['hook.sh', 'lib', 'manifest.json']);
+
+  write(join(root, 'later.sh'), 'echo EVIL\n');
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+});
+
+test('a link starts nothing after its target is created outside of the extension', async () => {
+  const place = makePlace();
+  const { item, root } = makeExtension(place);
+  const outside = join(place.root, 'later.sh');
+  symlinkSync(outside, join(root, 'link'));
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  verified(await gate.verify(decision));
+
+  write(outside, 'echo EVIL\n');
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'outside' });
+});
