@@ -18,6 +18,8 @@ import { script } from '../support/process/scratch.js';
 
 const hooks = [{ name: 'h', event: 'before_tool', command: 'true' }];
 const mcpServers = { tell: { command: 'node', args: [echoServer] } };
+/** Replaces `~` by a byte that UTF-8 does not have. */
+const damaged = (text: string) => Buffer.from(text.replace('~', '\xff'), 'latin1');
 const stateFile = (place: Place) => join(place.userDir, 'extensions-enabled.json');
 
 describe('an extension', () => {
@@ -163,6 +165,18 @@ describe('an extension', () => {
   });
 
   test.each<[string, (path: string) => void]>([
+    [
+      'damaged in one byte of a name',
+      (path) => writeFileSync(path, damaged('{"version":1,"user":{"a~":false},"workspaces":{}}')),
+    ],
+    [
+      'damaged in the path of a workspace',
+      (path) => writeFileSync(path, damaged('{"version":1,"user":{},"workspaces":{"/w~":{"a":false}}}')),
+    ],
+    [
+      'cut within a character',
+      (path) => writeFileSync(path, Buffer.from('{"version":1,"user":{"é":false}}').subarray(0, 23)),
+    ],
     ['a link without a target', (path) => symlinkSync(`${path}.gone`, path)],
     ['a link to itself', (path) => symlinkSync(path, path)],
     ['a pipe', (path) => void execFileSync('mkfifo', [path])],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { type ManifestProblem, pathText } from '../../internal/problem.js';
 import { lossText, readJson } from '../../internal/read-json.js';
-import { readBytes } from '../../process/files/file-bytes.js';
+import { exactText, readBytes } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 
 const MAX_JSON_BYTES = 1_048_576;
@@ -46,10 +46,7 @@ function decode(bytes: Uint8Array): string | { problem: string } {
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
     return { problem: 'it must be UTF-8, got UTF-16: save it as UTF-8' };
   }
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return text.startsWith('\uFEFF') ? { problem: 'it begins with a byte order mark: save it without one' } : text;
-  } catch {
-    return { problem: 'it must be UTF-8: save it as UTF-8' };
-  }
+  const text = exactText(bytes);
+  if (text === undefined) return { problem: 'it must be UTF-8: save it as UTF-8' };
+  return text.startsWith('\uFEFF') ? { problem: 'it begins with a byte order mark: save it without one' } : text;
 }

@@ -35,3 +35,12 @@ export async function readText(path: string, max: number): Promise<{ text: strin
     return { problem: 'the file must be valid UTF-8' };
   }
 }
+
+/** Returns the string that was written as these bytes, with its byte order mark. Undefined for invalid UTF-8. */
+export function exactText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

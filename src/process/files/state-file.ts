@@ -1,17 +1,20 @@
 import { copyFile, lstat, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readBytes } from './file-bytes.js';
+import { exactText, readBytes } from './file-bytes.js';
 
 /** The text of a state file. `isAbsent` is true if nothing was ever written at the path. */
 export type StateFile = { readonly text: string } | { readonly problem: string; readonly isAbsent: boolean };
 
 /**
- * Reads a file with the state of this library. A link without a target does not count as absent, because the state may
+ * Reads a file with the state of this library. Bytes that were not written as text are a problem. A link without a target does not count as absent, because the state may
  * be stored at the target.
  */
 export async function readStateFile(path: string, max: number): Promise<StateFile> {
   const read = await readBytes(path, max);
-  if ('bytes' in read) return { text: read.bytes.toString('utf8') };
+  if ('bytes' in read) {
+    const text = exactText(read.bytes);
+    return text === undefined ? { problem: 'the file must be valid UTF-8', isAbsent: false } : { text };
+  }
   return { problem: read.problem, isAbsent: read.isAbsent && (await isUnwritten(path)) };
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describeError } from '../../errors.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import { hasCode } from '../../process/files/error-code.js';
+import { exactText } from '../../process/files/file-bytes.js';
 import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
 import { backUp } from '../../process/files/state-file.js';
 import { isInWorkspace } from '../../process/files/workspace.js';
@@ -147,8 +148,8 @@ export class TrustStore {
   }
 
   /**
-   * Reads the file. Returns an empty string if others can write to it, or if it is a link without a target. Refuses a
-   * pipe or a device without waiting for it.
+   * Reads the file. Returns an empty string if others can write to it, if it is invalid UTF-8, or if it is a link
+   * without a target. Refuses a pipe or a device without waiting for it.
    */
   private readText(): string | undefined {
     let file: number | undefined;
@@ -158,7 +159,7 @@ export class TrustStore {
       if (!found.isFile() || found.size > MOST_BYTES) {
         throw new TrustStoreError(`${this.path} must be a file of at most ${MOST_BYTES} bytes. Remove it.`);
       }
-      return isOthers(found) ? '' : readFileSync(file, 'utf8');
+      return isOthers(found) ? '' : (exactText(readFileSync(file)) ?? '');
     } catch (cause) {
       // A link without a target is not a missing file: the approvals may be stored at the target.
       if (hasCode(cause, 'ENOENT')) return lstatSync(this.path, { throwIfNoEntry: false }) && '';

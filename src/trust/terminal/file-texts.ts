@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { readBytes } from '../../process/files/file-bytes.js';
+import { exactText, readBytes } from '../../process/files/file-bytes.js';
 import type { ApprovalRequest } from '../decision.js';
 import { type BoundFile, sha256Of } from '../fingerprint/bound-file.js';
 import { shown, shownLines } from './shown-text.js';
@@ -43,20 +43,11 @@ async function linesOf(file: BoundFile, request: ApprovalRequest, maxLength: num
   if (sha256Of(bytes) !== file.sha256) {
     return ['  not shown: the file has changed since this prompt was created. Answer n.'];
   }
-  const text = decoded(bytes);
+  const text = bytes.includes(0) ? undefined : exactText(bytes);
   return text === undefined ? [`  not shown: ${bytes.length} bytes that are not text.`] : shownLines(text, maxLength);
 }
 
 function folderOf({ in: place }: BoundFile, { item, workspace }: ApprovalRequest): string {
   if (place === 'extension') return item.root ?? workspace;
   return place === 'definition' && item.source !== undefined ? dirname(item.source) : workspace;
-}
-
-function decoded(bytes: Buffer): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

@@ -53,7 +53,9 @@ test.each([
     expect(diagnostics).toMatchObject([
       { level: 'error', extension: 'plug', message: expect.stringContaining('docs leads to /etc/hostname') },
     ]);
-    expect(extensions).toMatchObject([{ approved: false, reasons: expect.arrayContaining([expect.stringContaining('docs leads to /etc/hostname')]) }]);
+    expect(extensions).toMatchObject([
+      { approved: false, reasons: expect.arrayContaining([expect.stringContaining('docs leads to /etc/hostname')]) },
+    ]);
     expect(place.logger.lines.filter((line) => line.startsWith('error'))).toEqual([
       expect.stringContaining('docs leads to /etc/hostname'),
     ]);

@@ -84,6 +84,11 @@ describe('a damaged file', () => {
     ],
     ['changed so that a checksum is invalid', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
     [
+      'damaged in one byte of a message',
+      async (file: string) =>
+        writeFile(file, Buffer.from((await readFile(file, 'latin1')).replace('"x"', '"\xff"'), 'latin1')),
+    ],
+    [
       'a directory',
       async (file: string) => {
         await rm(file);

@@ -135,6 +135,22 @@ describe('an approval that another process revoked while this process was held u
   });
 });
 
+test('a file with a damaged byte approves nothing, is reported, and is kept', async () => {
+  const place = makePlace();
+  await storeOf(place).approve(approval('abc'));
+  const bytes = Buffer.from(readFileSync(place.storePath, 'utf8').replace('"abc"', '"ab\xff"'), 'latin1');
+  writeFileSync(place.storePath, bytes);
+  const store = storeOf(place);
+
+  expect(await store.list()).toEqual([]);
+  await store.approve(approval('b'));
+
+  expect(place.logger.lines).toEqual([expect.stringContaining('is damaged')]);
+  expect(await namesIn(storeOf(place))).toEqual(['b']);
+  const backup = readdirSync(place.stateDir).find((name) => name.endsWith('.backup'));
+  expect(readFileSync(join(place.stateDir, backup ?? '')).equals(bytes)).toBe(true);
+});
+
 test('a link without a target in place of the file approves nothing, is reported, and is kept', async () => {
   const place = makePlace();
   symlinkSync(join(place.root, 'elsewhere'), place.storePath);
