@@ -2,7 +2,7 @@ import { fold } from '../../internal/fold.js';
 import type { Logger } from '../../internal/logger.js';
 import { isPlainObject } from '../../internal/plain-data.js';
 import type { SettingDefinition } from '../extension.js';
-import { secretForms } from './secret-forms.js';
+import { Secret } from './secret-forms.js';
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 32;
@@ -11,8 +11,8 @@ const MIN_LENGTH = 4;
 
 /** Redacts sensitive settings: their values, and any value under a key with the setting's name. */
 export class Redactor {
-  /** Strings to redact, longest first, because one may contain another. */
-  private forms: readonly string[] = [];
+  /** The longest first, because one may contain another. */
+  private secrets: readonly Secret[] = [];
   private readonly keys = new Map<string, RegExp>();
 
   /** Adds a sensitive setting and its value. A value stays redacted even after the setting has changed. */
@@ -22,8 +22,8 @@ export class Redactor {
       if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
     }
     const secret = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-    if (secret.length < MIN_LENGTH || this.forms.includes(secret)) return;
-    this.forms = [...new Set([...this.forms, ...secretForms(secret)])].sort((a, b) => b.length - a.length);
+    if (secret.length < MIN_LENGTH || this.secrets.some(({ text }) => text === secret)) return;
+    this.secrets = [...this.secrets, new Secret(secret)].sort((a, b) => b.text.length - a.text.length);
   }
 
   /** Returns a string without sensitive values, and without any value that follows the name of a sensitive setting. */
@@ -38,7 +38,7 @@ export class Redactor {
 
   /** Returns a string without sensitive values. Names of settings are ignored. */
   values(text: string): string {
-    return this.forms.reduce((shown, form) => shown.replaceAll(form, REDACTED), text);
+    return this.secrets.reduce((shown, secret) => secret.replaceIn(shown, REDACTED), text);
   }
 
   /** Returns a copy without sensitive values, by value and by key. Does not call getters, and keeps bytes. */
@@ -48,7 +48,7 @@ export class Redactor {
 
   /** Same as `copy`, but by value only. */
   copyValues<T>(value: T): T {
-    return this.forms.length === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
+    return this.secrets.length === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
   /** Returns a logger that redacts each message and its details before `current()` logs them. */

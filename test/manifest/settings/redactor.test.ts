@@ -14,6 +14,8 @@ const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 const ascii = (text: string) =>
   quoted(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+const lowerHex = (text: string) => text.replace(/%../g, (code) => code.toLowerCase());
+
 /** Encodings that programs use for a string. */
 const writers: readonly (readonly [string, (text: string) => string])[] = [
   ['plain', (text) => text],
@@ -25,6 +27,14 @@ const writers: readonly (readonly [string, (text: string) => string])[] = [
   ],
   ['JSON with escaped slashes', (text) => quoted(text).replaceAll('/', '\\/')],
   ['a URL', (text) => encodeURIComponent(text)],
+  ['a URL in lower case', (text) => lowerHex(encodeURIComponent(text))],
+  ['a URL that keeps slashes', (text) => encodeURIComponent(text).replaceAll('%2F', '/')],
+  [
+    'a URL that keeps most characters',
+    (text) => lowerHex(text.replace(/[^\w/+=!@$&'()*,;:~.\-[\]{}|]/gu, (c) => encodeURIComponent(c))),
+  ],
+  ['a URL that encodes every byte', (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&')],
+  ['a form in lower case', (text) => lowerHex(new URLSearchParams({ a: text }).toString().slice(2))],
   ['a form', (text) => new URLSearchParams({ a: text }).toString().slice(2)],
   [
     'HTML',
@@ -51,6 +61,26 @@ describe('a secret', () => {
       }),
     );
   });
+
+  test('is redacted as the host of a URL, which is in lower case', () => {
+    const { href } = new URL('https://wJalrXUtnFEMI.example.com/a');
+
+    expect(redactorOf('wJalrXUtnFEMI').values(href)).toBe('https://[redacted].example.com/a');
+  });
+
+  test('of 100,000 characters is redacted in a URL', () => {
+    const long = 'aB/+= %ä'.repeat(12_500);
+
+    expect(redactorOf(long).values(`x${lowerHex(encodeURIComponent(long))}x`)).toBe('x[redacted]x');
+    expect(redactorOf(long).values(`x${encodeURIComponent(long.slice(1))}x`)).not.toContain('[redacted]');
+  });
+
+  test.each(['horse%20battery', 'horse%20batter%79', 'horse+battery'])(
+    'that begins with another secret is redacted as a whole: %s',
+    (text) => {
+      expect(redactorOf('horse', 'horse battery').values(`a ${text}!`)).toBe('a [redacted]!');
+    },
+  );
 
   test('that contains another secret is redacted as a whole', () => {
     expect(redactorOf('horse', 'horse-battery').values('a horse-battery and a horse')).toBe(
