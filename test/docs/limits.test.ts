@@ -164,7 +164,7 @@ const rows: Readonly<Record<string, Row>> = {
       const transport = new ProcessTransport({
         ...{ server: 'deaf', command: process.execPath, argv0: 'node', args: ['-e', 'setTimeout(() => {}, 60_000)'] },
         ...{ cwd: process.cwd(), env: {}, maxBytes: 100_000, clock: systemClock, spawn: undefined },
-        ...{ signal: new AbortController().signal, onStderrLine: () => {} },
+        ...{ signal: new AbortController().signal, redact: (text: string) => text, onStderrLine: () => {} },
       });
       onTestFinished(() => transport.close());
       await transport.start();

@@ -132,8 +132,9 @@ function createTransport(
   const { system, limits, oauth } = settings;
   const common = { server: definition.name, maxBytes: limits.messageBytes, clock: system.clock };
   if (!('url' in launch)) {
-    const onStderrLine = (line: string) => log.write('debug', `standard error: ${redactOf(definition)(line)}`);
-    return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, onStderrLine });
+    const redact: Redact = redactOf(definition);
+    const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
+    return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
   const way = oauth?.({ name: definition.name, url: launch.url.href });
   const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: way };

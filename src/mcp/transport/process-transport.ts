@@ -22,15 +22,17 @@ export interface ProcessTransportOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly spawn: Spawn | undefined;
-  /** Called with each line of the standard error; the middle of a line over 4,096 bytes is missing. */
+  /** Removes secrets from a string. Called before a string is cut, because a part of a secret is not found. */
+  readonly redact: (text: string) => string;
+  /** Called with each line of the standard error. The content of a line over 64 KiB is left out. */
   readonly onStderrLine: (line: string) => void;
 }
 
 const DONE = Promise.resolve();
 /** Bytes that may wait for a server that does not read its input, as a multiple of the size of one message. */
 const MAX_WAITING = 4;
-const STDERR_BYTES = 16_384;
-const STDERR_LINE_BYTES = 4_096;
+/** The part of the standard error that is kept, and the longest line that is logged. */
+const STDERR_BYTES = 65_536;
 /** The part of the standard error that goes into a message. */
 const STDERR_SHOWN = 2_000;
 /** Number of characters of an invalid line that the log contains. */
@@ -60,7 +62,7 @@ export class ProcessTransport implements McpTransport {
 
   async start(): Promise<void> {
     const { server, maxBytes } = this.options;
-    const errors = new LineReader(STDERR_LINE_BYTES, (text) => this.options.onStderrLine(text));
+    const errors = new LineReader(STDERR_BYTES, (text, isTooLong) => this.logLine(text, isTooLong));
     const onStderr = (chunk: Buffer) => errors.push(chunk);
     const opened = await openProcess({ ...this.options, stderrBytes: STDERR_BYTES, onStderr });
     if ('failure' in opened) {
@@ -117,8 +119,13 @@ export class ProcessTransport implements McpTransport {
 
   /** Returns the end of the server's standard error, as part of a message. */
   stderr(): string {
-    const said = this.process?.stderr().trim().slice(-STDERR_SHOWN) ?? '';
+    const kept = withoutCutLine(this.process?.stderr() ?? '');
+    const said = this.options.redact(kept).trim().slice(-STDERR_SHOWN);
     return said === '' ? '' : `its standard error ends with: ${said}`;
+  }
+
+  private logLine(text: string, isTooLong: boolean): void {
+    this.options.onStderrLine(isTooLong ? `(a line of more than ${STDERR_BYTES} bytes)` : this.options.redact(text));
   }
 
   private readLine(text: string): void {
@@ -126,7 +133,9 @@ export class ProcessTransport implements McpTransport {
       if (message !== undefined) deliver(message, (ready) => this.onmessage?.(ready));
       else if (!this.hasReported) {
         this.hasReported = true;
-        this.report(`It wrote a line that is not a message of the protocol: ${text.slice(0, LINE_SHOWN)}`);
+        this.report(
+          `It wrote a line that is not a message of the protocol: ${this.options.redact(text).slice(0, LINE_SHOWN)}`,
+        );
       }
     }
   }
@@ -174,4 +183,12 @@ export class ProcessTransport implements McpTransport {
   private report(problem: string): void {
     this.onerror?.(new McpRequestError(this.options.server, problem));
   }
+}
+
+/** Leaves out the first line if the limit cut it, because a cut secret would not be found. */
+function withoutCutLine(kept: string): string {
+  // The limit may cut a character of up to four bytes, which is left out.
+  if (Buffer.byteLength(kept) < STDERR_BYTES - 3) return kept;
+  const end = kept.indexOf('\n');
+  return end < 0 ? '' : kept.slice(end + 1);
 }
