@@ -4,7 +4,7 @@ import type { ExtensionPackage, SettingDefinition } from '../extension.js';
 import { expectedOf, fitsSetting, valueOfText } from './type.js';
 
 /**
- * Sources of setting values, in order: the environment variable, the stored value, the default. An empty variable of a
+ * Sources of setting values, in order: the environment variable, the stored value, the default. A blank variable of a
  * required setting does not replace a stored value.
  */
 export interface SettingSources {
@@ -67,8 +67,8 @@ function find(
   const { name, envVar } = setting;
   const text = envVar !== undefined && Object.hasOwn(env, envVar) ? env[envVar] : undefined;
   const value: unknown = Object.hasOwn(stored, name) ? stored[name] : undefined;
-  // An empty variable often means that a launcher had no value to pass on.
-  const isReplaced = text === '' && setting.required === true && value !== undefined;
+  // A blank variable often means that a launcher had no value to pass on.
+  const isReplaced = text?.trim() === '' && setting.required === true && value !== undefined;
   if (text !== undefined && !isReplaced)
     return validated(setting, valueOfText(setting, text), `the variable ${envVar}`);
   if (value !== undefined)

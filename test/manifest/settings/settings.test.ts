@@ -36,6 +36,10 @@ describe('S0-12.1, S0-12.2: the value of a setting', () => {
     [{ enum: [1, 2], envVar: 'LEVEL' }, { env: { LEVEL: '2' } }, 2],
     [{ enum: ['a', 'b'] }, { stored: 'b' }, 'b'],
     [{ envVar: 'LEVEL', default: 'd' }, { env: { LEVEL: '' } }, ''],
+    [{ type: 'number', required: true, envVar: 'LEVEL' }, { env: { LEVEL: ' ' }, stored: 5 }, 5],
+    [{ type: 'boolean', required: true, envVar: 'LEVEL' }, { env: { LEVEL: '\t\n' }, stored: false }, false],
+    [{ required: true, envVar: 'LEVEL' }, { env: { LEVEL: '  ' }, stored: 's' }, 's'],
+    [{ required: true, envVar: 'LEVEL' }, { env: { LEVEL: '' }, stored: 's' }, 's'],
   ])('of a definition %j with sources %j is %j', async (definition, sources, expected) => {
     expect(await valueFrom(definition, sources)).toMatchObject({ config: merged({ level: expected }), told: [] });
   });
