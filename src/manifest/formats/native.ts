@@ -9,7 +9,7 @@ import { createReferenceFinder, type ReferenceFinder } from '../settings/referen
 import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
 import { type ManifestFile, manifestSchema } from './native-schema.js';
-import { gateWarnings, problemOfHook, serverProblems } from './refused.js';
+import { gateWarnings, problemOfHook, serverProblems, serverWarnings } from './refused.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, parseJsonObject } from './strict-json.js';
 import { unknownKeys } from './unknown-keys.js';
@@ -208,5 +208,7 @@ function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings
  */
 export function parseManifest(text: string): ReadManifest {
   const json = parseJsonObject(new TextEncoder().encode(text));
-  return 'problems' in json ? json : readNativeManifest(json);
+  if ('problems' in json) return json;
+  const read = readNativeManifest(json);
+  return 'content' in read ? { ...read, warnings: [...(read.warnings ?? []), ...serverWarnings(read.content)] } : read;
 }

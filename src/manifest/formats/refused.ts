@@ -17,11 +17,24 @@ export function problemOfHook(hook: ManifestHook): string | undefined {
 }
 
 /** Reports servers that cannot be used. */
-export function serverProblems({ name: extension, mcpServers }: Pick<ManifestContent, 'name' | 'mcpServers'>) {
-  return Object.entries(mcpServers).flatMap(([name, server]): ManifestProblem[] => {
-    const entry = readServer(name, server, { scope: 'workspace', extension, argsRequired: true });
-    return 'problem' in entry ? [{ path: `mcpServers.${name}`, message: entry.problem }] : [];
-  });
+export function serverProblems(content: ServerContent): readonly ManifestProblem[] {
+  return readServers(content).flatMap(({ path, entry }) =>
+    'problem' in entry ? [{ path, message: entry.problem }] : [],
+  );
+}
+
+/** Warns about fields of servers that have no effect. When a server is added, its loader logs the same warnings. */
+export function serverWarnings(content: ServerContent): readonly ManifestProblem[] {
+  return readServers(content).flatMap(({ path, entry }) => entry.notes.map((message) => ({ path, message })));
+}
+
+type ServerContent = Pick<ManifestContent, 'name' | 'mcpServers'>;
+
+function readServers({ name: extension, mcpServers }: ServerContent) {
+  return Object.entries(mcpServers).map(([name, server]) => ({
+    path: `mcpServers.${name}`,
+    entry: readServer(name, server, { scope: 'workspace', extension, argsRequired: true }),
+  }));
 }
 
 /** Warns about the parts that the trust gate denies if the extension lies in a workspace. */

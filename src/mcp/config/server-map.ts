@@ -77,7 +77,7 @@ function notesOn(fields: Fields): string[] {
   return [
     ...Object.keys(fields)
       .filter((field) => !KNOWN.has(field) && isMissed(field))
-      .map((field) => `the unknown field ${JSON.stringify(field.slice(0, 100))} is ignored`),
+      .map((field) => `the unknown field ${JSON.stringify(field.slice(0, 100))} is ignored${hintFor(field)}`),
     ...unknownPlaceholdersIn(texts.filter(isText)).map(
       (text) => `${JSON.stringify(text)} is not a supported variable and stays unchanged`,
     ),
@@ -156,6 +156,11 @@ function isMissed(field: string): boolean {
   const name = fold(field);
   if (GRANTS.includes(name)) return false;
   return NEEDED.includes(name) || RESTRICTS.test(field) || nearestName(field, [...KNOWN]) !== undefined;
+}
+
+function hintFor(field: string): string {
+  const near = nearestName(field, [...KNOWN]);
+  return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
 function kindProblems(fields: Fields): string[] {

@@ -120,3 +120,29 @@ test('parseManifest warns about a hook that the trust gate denies in a workspace
     ],
   });
 });
+
+test.each([
+  ['excludeTool', 'excludeTools'],
+  ['exclude_tools', 'excludeTools'],
+  ['disable', 'disabled'],
+])('parseManifest and loading warn about the key "%s" of a server, with the nearest known key', async (key, near) => {
+  const place = makePlace();
+  const text = JSON.stringify(manifest('x', { mcpServers: { db: { command: 'true', args: [], [key]: ['t'] } } }));
+  place.user('x', text);
+  const warning = `the unknown field "${key}" is ignored; did you mean "${near}"?`;
+
+  await place.load();
+
+  expect(parseManifest(text)).toMatchObject({ warnings: [{ path: 'mcpServers.db', message: warning }] });
+  expect(place.logger.lines.filter((line) => line.includes(warning))).toHaveLength(1);
+});
+
+test('a warning about a restriction of a server names no key if none is near', () => {
+  const text = JSON.stringify(
+    manifest('x', { mcpServers: { db: { command: 'true', args: [], blockedTools: ['t'] } } }),
+  );
+
+  expect(parseManifest(text)).toMatchObject({
+    warnings: [{ path: 'mcpServers.db', message: 'the unknown field "blockedTools" is ignored' }],
+  });
+});
