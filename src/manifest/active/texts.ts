@@ -49,11 +49,13 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   if ('problem' in opened) return { ...nothing, denied: opened };
   const loaded = await loadFolders(judged, source, opened.root);
   const context = await readContext(extension, opened.root);
+  const skills = [...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills];
+  const named = addCommands(extension.name, skills, loaded.commands);
   return {
-    skills: withDistinctIds([...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills]),
+    skills: named.skills,
     context: context.text,
     denied: undefined,
-    diagnostics: [...loaded.diagnostics, ...context.diagnostics],
+    diagnostics: [...loaded.diagnostics, ...named.diagnostics, ...context.diagnostics],
   };
 }
 
@@ -113,7 +115,7 @@ function contentText({ root: _root, source: _source, scope: _scope, ...content }
 
 async function loadFolders({ extension }: JudgedExtension, { gated, data }: TextSource, root: string) {
   const skills: SkillEntry[] = [];
-  const commands = new Set<SkillEntry>();
+  const commands: SkillEntry[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
   const { name, scope, format } = extension;
   const findSettings = createReferenceFinder(extension.settings);
@@ -122,19 +124,29 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
     const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
     const loaded = await loadFolderSkill({ ...place, describesItself, extension: name }, { root });
     diagnostics.push(...loaded.diagnostics);
-    if (loaded.entry === undefined) continue;
-    const { name: skill, source } = loaded.entry.skill;
-    // In Claude Code too, a skill replaces a command of its name. Skills are listed before commands.
-    const other = command === undefined ? undefined : skills.find((entry) => entry.skill.name === skill);
-    if (other !== undefined) {
-      const winner = { file: other.skill.source, isCommand: commands.has(other) };
-      diagnostics.push(replacedCommand(name, { source, skill }, winner));
-      continue;
-    }
-    skills.push(loaded.entry);
-    if (command !== undefined) commands.add(loaded.entry);
+    if (loaded.entry !== undefined) (command === undefined ? skills : commands).push(loaded.entry);
   }
-  return { skills, diagnostics };
+  return { skills, commands, diagnostics };
+}
+
+/**
+ * Returns the skills and commands with distinct ids. In Claude Code too, a skill replaces a command of its name. A name
+ * that several skills have belongs to none of them, so a command may keep it.
+ */
+function addCommands(extension: string, skills: readonly SkillEntry[], commands: readonly SkillEntry[]) {
+  const named = withDistinctIds(skills).filter(({ skill: { id } }, at) => id === skills[at]?.skill.id);
+  const holders = new Map(named.map((entry) => [entry.skill.id, { file: entry.skill.source, isCommand: false }]));
+  const kept: SkillEntry[] = [];
+  const diagnostics: ManifestDiagnostic[] = [];
+  for (const entry of commands) {
+    const { id, name: skill, source } = entry.skill;
+    const holder = holders.get(id);
+    if (holder !== undefined) diagnostics.push(replacedCommand(extension, { source, skill }, holder));
+    else kept.push(entry);
+    holders.set(id, holder ?? { file: source, isCommand: true });
+  }
+  const taken = kept.map((entry) => entry.skill.id);
+  return { skills: [...withDistinctIds(skills, taken), ...kept], diagnostics };
 }
 
 function replacedCommand(

@@ -47,3 +47,32 @@ test('a skill is used instead of a command of its name, without a warning', asyn
   ]);
   expect(warned).toEqual([]);
 });
+
+/** Loads a plugin with a command and skills, all of the name `commit`. Returns the ids of the skills. */
+async function idsOf(contents: Readonly<Record<string, string>>) {
+  const place = makePlace();
+  const root = join(place.userDir, 'extensions', 'git');
+  write(join(root, '.claude-plugin/plugin.json'), JSON.stringify({ name: 'git', version: '1.0.0' }));
+  for (const [path, text] of Object.entries(contents)) write(join(root, path), text);
+  const { loader } = await place.load({ compat: ['claude'] });
+  return loader.skills.list().map(({ id, source }) => `${id} ${source.slice(root.length + 1)}`);
+}
+
+const named = '---\nname: commit\ndescription: Commits.\n---\nCommit.\n';
+
+test.each([
+  [
+    'keeps its name if two skills of its name have the ids of their folders',
+    ['skills/web/SKILL.md', 'skills/store/SKILL.md'],
+    ['git:store skills/store/SKILL.md', 'git:web skills/web/SKILL.md', 'git:commit commands/commit.md'],
+  ],
+  [
+    'is replaced if the folder of one of these skills has its name',
+    ['skills/commit/SKILL.md', 'skills/web/SKILL.md'],
+    ['git:commit skills/commit/SKILL.md', 'git:web skills/web/SKILL.md'],
+  ],
+])('a command %s', async (_, paths, ids) => {
+  const skills = Object.fromEntries(paths.map((path) => [path, `${named}${path}`]));
+
+  expect(await idsOf({ ...skills, 'commands/commit.md': 'Commits the changes.' })).toEqual(ids);
+});
