@@ -1,5 +1,6 @@
 import type { ModelRequest, ModelSettings, ToolSpec } from '../../model/model.js';
 import { isStrictSchema } from '../openai/schema.js';
+import { acceptedTools } from '../shared/tools/accepted-tools.js';
 import { toolParameters, withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, hasFields, isObject, type WireObject, wellFormed } from '../shared/wire.js';
 import { withCacheMarks } from './cache-marks.js';
@@ -39,7 +40,8 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
  */
 function toolOptions({ tools, toolChoice }: ModelRequest, { model, providerTools = {} }: CallTarget): WireObject {
   const defined = Object.entries(providerTools).map(([name, tool]) => providerTool(name, tool, model));
-  const functions = tools.filter(({ name }) => !Object.hasOwn(providerTools, name)).map(functionTool);
+  const own = tools.filter(({ name }) => !Object.hasOwn(providerTools, name));
+  const functions = acceptedTools(own, { provider: familyOf(model.provider) }, functionTool);
   if (defined.length + functions.length === 0) return {};
   const choice = typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.tool } : { type: toolChoice };
   return { tools: [...functions, ...defined], ...(toolChoice && { toolChoice: choice }) };

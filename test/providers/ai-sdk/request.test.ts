@@ -1,5 +1,5 @@
 import type { AiSdkModel, AiSdkOptions } from 'keelson/ai-sdk';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { AssistantPart, Message, ToolResultPart } from '../../../src/model/message.js';
 import type { ModelRequest } from '../../../src/model/model.js';
 import { call, scriptedModel } from '../../support/providers/ai-sdk-model.js';
@@ -237,6 +237,22 @@ describe('a tool result', () => {
 });
 
 describe('a call', () => {
+  test('leaves out a tool whose schema is invalid, with a warning', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const bad = { name: 'bad', description: '', inputSchema: { type: 'object', required: true } };
+    const good = {
+      name: 'good',
+      description: '',
+      inputSchema: { type: 'object', properties: {}, required: ['a', 'a'] },
+    };
+
+    const { tools } = await sent({ messages: [user], tools: [bad, good] });
+
+    expect(tools).toMatchObject([{ name: 'good', inputSchema: { required: ['a'] } }]);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('Tool "bad" is left out of requests to anthropic: ')]]);
+    warn.mockRestore();
+  });
+
   const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties: { a: {} } };
   const tools = [{ name: 'f', description: 'Does.', inputSchema: schema }];
   const { $schema, ...inputSchema } = schema;

@@ -13,8 +13,6 @@ export interface ToolRules {
   readonly logger?: Logger | undefined;
 }
 
-/** The number of left-out tools that a warning names. */
-const SHOWN = 20;
 /** The tools that a warning has named, by logger. */
 const warned = new WeakMap<Logger, Set<string>>();
 
@@ -36,10 +34,9 @@ export function acceptedTools(
   const { most = accepted.length } = rules;
   if (accepted.length <= most) return accepted;
   const names = tools.map(({ name }) => name).slice(-(accepted.length - most));
-  const shown = names.length > SHOWN ? `${names.slice(0, SHOWN).join(', ')}, …` : names.join(', ');
   warnOnce(
     rules,
-    `${rules.provider} accepts ${most} tools in a request, got ${accepted.length}. Left out: ${shown}. Offer fewer tools, or add \`toolSearch()\` of keelson/lifecycles.`,
+    `${rules.provider} accepts ${most} tools in a request, got ${accepted.length}. Left out: ${names.join(', ')}. Offer fewer tools, or add \`toolSearch()\` of keelson/lifecycles.`,
   );
   return accepted.slice(0, most);
 }

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../../internal/json.js';
 import { defined, isObject, textOr, type WireObject } from '../wire.js';
 import { toDraft2020 } from './draft-2020.js';
+import { targetOf, withReferences } from './references.js';
 
 const MAX_DEPTH = 20;
 /** Limit of all merged schemas, in characters. References can repeat the same subschema thousands of times. */
@@ -9,29 +10,49 @@ const MAX_WORK = 1_000_000;
 const NAME_WORK = 20;
 /** Limit in characters for the merged schema of one property, and for the schema in the description. */
 const MAX_TEXT = 10_000;
-/** Matches a reference into root keywords that the result does not contain. */
-const LOST_REFERENCE = /"\$ref":"#\/(?:allOf|anyOf|oneOf|not)\//;
+const known = new WeakMap<JsonSchema, WireObject>();
 
 /**
  * Returns the schema of a tool's arguments in the form that servers accept: an object without alternatives at its root.
- * The schema has the form of draft 2020-12. OpenAI and others refuse root alternatives. Their properties are merged, and required if every alternative requires
- * them.
+ * The schema has the form of draft 2020-12. OpenAI and others refuse root alternatives. Their properties are merged, and
+ * required if every alternative requires them.
  * The description quotes the removed keywords. Calls are still validated against the tool's own schema.
+ * Throws an OptionInvalidError if the schema does not match the meta-schema of draft 2020-12.
  */
 export function toolParameters(given: JsonSchema): WireObject {
-  const schema = withoutDialect(toDraft2020(given));
+  const parameters = known.get(given) ?? parametersOf(withoutDialect(toDraft2020(given)));
+  known.set(given, parameters);
+  return parameters;
+}
+
+function parametersOf(schema: JsonSchema): WireObject {
   const { $ref, allOf, anyOf, oneOf, enum: values, not, ...rest } = schema;
   const refused = defined({ $ref, allOf, anyOf, oneOf, enum: values, not });
   // OpenAI requires `properties`, even for a tool without arguments.
   if (Object.keys(refused).length === 0) return { properties: {}, ...schema, type: 'object' };
   const { properties, required } = new FieldCollector(schema).collect(schema, 0);
-  return defined({
+  const merged = defined({
     ...rest,
     type: 'object',
     description: [textOr(rest.description), inWords(refused)].filter((text) => text !== '').join('\n') || undefined,
-    properties: Object.fromEntries([...properties].map(([name, value]) => [name, withoutLostReference(value)])),
+    properties: Object.fromEntries(properties),
     required: required.size > 0 ? [...required] : undefined,
   });
+  return withReferences(merged, (reference) => keptReference(reference, schema, merged));
+}
+
+/** Matches the beginning of a reference into an alternative at the root. */
+const ALTERNATIVE = /^#(?:\/(?:allOf|anyOf|oneOf)\/\d+)+(?=\/properties\/)/;
+
+/**
+ * Returns the reference to the same schema after the alternatives are merged. Returns undefined if the schema has no place
+ * of its own any more.
+ */
+function keptReference(reference: string, before: WireObject, merged: WireObject): string | undefined {
+  const target = targetOf(before, reference);
+  if (target === undefined || targetOf(merged, reference) !== undefined) return reference;
+  const moved = reference.replace(ALTERNATIVE, '#');
+  return JSON.stringify(targetOf(merged, moved)) === JSON.stringify(target) ? moved : undefined;
 }
 
 /** Removes `$schema`, which Gemini refuses. */
@@ -42,10 +63,6 @@ export function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
 function inWords(refused: WireObject): string {
   const text = JSON.stringify(refused);
   return text.length <= 2 || text.length > MAX_TEXT ? '' : `The arguments must also match this JSON Schema: ${text}`;
-}
-
-function withoutLostReference(schema: unknown): unknown {
-  return LOST_REFERENCE.test(JSON.stringify(schema)) ? {} : schema;
 }
 
 /** The properties of an object and the names of its required properties. */
@@ -74,7 +91,11 @@ class FieldCollector {
     this.known.set(schema, NONE);
     const inner = (part: unknown) => this.collect(part, depth + 1);
     const { $ref, allOf, anyOf, oneOf } = schema;
-    const all = [ownFields(schema), inner(this.target($ref)), ...(Array.isArray(allOf) ? allOf.map(inner) : [])];
+    const all = [
+      ownFields(schema),
+      inner(targetOf(this.root, $ref)),
+      ...(Array.isArray(allOf) ? allOf.map(inner) : []),
+    ];
     const fields = this.together([...all, this.alternatives(anyOf, inner), this.alternatives(oneOf, inner)]);
     this.known.set(schema, fields);
     return fields;
@@ -106,28 +127,6 @@ class FieldCollector {
     }
     return new Map([...found].map(([name, different]) => [name, oneOfAll(different, keyword)]));
   }
-
-  private target(reference: unknown): unknown {
-    if (!textOr(reference).startsWith('#/')) return undefined;
-    return textOr(reference)
-      .slice(2)
-      .split('/')
-      .map((step) => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
-      .reduce<unknown>((node, step) => (isNode(node) && Object.hasOwn(node, step) ? node[step] : undefined), this.root);
-  }
-}
-
-/** Generated names such as `Page<Item>` are percent-encoded in references. */
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
-}
-
-function isNode(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null;
 }
 
 function ownFields({ properties, required }: WireObject): Fields {

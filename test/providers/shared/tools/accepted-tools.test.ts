@@ -39,6 +39,25 @@ describe('requests to OpenAI', () => {
     ]);
   });
 
+  test('are warned about with the names of all tools that are left out', () => {
+    const { lines } = openAI(Array.from({ length: 209 }, (_, index) => tool(`t${index}`)));
+    const left = Array.from({ length: 81 }, (_, index) => `t${128 + index}`);
+
+    expect(lines).toEqual([expect.stringContaining(`Left out: ${left.join(', ')}. Offer fewer tools`)]);
+  });
+
+  test('leave out a tool whose schema is invalid, with a warning that names the keyword', () => {
+    const { names, lines } = openAI([
+      tool('bad', { type: 'object', properties: { a: { type: 'text' } } }),
+      tool('good'),
+    ]);
+
+    expect(names).toEqual(['good']);
+    expect(lines).toEqual([
+      'warn: Tool "bad" is left out of requests to OpenAI: its schema cannot be sent: `properties.a.type` must be array, boolean, integer, null, number, object, string, or an array of these, got "text"',
+    ]);
+  });
+
   test('have neither `tools` nor `tool_choice` if every tool is left out', () => {
     expect(openAI([tool('a b')]).body).not.toHaveProperty('tools');
   });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../../../src/internal/json.js';
 import { toDraft2020 } from '../../../../src/providers/shared/tools/draft-2020.js';
 
@@ -58,4 +58,25 @@ test('returns an equal result for a repeated schema', () => {
   const schema = { properties: { a: { type: 'array' } } };
 
   expect(toDraft2020(schema)).toBe(toDraft2020(schema));
+});
+
+describe('a reference into a tuple of an older draft', () => {
+  test.each([
+    ['an entry', '#/properties/list/items/0', '#/properties/list/prefixItems/0'],
+    ['a schema inside an entry', '#/properties/list/items/0/items/1', '#/properties/list/prefixItems/0/prefixItems/1'],
+    ['the other entries', '#/properties/list/additionalItems', '#/properties/list/items'],
+    ['a property named items', '#/properties/items', '#/properties/items'],
+    ['an unknown keyword', '#/x-parts/items/0', '#/x-parts/items/0'],
+  ])('means %s afterwards too', (_title, before, after) => {
+    const list = { items: [{ items: [string, string] }], additionalItems: string };
+    const schema = { properties: { list, items: string, other: { $ref: before } }, 'x-parts': { items: [string] } };
+
+    expect(toDraft2020(schema)).toHaveProperty(['properties', 'other', '$ref'], after);
+  });
+
+  test('begins at the nearest schema with an id', () => {
+    const inside = { $id: 'https://a.example/b', items: [string], not: { $ref: '#/items/0' } };
+
+    expect(toDraft2020({ $defs: { inside } })).toHaveProperty(['$defs', 'inside', 'not', '$ref'], '#/prefixItems/0');
+  });
 });

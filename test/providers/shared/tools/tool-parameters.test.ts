@@ -70,9 +70,25 @@ describe('the schema of a tool, for servers that refuse root alternatives,', () 
       },
     ],
     [
-      'a reference into a removed keyword becomes an empty schema',
+      'a reference into a removed keyword moves with its schema',
       { anyOf: [{ properties: { a: text } }, { properties: { b: { $ref: '#/anyOf/0/properties/a' } } }] },
-      { properties: { a: text, b: {} } },
+      { properties: { a: text, b: { $ref: '#/properties/a' } } },
+    ],
+    [
+      'a reference from a definition into a removed keyword moves with its schema',
+      {
+        $defs: { list: { items: { $ref: '#/allOf/0/oneOf/0/properties/a/not' } } },
+        allOf: [{ oneOf: [{ properties: { a: { not: text } } }] }],
+      },
+      { $defs: { list: { items: { $ref: '#/properties/a/not' } } }, properties: { a: { not: text } } },
+    ],
+    [
+      'a reference to a schema that is merged with another is dropped',
+      {
+        properties: { a: text, b: { $ref: '#/allOf/0/properties/a', title: 'B' } },
+        allOf: [{ properties: { a: { minLength: 1 } } }],
+      },
+      { properties: { a: { allOf: [text, { minLength: 1 }] }, b: { title: 'B' } } },
     ],
     [
       'a reference may be percent-encoded',

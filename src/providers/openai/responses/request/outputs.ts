@@ -55,16 +55,27 @@ function textEntry(result: ToolResultPart): WireObject {
   return result.isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
 }
 
-/** Returns the tools that a tool search found, as an array or in `tools`. Tools of an agent become function tools. */
+/**
+ * Returns the tools that a tool search found, as an array or in `tools`. Tools of an agent become function tools. A tool
+ * with a schema that OpenAI refuses is left out.
+ */
 export function toolsFound(result: ToolResultPart): readonly WireObject[] {
   const given = dataIn(result);
   if (result.isError) return [];
-  return objectsIn(isObject(given) ? given.tools : given).map((tool) => {
-    if (!isObject(tool.inputSchema)) return tool;
-    const parameters = toolParameters(tool.inputSchema);
-    const { name, description } = tool;
-    return { type: 'function', name, description, parameters, strict: isStrictSchema(parameters) };
+  return objectsIn(isObject(given) ? given.tools : given).flatMap((tool) => {
+    const { name, description, inputSchema } = tool;
+    if (!isObject(inputSchema)) return [tool];
+    const { parameters } = parametersOf(inputSchema);
+    return parameters ? [{ type: 'function', name, description, parameters, strict: isStrictSchema(parameters) }] : [];
   });
+}
+
+function parametersOf(schema: WireObject): { readonly parameters?: WireObject } {
+  try {
+    return { parameters: toolParameters(schema) };
+  } catch {
+    return {};
+  }
 }
 
 /** Returns the reason of a denial. */
