@@ -1,24 +1,35 @@
 import type { JsonSchema } from '../../internal/json.js';
 import type { ModelResponse, ToolSpec } from '../../model/model.js';
+import { toDraft2020 } from '../shared/tools/draft-2020.js';
+import { toolParameters } from '../shared/tools/tool-parameters.js';
 import { isObject, objectsIn, type WireObject } from '../shared/wire.js';
+import { type Renames, renamed, withRenames } from './renamed-schema.js';
 
 /** The names that the API accepts for the properties of a tool's arguments. */
 const ACCEPTED = /^[a-zA-Z0-9_.-]{1,64}$/;
 const LONGEST = 64;
 
-/** The names of a tool's properties in requests, by the tool's own names. Contains only names that differ. */
-type Renames = ReadonlyMap<string, string>;
-
 const known = new WeakMap<JsonSchema, Renames>();
 
-/** Returns the schema with property names that the API accepts. Changes only the properties at the root. */
-export function withAcceptedProperties(schema: WireObject, renames: Renames): WireObject {
-  if (renames.size === 0) return schema;
-  const required = Array.isArray(schema.required)
-    ? schema.required.map((name) => renames.get(name) ?? name)
-    : schema.required;
-  const properties = isObject(schema.properties) ? renamed(schema.properties, renames) : schema.properties;
-  return { ...schema, properties, ...(required !== undefined && { required }) };
+const sent = new WeakMap<JsonSchema, WireObject>();
+
+/**
+ * Returns the parameters of a tool with property names that the API accepts. The API checks only the properties at the
+ * root.
+ */
+export function acceptedParameters(inputSchema: JsonSchema): WireObject {
+  const before = sent.get(inputSchema);
+  if (before !== undefined) return before;
+  const parameters = toolParameters(inputSchema);
+  const renames = renamesOf(inputSchema, parameters);
+  const accepted = renames.size === 0 ? parameters : renamedParameters(inputSchema, renames);
+  sent.set(inputSchema, accepted);
+  return accepted;
+}
+
+/** Renames the properties before the alternatives at the root are merged, because the description quotes them. */
+function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObject {
+  return withRenames(toolParameters(withRenames(toDraft2020(inputSchema), renames)), renames);
 }
 
 /** Returns the messages with the names of the request in the arguments of tool calls. */
@@ -47,7 +58,7 @@ export function withOwnArguments(response: ModelResponse, tools: readonly ToolSp
 }
 
 /** Returns the names that differ in requests. `parameters` is the schema of the tool as the request has it. */
-export function renamesOf(inputSchema: JsonSchema, parameters: WireObject): Renames {
+function renamesOf(inputSchema: JsonSchema, parameters: WireObject): Renames {
   const before = known.get(inputSchema);
   if (before !== undefined) return before;
   const names = isObject(parameters.properties) ? Object.keys(parameters.properties) : [];
@@ -79,8 +90,4 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
     const candidate = legal.slice(0, LONGEST - end.length) + end;
     if (!taken.has(candidate)) return candidate;
   }
-}
-
-function renamed(fields: WireObject, names: Renames): WireObject {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value]));
 }

@@ -2,12 +2,12 @@ import type { JsonSchema } from '../../internal/json.js';
 import type { Logger } from '../../internal/logger.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../model/model.js';
 import { acceptedTools } from '../shared/tools/accepted-tools.js';
-import { toolParameters, withoutDialect } from '../shared/tools/tool-parameters.js';
+import { withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } from '../shared/wire.js';
 import { withCacheMarks } from './cache-marks.js';
 import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
-import { renamesOf, withAcceptedProperties, withWireArguments } from './property-names.js';
+import { acceptedParameters, withWireArguments } from './property-names.js';
 import { outputSchema } from './schema.js';
 import { withKnownReferences, withSearchTool } from './tool-search.js';
 
@@ -110,8 +110,7 @@ function withTools(tools: readonly WireObject[], given: WireObject): readonly Wi
 }
 
 function wireTool({ name, description, inputSchema, deferred }: ToolSpec): WireObject {
-  const parameters = toolParameters(inputSchema);
-  const input_schema = withAcceptedProperties(parameters, renamesOf(inputSchema, parameters));
+  const input_schema = acceptedParameters(inputSchema);
   return wellFormed({ name, description, input_schema, ...(deferred && { defer_loading: true }) });
 }
 
