@@ -261,7 +261,11 @@ export function describeError(error: unknown): string {
       const text = message || errors?.map?.(describeError).join('; ') || name;
       if (text) return String(text);
     }
-    return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
+    // Other members of an object can contain the conversation.
+    const { message } = Object(error);
+    if (typeof message === 'string') return message;
+    if (typeof error === 'object' && error !== null) return `an object with ${Object.keys(error).join(', ')}`;
+    return String(error);
   } catch {
     return 'a value that cannot be shown';
   }

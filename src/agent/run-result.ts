@@ -100,12 +100,13 @@ export class OutputInvalidError extends RunError {
   readonly code = 'ERR_OUTPUT_INVALID';
   /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
   readonly text: string;
+  /** The problems with the answer. Not enumerable, because some libraries quote the answer in them. */
   readonly issues: readonly StandardIssue[];
 
   constructor(text: string, issues: readonly StandardIssue[], described: string) {
     super(`The answer does not match the output schema: ${described}`);
     this.text = text;
     this.issues = issues;
-    hideMembers(this, 'text');
+    hideMembers(this, 'text', 'issues');
   }
 }

@@ -65,6 +65,8 @@ export class ModelError extends RunError {
 
   constructor(model: string, cause: unknown) {
     super(`Model "${model}" failed: ${describeError(cause)}`, { cause });
+    // `console.error` does not call a getter. A thrown object without an error class can contain the whole request.
+    if (!(cause instanceof Error)) Object.defineProperty(this, 'cause', { get: () => cause });
     const hints = (cause ?? {}) as ModelFailureHints;
     this.model = model;
     this.status = typeof hints.status === 'number' ? hints.status : undefined;

@@ -54,10 +54,22 @@ describe('a ModelError', () => {
   });
 
   test.each<[object, string]>([
-    [{ stack: 'LAMP', code: 3 }, '{"stack":"LAMP","code":3}'],
+    [{ stack: 'LAMP', code: 3 }, 'an object with stack, code'],
     [{ stack: 'x', name: 'NoSpace' }, 'NoSpace'],
   ])('describes %j, which has a stack but is not an error', (cause, text) => {
     expect(new ModelError('m', cause).message).toBe(`Model "m" failed: ${text}`);
+  });
+
+  test.each<[string, object, string]>([
+    ['a message', { message: 'down', request: { messages: ['LAMP'] } }, 'down'],
+    ['no message', { request: { messages: ['LAMP'] }, answer: 'LAMP' }, 'an object with request, answer'],
+    ['a message that is not a string', { message: { text: 'LAMP' } }, 'an object with message'],
+  ])('does not show the members of a thrown object with %s', (_title, cause, text) => {
+    const error = new ModelError('m', cause);
+
+    expect(error.message).toBe(`Model "m" failed: ${text}`);
+    expect(error.cause).toBe(cause);
+    expect([inspect(error, { depth: 9 }), JSON.stringify(error), error.stack].join()).not.toContain('LAMP');
   });
 
   test('serializes to JSON with its message, code and usage, without the messages', () => {
@@ -66,7 +78,7 @@ describe('a ModelError', () => {
     expect(JSON.parse(JSON.stringify({ error: new ModelError('m', cause) }))).toEqual({
       error: {
         name: 'ModelError',
-        message: 'Model "m" failed: {"status":429,"retryAfterMs":5,"headers":{}}',
+        message: 'Model "m" failed: an object with status, retryAfterMs, headers',
         code: 'ERR_MODEL_FAILED',
         kind: 'rate-limit',
         ...{ model: 'm', status: 429, retryable: true, retryAfterMs: 5 },

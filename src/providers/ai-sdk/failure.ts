@@ -1,10 +1,13 @@
-import { describeError, hideMembers, KeelsonError } from '../../errors.js';
+import { describeError, KeelsonError } from '../../errors.js';
 import { ProviderError, unreadableBody } from '../shared/error.js';
 import { causesOf, isBadHeader, toProviderError } from '../shared/failure.js';
 import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
 /** Members of AI SDK errors with the messages of the request or with the response. */
-const CONVERSATION = ['requestBodyValues', 'responseBody', 'value', 'text'] as const;
+const CONVERSATION = ['requestBodyValues', 'responseBody', 'value', 'text', 'data', 'prompt'];
+
+/** Matches a message that quotes the response, such as "Type validation failed: Value: {…}". Its beginning does not. */
+const QUOTING = /^(JSON parsing failed|Type validation failed|Invalid response data)\b.*/s;
 
 const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid'];
 
@@ -34,14 +37,30 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
   });
 }
 
-/** Keeps the messages of the request out of logs, because an AI SDK error becomes the cause of a ProviderError. */
-function hideConversation(thrown: WireObject): void {
+/**
+ * Keeps the messages of the request and the response out of logs, because an AI SDK error becomes the cause of a
+ * ProviderError. The members stay readable.
+ */
+function hideConversation(thrown: unknown): void {
   for (const error of causesOf(thrown)) {
-    if (error instanceof Error) hideMembers(error, ...CONVERSATION.filter((name) => isHideable(error, name)));
+    if (!(error instanceof Error)) continue;
+    for (const name of CONVERSATION) if (isOwn(error, name)) Object.defineProperty(error, name, { enumerable: false });
+    shortenMessage(error);
+    const { errors } = error as Partial<AggregateError>;
+    if (Array.isArray(errors)) for (const inner of errors) hideConversation(inner);
   }
 }
 
-function isHideable(error: Error, name: PropertyKey): name is keyof Error {
+/** Removes the response from a message that quotes it, also in the stack. The message of `JSON.parse` quotes it too. */
+function shortenMessage(error: Error): void {
+  const { message, stack = '' } = error;
+  const short = error.name === 'SyntaxError' ? 'The text is not valid JSON.' : message.replace(QUOTING, '$1.');
+  if (short === message || !isOwn(error, 'message')) return;
+  Object.defineProperty(error, 'message', { value: short });
+  if (isOwn(error, 'stack')) Object.defineProperty(error, 'stack', { value: stack.replace(message, () => short) });
+}
+
+function isOwn(error: Error, name: string): boolean {
   return Object.getOwnPropertyDescriptor(error, name)?.configurable === true;
 }
 

@@ -60,6 +60,7 @@ describe.each(Object.entries(schemas))('structured output with %s', (name, outpu
     expect((error as { issues: { path: unknown[] }[] }).issues[0]?.path).toBeDefined();
     expect((error as RunError).messages).toHaveLength(4);
     expect(model.requests).toHaveLength(2);
+    expect([inspect(error, { depth: 9 }), JSON.stringify(error), String(error)].join()).not.toContain('cold');
   });
 
   test('sends the model the JSON Schema, if the schema can be converted', async () => {

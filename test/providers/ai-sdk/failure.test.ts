@@ -187,4 +187,40 @@ describe('logs of an error', () => {
       cause: { requestBodyValues: { messages: [{ content: expect.stringContaining('4711') }] } },
     });
   });
+
+  test.each<[string, Reply]>([
+    ['a response of another form', { json: { choices: [{ message: { content: 'the door code is 4711' } }] } }],
+    ['a response that is cut off', { status: 200, body: '{"choices":[{"message":{"content":"4711' }],
+    ['a refused call with data', { status: 400, json: { error: { message: 'Bad', param: '4711' } } }],
+  ])('of %s do not show the response', async (_title, reply) => {
+    const error = await failure(reply);
+
+    expect(error).toBeInstanceOf(ProviderError);
+    expect(shown(error)).not.toContain('4711');
+    const { cause } = error as { readonly cause: Error };
+    const { text, value, data, responseBody } = cause as unknown as Record<string, unknown>;
+    expect(JSON.stringify([text, value, data, responseBody])).toContain('4711');
+  });
+
+  test.each([
+    [
+      'a validation in a chunk',
+      'AI_TypeValidationError',
+      'Type validation failed: Value: {"a":"4711"}.\nError message: x',
+    ],
+    ['a validation with a context', 'AI_TypeValidationError', 'Type validation failed for a (b): Value: "4711".'],
+    ['invalid response data', 'AI_InvalidResponseDataError', 'Invalid response data: {"a":"4711"}.'],
+    ['a syntax error', 'SyntaxError', 'Unexpected token 4, "4711" is not valid JSON'],
+  ])('of %s do not show the response, also inside another error', async (_title, name, message) => {
+    const inner = Object.assign(new RangeError(message), { name, value: '4711' });
+    const cause = Object.assign(new AggregateError([inner], 'all failed'), { cause: inner });
+    const { error } = await call(scriptedModel('v3', [cause]), hello);
+
+    expect(shown(error)).not.toContain('4711');
+    expect(inner).toMatchObject({ name, value: '4711' });
+  });
 });
+
+function shown(error: unknown): string {
+  return [inspect(error, { depth: 9 }), JSON.stringify(error), (error as Error).message].join();
+}

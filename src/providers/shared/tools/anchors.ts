@@ -13,7 +13,7 @@ export function withAnchors(node: WireObject, root: WireObject): WireObject {
   const invalid = NAMES.filter((key) => node[key] !== undefined && !isValid(key, node[key]));
   if (invalid.length === 0) return node;
   const anchor = invalid.map((key) => anchorIn(node[key])).find((name) => name !== undefined && isReferred(name, root));
-  // In draft 4, `id` has this meaning. Otherwise it is no keyword, and stays.
+  // In draft 4, `id` has this meaning. Otherwise it is not a keyword, and stays.
   const dropped = Object.fromEntries(invalid.filter((key) => key !== 'id' || anchor).map((key) => [key, undefined]));
   return defined({ ...node, ...dropped, ...(anchor !== undefined && { $anchor: anchor }) });
 }

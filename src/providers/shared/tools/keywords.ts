@@ -62,7 +62,7 @@ const rules = new Map<string, ValueRule>([
   ],
 ]);
 
-/** An invalid value of a keyword that is no annotation. */
+/** The problem with a value that cannot be dropped. */
 export interface ValueProblem {
   readonly problem: string;
 }
