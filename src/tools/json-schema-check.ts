@@ -13,10 +13,17 @@ const WRAPPERS = new Set(
   additionalItems unevaluatedItems`.split(/\s+/),
 );
 
-/** Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. */
-export function compileJsonSchema(schema: JsonSchema): (input: unknown) => StandardResult<unknown> {
+/**
+ * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `formats: false`,
+ * the keyword `format` is an annotation and checks nothing.
+ */
+export function compileJsonSchema(
+  schema: JsonSchema,
+  { formats = true }: { readonly formats?: boolean } = {},
+): (input: unknown) => StandardResult<unknown> {
   const draft = draftOf(schema.$schema);
   const { copy, lookup } = resolveReferences(schema);
+  if (!formats) dropFormats(lookup);
   const steps = countSteps(Object.values(lookup));
   const errorsOf = (input: unknown, first: boolean) => {
     steps.left = MOST_STEPS;
@@ -49,6 +56,13 @@ function resolveReferences(schema: JsonSchema) {
     return { copy, lookup: dereference(copy) };
   } catch (error) {
     throw unusable(error);
+  }
+}
+
+/** A `format` that is not a string is a property of that name: the validator takes `dependencies` for a schema. */
+function dropFormats(lookup: Readonly<Record<string, Schema | boolean>>): void {
+  for (const node of Object.values(lookup)) {
+    if (typeof node === 'object' && typeof node.format === 'string') delete node.format;
   }
 }
 

@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../../internal/json.js';
-import { jsonSchemaChecker } from '../../tools/json-schema.js';
-import { draftOf, faultOfValue, issuesOf } from '../../tools/json-schema-check.js';
+import { compileJsonSchema, draftOf, faultOfValue, issuesOf } from '../../tools/json-schema-check.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import { isCheapCheck } from './check-cost.js';
-import { type CheckOutcome, CheckWorker } from './check-worker.js';
+import { type CheckOutcome, type CheckWorker, sharedWorker } from './check-worker.js';
 import { NotJsonError } from './json-pieces.js';
 import { isSmallSchema } from './schema-cost.js';
 
@@ -13,20 +12,19 @@ export type BoundedCheck = (
   signal?: AbortSignal,
 ) => StandardResult<unknown> | Promise<StandardResult<unknown>>;
 
-/** One worker for the checks of all servers. */
-const shared = new CheckWorker();
-
 /**
  * Returns a check for a schema of a server. A check on the main thread takes less than 100 ms. Every other check runs in
- * a worker thread with limits of time and memory; exceeding a limit is an issue.
+ * a worker thread with limits of time and memory; exceeding a limit is an issue. `format` is an annotation, as in draft
+ * 2020-12.
  */
-export function boundedCheck(schema: JsonSchema, worker: CheckWorker = shared): BoundedCheck {
-  const checkHere = jsonSchemaChecker(schema);
+export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {
+  let checkHere: ReturnType<typeof compileJsonSchema> | undefined;
   let isSmall: boolean | undefined;
   return (input, signal) => {
     isSmall ??= isSmallSchema(schema);
-    if (isSmall && isCheapCheck(schema, input)) return checkHere(input);
-    return checkThere(schema, input, { worker, signal });
+    if (!isSmall || !isCheapCheck(schema, input)) return checkThere(schema, input, { worker, signal });
+    checkHere ??= compileJsonSchema(schema, { formats: false });
+    return checkHere(input);
   };
 }
 

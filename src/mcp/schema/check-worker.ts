@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { createDeferred } from '../../internal/promise.js';
 import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
-import { untilAborted } from '../connection/request-time.js';
+import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { jsonPieces } from './json-pieces.js';
+import { Pace } from './pace.js';
 
 /** A check for the worker. */
 export interface CheckJob {
@@ -12,13 +12,19 @@ export interface CheckJob {
   readonly schema: string;
   readonly draft: SchemaDraft;
   readonly value: unknown;
+  /** True if the value is itself a schema, whose references are checked too. Only then is `format` enforced. */
+  readonly isSchema?: boolean;
   /** Ends the check, and the worker if the check is running. */
   readonly signal: AbortSignal | undefined;
 }
 
 /** The errors of the validator, or the reason why the check has no outcome. */
 export type CheckOutcome =
-  | { readonly errors: readonly ValidatorError[] }
+  | {
+      readonly errors: readonly ValidatorError[];
+      /** The first reference of a schema that points to nothing. */
+      readonly lost?: string | undefined;
+    }
   | { readonly fault: { readonly name: string; readonly message: string } }
   | Problem;
 
@@ -36,8 +42,6 @@ export interface CheckWorkerOptions {
   readonly fileOf?: () => URL;
 }
 
-/** Milliseconds of writing a value until other work gets the thread. */
-const WRITE_MS = 5;
 /** Milliseconds until a new worker must have loaded. */
 const START_MS = 20_000;
 const MAX_HEAP_MB = 256;
@@ -75,11 +79,12 @@ export class CheckWorker {
       });
     this.last = outcome.catch(() => {});
     // A check that waits for others settles at once when it is aborted.
-    return job.signal === undefined ? outcome : untilAborted(job.signal, outcome);
+    if (job.signal === undefined) return outcome;
+    return withOwnSignal(job.signal, (own) => untilAborted(own, outcome));
   }
 
   private async run(job: CheckJob): Promise<CheckOutcome> {
-    const { signal, schema, draft } = job;
+    const { signal, schema, draft, isSchema } = job;
     const { checkMs = 2_000 } = this.options;
     signal?.throwIfAborted();
     clearTimeout(this.idle);
@@ -100,7 +105,7 @@ export class CheckWorker {
       timer = setTimeout(late, checkMs);
       worker.once('message', outcome.resolve);
       await Promise.race([this.send(worker, job), outcome.promise]);
-      worker.postMessage({ schema, draft });
+      worker.postMessage({ schema, draft, isSchema });
       const settled = await outcome.promise;
       isDone = !('problem' in settled);
       return settled;
@@ -114,14 +119,13 @@ export class CheckWorker {
 
   /** Sends the value in pieces, so that a large value does not block the thread. */
   private async send(worker: Worker, { value, signal }: CheckJob): Promise<void> {
-    let since = performance.now();
+    const pace = new Pace();
     for (const piece of jsonPieces(value)) {
       worker.postMessage(piece);
-      if (performance.now() - since < WRITE_MS) continue;
-      await setImmediate();
+      if (!pace.isDue) continue;
+      await pace.rest();
       signal?.throwIfAborted();
       if (worker !== this.worker) return;
-      since = performance.now();
     }
   }
 
@@ -161,6 +165,9 @@ export class CheckWorker {
     this.worker = undefined;
   }
 }
+
+/** One worker for the checks of all servers. */
+export const sharedWorker = new CheckWorker();
 
 /** Returns the file beside this one. `import.meta.url` is undefined in CommonJS. */
 function workerFile(): URL {

@@ -13,12 +13,3 @@ export function patternCost(pattern: unknown, text: string): number {
   const isAnchored = plain.startsWith('^') && !plain.includes('|');
   return (pattern.length + 1) * (text.length + 1) ** (isAnchored ? Math.max(1, repeats) : repeats + 1);
 }
-
-/** Formats whose regular expression can take exponential time. */
-const SLOW_FORMATS = new Set(['url']);
-
-/** Returns an upper bound of the steps that the check of a `format` takes on a string. */
-export function formatCost(format: unknown, text: string): number {
-  if (typeof format !== 'string') return Infinity;
-  return SLOW_FORMATS.has(format) ? 2 ** Math.min(text.length, 60) : (text.length + 1) ** 2;
-}

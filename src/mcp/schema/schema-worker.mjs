@@ -1,6 +1,6 @@
 // Checks values in a worker thread. Tests run this file as it is, and the build copies it, so it is JavaScript.
 import { parentPort } from 'node:worker_threads';
-import { validate } from '@cfworker/json-schema';
+import { dereference, validate } from '@cfworker/json-schema';
 
 /** The main thread keeps 20 errors, after it has left out those that only repeat a nested error. */
 const MAX_ERRORS = 200;
@@ -23,17 +23,48 @@ parentPort?.on('message', (message) => {
 parentPort?.postMessage('ready');
 
 /**
- * @param {{ schema: string, draft: import('@cfworker/json-schema').SchemaDraft }} job
- * @param {string} value
+ * @param {{ schema: string, draft: import('@cfworker/json-schema').SchemaDraft, isSchema?: boolean }} job
+ * @param {string} text
  */
-function check({ schema, draft }, value) {
+function check(job, text) {
   try {
-    const { errors } = validate(JSON.parse(value), JSON.parse(schema), draft);
-    return { errors: errors.slice(0, MAX_ERRORS).map(shortened) };
+    const value = JSON.parse(text);
+    const schema = JSON.parse(job.schema);
+    const lookup = dereference(schema);
+    if (!job.isSchema) dropFormats(lookup);
+    const { errors } = validate(value, schema, job.draft, lookup);
+    const lost = job.isSchema && errors.length === 0 ? lostReference(dereference(value)) : undefined;
+    return { errors: errors.slice(0, MAX_ERRORS).map(shortened), lost };
   } catch (error) {
     const { name, message } = /** @type {Error} */ (error);
     return { fault: { name, message: message.slice(0, MAX_LENGTH) } };
   }
+}
+
+/** @typedef {Record<string, import('@cfworker/json-schema').Schema | boolean>} Lookup */
+
+/**
+ * As in `json-schema-check.ts`.
+ *
+ * @param {Lookup} lookup
+ */
+function dropFormats(lookup) {
+  for (const node of Object.values(lookup)) {
+    if (typeof node === 'object' && typeof node.format === 'string') delete node.format;
+  }
+}
+
+/**
+ * As in `json-schema-check.ts`.
+ *
+ * @param {Lookup} lookup
+ */
+function lostReference(lookup) {
+  for (const node of Object.values(lookup)) {
+    const { $ref, __absolute_ref__: uri = $ref } = typeof node === 'object' ? node : {};
+    if (uri !== undefined && lookup[uri] === undefined) return $ref;
+  }
+  return undefined;
 }
 
 /** @param {import('@cfworker/json-schema').OutputUnit} unit */

@@ -124,6 +124,40 @@ describe('a costly check', () => {
   });
 });
 
+describe('`format` is an annotation', () => {
+  const formats: readonly [format: string, value: string][] = [
+    ['date-time', '2026-01-01T10:00:00'],
+    ['time', '10:00'],
+    ['uuid', '0'.repeat(32)],
+    ['duration', '01:30:00'],
+    ['uri', '/path'],
+    ['regex', '(?i)abc'],
+    ['email', 'no address'],
+  ];
+  const schemaOf = (format: string) => ({
+    ...{ $defs: { date: { format } }, properties: { at: { $ref: '#/$defs/date' }, kind: { const: { format } } } },
+    ...{ dependencies: { format: ['at'] } },
+  });
+
+  test.each(formats)('on the main thread: %s', async (format, at) => {
+    const check = boundedCheck(schemaOf(format));
+
+    expect((await check({ at, kind: { format } })).issues).toBe(undefined);
+    expect((await check({ kind: {} })).issues).toHaveLength(1);
+    expect((await check({ format: 1 })).issues).toHaveLength(1);
+  });
+
+  test.each(formats)('in the worker: %s', async (format, at) => {
+    const worker = workerOf({ checkMs: 5_000 });
+    const check = boundedCheck({ ...schemaOf(format), uniqueItems: true, anyOf: [{ $anchor: 'a' }] }, worker);
+
+    expect((await check({ at, kind: { format }, list: words })).issues).toBe(undefined);
+    expect((await check({ kind: {}, list: words })).issues).not.toBe(undefined);
+    expect((await check({ format: 1, list: words })).issues).not.toBe(undefined);
+    expect(worker.isRunning).toBe(true);
+  });
+});
+
 describe('the worker', () => {
   test('starts for the first costly check only, and ends after a pause', async () => {
     const worker = workerOf({ checkMs: 5_000, idleMs: 20 });
