@@ -1,4 +1,4 @@
-import { isWithin, StepCount } from '../schema/step-count.js';
+import { Pace } from '../schema/pace.js';
 
 /** Requests one page of a list. */
 type PageRequest = (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
@@ -11,7 +11,7 @@ export interface ListReading {
   readonly field: string;
   readonly maxEntries: number;
   readonly maxPages: number;
-  /** Maximum size of all entries: the number of their values, and of the characters in their strings and names. */
+  /** Most characters of all entries as JSON. */
   readonly maxSize: number;
   readonly request: PageRequest;
   readonly warn: (problem: string) => void;
@@ -25,7 +25,7 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
   const { method, field, maxEntries, maxPages, maxSize, request, warn } = reading;
   const entries: unknown[] = [];
   const cursors = new Set<unknown>();
-  const size = new StepCount(maxSize);
+  let size = 0;
   let params = {};
   while (cursors.size < maxPages) {
     const { [field]: found, nextCursor } = await request(params);
@@ -35,7 +35,8 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
       warn(`${method} returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
       return entries.slice(0, maxEntries);
     }
-    if (Array.isArray(found) && !isWithin(() => size.addSize(found))) {
+    if (Array.isArray(found)) size += await charactersOf(found);
+    if (Array.isArray(found) && size > maxSize) {
       warn(`${method} returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
       return entries.slice(0, entries.length - found.length);
     }
@@ -52,4 +53,24 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
   }
   warn(`${method} has more than ${maxPages} pages; the rest is ignored (see \`limits.pages\`)`);
   return entries;
+}
+
+/** Returns the number of characters of the entries as JSON. Gives the thread to other work in between. */
+async function charactersOf(entries: readonly unknown[]): Promise<number> {
+  const pace = new Pace();
+  let length = 0;
+  for (const entry of entries) {
+    if (pace.isDue) await pace.rest();
+    length += charactersOfEntry(entry);
+  }
+  return length;
+}
+
+function charactersOfEntry(entry: unknown): number {
+  try {
+    return JSON.stringify(entry).length;
+  } catch {
+    // It is nested too deeply. Each level has at least two characters, and such an entry is not used.
+    return 0;
+  }
 }

@@ -4,6 +4,7 @@ import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import { isPackageRunner } from '../config/package-runner.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
+import type { ReadTools } from '../tools/tool-entries.js';
 import { Deadline } from '../transport/pausable-clock.js';
 import { ProcessTransport } from '../transport/process-transport.js';
 import { type Redact, RedactingTransport } from '../transport/redacting-transport.js';
@@ -11,6 +12,7 @@ import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { Connection, ConnectionOptions } from './connection.js';
+import { listTools } from './list-tools.js';
 import { requestError } from './request-error.js';
 import { untilAborted, withOwnSignal } from './request-time.js';
 import { loadSdk, type McpSdk } from './sdk-v1/load-sdk.js';
@@ -20,8 +22,7 @@ import { SdkConnection } from './sdk-v1/sdk-connection.js';
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
-  /** The entries of `tools/list` as the server sent them, unchecked. */
-  readonly entries: readonly unknown[];
+  readonly tools: ReadTools;
 }
 
 /** HTTP status of a successful response that is not an event stream. */
@@ -113,9 +114,9 @@ async function establish(
   try {
     const connection = await SdkConnection.open(sdk, transport, options);
     options.onStep('listing');
-    const entries = await connection.list('tools', { signal, limitMs: settings.timeouts.connectMs });
+    const tools = await listTools(connection, options, { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
-    return { connection, entries };
+    return { connection, tools };
   } catch (error) {
     endings.add(transport.close());
     throw signal.aborted ? signal.reason : connectError(definition.name, transport, error);

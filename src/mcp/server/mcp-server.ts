@@ -47,7 +47,7 @@ export class McpServer {
     this.ignored = host.ignored;
     this.context = { ...host, definition, hold, endings };
     this.offered = new ServerTools({
-      ...{ ...host, definition },
+      ...{ ...host, definition, hold },
       call: ({ name }, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
         const options = { signal, onProgress: progress, ...(limitMs !== undefined && { limitMs }) };

@@ -1,5 +1,7 @@
 import type { Connection, ServerContext } from '../connection/connection.js';
+import { listTools } from '../connection/list-tools.js';
 import type { Established } from '../connection/open-connection.js';
+import { withOwnSignal } from '../connection/request-time.js';
 import type { McpToolsDeltaEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
 import {
@@ -11,11 +13,13 @@ import {
   toMcpTool,
   toolCaller,
 } from '../tools/mcp-tool.js';
-import { patternsWithout, toolFilter } from '../tools/patterns.js';
-import { type McpToolSpec, readToolSpec } from '../tools/spec.js';
+import { patternsWithout } from '../tools/patterns.js';
+import type { McpToolSpec } from '../tools/spec.js';
+import type { ReadTools } from '../tools/tool-entries.js';
+import { Deadline } from '../transport/pausable-clock.js';
 
 /** Options of ServerTools. */
-export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit'> {
+export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold'> {
   readonly call: CallServer;
   readonly checkArguments: () => CheckArguments;
   /** Called when the offered tools have changed. */
@@ -27,6 +31,9 @@ type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
 
 /** Delay in milliseconds after a change notification. One reading of the list then covers several notifications. */
 const GATHER_MS = 100;
+/** After a reading, the next one waits this many times as long as the reading took. */
+const PAUSES = 10;
+const MAX_PAUSE_MS = 60_000;
 
 /**
  * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
@@ -35,26 +42,27 @@ const GATHER_MS = 100;
 export class ServerTools {
   tools: readonly McpTool[] = [];
   private connection: Connection | undefined = undefined;
+  /** Ends a reading of the list when the connection ends. */
+  private ending = new AbortController();
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
   /** The fingerprint of each tool when it was first seen. */
   private readonly firstSeen = new Map<string, string>();
   private readonly warned = new Set<string>();
   /** The names of tools whose description was reported as cut. */
   private readonly cut = new Set<string>();
-  private readonly isWanted: (name: string) => boolean;
   /** The timer of the next reading. Also set while the list is being read. */
   private timer: unknown = undefined;
   /** True if a change notification arrived after the last reading began. */
   private isStale = false;
+  /** The next reading does not begin before this time. */
+  private nextAt = 0;
 
-  constructor(private readonly options: ServerToolsOptions) {
-    const { includeTools, excludeTools } = options.definition;
-    this.isWanted = toolFilter(includeTools, excludeTools);
-  }
+  constructor(private readonly options: ServerToolsOptions) {}
 
-  begin({ connection, entries }: Established): void {
+  begin({ connection, tools }: Established): void {
     this.connection = connection;
-    this.offer(entries);
+    this.ending = new AbortController();
+    this.offer(tools);
     if (this.isStale) this.changed();
   }
 
@@ -74,6 +82,7 @@ export class ServerTools {
     this.timer = undefined;
     this.isStale = false;
     this.connection = undefined;
+    this.ending.abort();
     this.current = new Map();
     this.tools = [];
     this.options.onTools();
@@ -83,25 +92,47 @@ export class ServerTools {
   changed(): void {
     const { clock } = this.options.settings.system;
     this.isStale = true;
-    if (this.connection) this.timer ??= clock.setTimeout(() => void this.readAgain(), GATHER_MS);
+    const pauseMs = Math.max(GATHER_MS, this.nextAt - clock.now());
+    if (this.connection) this.timer ??= clock.setTimeout(() => void this.readAgain(), pauseMs);
   }
 
+  /** Reads the list again, and sets the pause until the next reading. A server may notify after each reading. */
   private async readAgain(): Promise<void> {
     const { connection } = this;
+    const { clock } = this.options.settings.system;
+    const began = clock.now();
     this.isStale = false;
     try {
-      const entries = await connection?.list('tools', {});
-      if (entries && this.connection === connection) this.offer(entries);
+      const tools = connection && (await this.read(connection));
+      if (tools && this.connection === connection) this.offer(tools);
     } catch (error) {
-      this.options.log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
+      if (this.connection === connection)
+        this.options.log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
     }
+    if (this.connection !== connection) return;
+    const ended = clock.now();
+    this.nextAt = ended + Math.min(PAUSES * (ended - began), MAX_PAUSE_MS);
     this.timer = undefined;
     if (this.isStale) this.changed();
   }
 
-  private offer(entries: readonly unknown[]): void {
+  private read(connection: Connection): Promise<ReadTools> {
+    const { definition, settings, hold } = this.options;
+    return withOwnSignal(this.ending.signal, async (signal, controller) => {
+      const limitMs = settings.timeouts.connectMs;
+      const limits = { what: `tool list of MCP server "${definition.name}"`, callMs: limitMs, totalMs: limitMs, hold };
+      const deadline = new Deadline(limits, (late) => controller.abort(late));
+      try {
+        return await listTools(connection, this.options, { signal });
+      } finally {
+        deadline.clear();
+      }
+    });
+  }
+
+  private offer(tools: ReadTools): void {
     const { definition, settings, log, onTools, emit } = this.options;
-    const delta = this.update(entries);
+    const delta = this.update(tools);
     onTools();
     if (delta.changed.length > 0) {
       const action = settings.pinTools ? 'no longer offered' : 'offered in their new form';
@@ -113,11 +144,12 @@ export class ServerTools {
     }
   }
 
-  private update(entries: readonly unknown[]): ToolsDelta {
+  private update({ specs, names, warnings }: ReadTools): ToolsDelta {
     const before = this.current;
-    const found = new Map<string, McpToolSpec>();
-    entries.forEach((entry, index) => void this.take(entry, index, found));
-    this.reportUnmatchedPatterns(entries);
+    const found = new Map(specs);
+    for (const warning of warnings) this.warnOnce(warning);
+    for (const spec of specs.values()) this.reportCut(spec);
+    this.reportUnmatchedPatterns(names);
     const changed = [...found.values()].filter((spec) => this.isChanged(spec)).map(({ name }) => name);
     if (this.options.settings.pinTools) for (const name of changed) found.delete(name);
     this.current = found;
@@ -134,33 +166,20 @@ export class ServerTools {
     };
   }
 
-  private take(entry: unknown, index: number, found: Map<string, McpToolSpec>): void {
-    const spec = readToolSpec(entry, this.options.settings.limits);
-    const shown = JSON.stringify(nameOf(entry)?.slice(0, 100)) ?? `number ${index}`;
-    if ('problem' in spec) this.warnOnce(`tool ${shown} is skipped: ${spec.problem}`);
-    else if (found.has(spec.name)) this.warnOnce(`tool ${shown} is skipped: another tool has this name`);
-    else if (this.isWanted(spec.name)) {
-      found.set(spec.name, spec);
-      this.reportCut(entry);
-    }
-  }
-
   /** Warns once about a tool whose description is longer than the limit. */
-  private reportCut(entry: unknown): void {
-    const { name, description } = entry as { readonly name: string; readonly description?: unknown };
+  private reportCut({ name, fullLength }: McpToolSpec): void {
     const { descriptionLength } = this.options.settings.limits;
-    if (typeof description !== 'string' || description.length <= descriptionLength || this.cut.has(name)) return;
+    if (fullLength <= descriptionLength || this.cut.has(name)) return;
     this.cut.add(name);
     this.options.log.write(
       'warn',
-      `the description of tool ${JSON.stringify(name.slice(0, 100))} has ${description.length} characters and is cut at ${descriptionLength}; raise \`limits.descriptionLength\``,
+      `the description of tool ${JSON.stringify(name.slice(0, 100))} has ${fullLength} characters and is cut at ${descriptionLength}; raise \`limits.descriptionLength\``,
     );
   }
 
   /** Warns about patterns that match no tool. With a typo in `excludeTools`, the tool to exclude would be offered. */
-  private reportUnmatchedPatterns(entries: readonly unknown[]): void {
+  private reportUnmatchedPatterns(names: readonly string[]): void {
     const { includeTools = [], excludeTools } = this.options.definition;
-    const names = entries.flatMap((entry) => nameOf(entry) ?? []);
     for (const pattern of patternsWithout(names, [...includeTools, ...excludeTools])) {
       this.warnOnce(`no tool matches ${JSON.stringify(pattern.slice(0, 100))} of \`includeTools\` or \`excludeTools\``);
     }
@@ -187,9 +206,4 @@ export class ServerTools {
     const { definition, call, log, checkArguments } = this.options;
     return { server: definition.name, call, checkArguments, warn: (problem) => log.write('warn', problem) };
   }
-}
-
-function nameOf(entry: unknown): string | undefined {
-  const { name } = (entry ?? {}) as { name?: unknown };
-  return typeof name === 'string' ? name : undefined;
 }

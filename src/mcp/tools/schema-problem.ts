@@ -1,26 +1,26 @@
 import { describeError } from '../../errors.js';
 import { isObject, type JsonSchema } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
-import { readJson } from '../../internal/read-json.js';
-import { compileJsonSchema, lostReference } from '../../tools/json-schema-check.js';
-import { isCompilable } from '../schema/schema-cost.js';
+import { compileJsonSchema, issuesOf, lostReference } from '../../tools/json-schema-check.js';
+import type { StandardIssue } from '../../tools/standard-schema.js';
+import { isCheapCheck } from '../schema/check-cost.js';
+import { type CheckWorker, sharedWorker } from '../schema/check-worker.js';
+import type { Pace } from '../schema/pace.js';
+import { isCompilable, isSmallSchema } from '../schema/schema-cost.js';
+
+const MAX_DEPTH = 64;
+/** Most steps of the check of a schema on the main thread. They take less than 40 ms. */
+const MOST_STEPS = 100_000;
 
 /**
- * Returns the problem with a tool's input schema, or undefined. A schema must describe an object, conform to the
- * meta-schema, and refer only to schemas inside itself. It may have `maxLength` characters of JSON and 64 levels.
+ * Returns the problem with a tool's input schema, or undefined. A schema must describe an object, have at most
+ * `maxLength` characters of JSON and 64 levels, and be compilable.
  */
-export function problemOfSchema(schema: unknown, maxLength: number): string | undefined {
+export function problemOfInput(schema: unknown, maxLength: number): string | undefined {
   if (!isObject(schema)) return 'its input schema must be an object';
   const tooLarge = problemOfSize(schema, maxLength);
-  if (tooLarge !== undefined) return tooLarge;
-  if (schema.type !== 'object')
-    return `its input schema must have the type "object", got ${JSON.stringify(schema.type)}`;
-  const [issue] = checkSchema(schema).issues ?? [];
-  if (issue !== undefined) {
-    const path = pathText((issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step)));
-    return `its input schema is invalid at \`${path}\`: ${issue.message}`;
-  }
-  return problemOfReferences(schema);
+  if (tooLarge !== undefined || schema.type === 'object') return tooLarge;
+  return `its input schema must have the type "object", got ${JSON.stringify(schema.type)}`;
 }
 
 /** Returns a problem if a schema is too long or nested too deeply, otherwise undefined. */
@@ -33,21 +33,72 @@ export function problemOfSize(schema: unknown, maxLength: number): string | unde
   }
   if (text.length > maxLength)
     return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
-  const read = readJson(text);
-  if ('problem' in read) return `its schema is refused: ${read.problem}`;
+  if (isDeeper(schema, MAX_DEPTH)) return `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`;
   if (!isObject(schema) || isCompilable(schema)) return undefined;
   return 'its schema is refused: it nests schemas with `$id`, or its names are too long for the number of its schemas';
 }
 
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+/**
+ * Returns the problem with the keywords or the references of an input schema, or undefined. Expects a schema of which
+ * `problemOfInput` is undefined. May hold the thread for more than 100 ms if the schema is large.
+ */
+export function problemOfContent(schema: JsonSchema): string | undefined {
+  const { issues } = checkSchema(schema);
+  return issues === undefined ? problemOfReferences(schema) : problemOfIssues(issues);
+}
+
+/** Options of `problemOfContentInTime`. */
+export interface SchemaCheck {
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+  readonly worker?: CheckWorker;
+}
+
+/**
+ * As `problemOfContent`, but rests between the stages, and checks a large schema in the worker. Rejects with the reason
+ * of the abort signal.
+ */
+export async function problemOfContentInTime(schema: JsonSchema, check: SchemaCheck): Promise<string | undefined> {
+  if (check.pace.isDue) await check.pace.rest();
+  const isCheap = isSmallSchema(schema) && isCheapCheck(META_SCHEMA, schema, MOST_STEPS);
+  if (!isCheap) return problemInWorker(schema, check);
+  const { issues } = checkSchema(schema);
+  if (check.pace.isDue) await check.pace.rest();
+  return issues === undefined ? problemOfReferences(schema) : problemOfIssues(issues);
+}
+
+async function problemInWorker(
+  schema: JsonSchema,
+  { signal, worker = sharedWorker }: SchemaCheck,
+): Promise<string | undefined> {
+  const outcome = await worker.check({ schema: META_TEXT, draft: '2020-12', value: schema, isSchema: true, signal });
+  if ('problem' in outcome) return `its input schema is refused: ${outcome.problem}`;
+  if ('fault' in outcome) return `its input schema is invalid: ${outcome.fault.message}`;
+  return problemOfIssues(issuesOf(outcome.errors)) ?? problemOfReference(outcome.lost);
+}
+
+function problemOfIssues([issue]: readonly StandardIssue[]): string | undefined {
+  if (issue === undefined) return undefined;
+  const path = pathText((issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step)));
+  return `its input schema is invalid at \`${path}\`: ${issue.message}`;
+}
+
 function problemOfReferences(schema: JsonSchema): string | undefined {
   try {
-    const lost = lostReference(schema);
-    return lost === undefined
-      ? undefined
-      : `its input schema has the \`$ref\` ${JSON.stringify(lost)}, which must refer to a schema inside it`;
+    return problemOfReference(lostReference(schema));
   } catch (error) {
     return `its input schema is invalid: ${describeError(error)}`;
   }
+}
+
+function problemOfReference(lost: string | undefined): string | undefined {
+  if (lost === undefined) return undefined;
+  return `its input schema has the \`$ref\` ${JSON.stringify(lost)}, which must refer to a schema inside it`;
 }
 
 const SCHEMA = { $ref: '#' };
@@ -90,5 +141,7 @@ const META_SCHEMA: JsonSchema = {
     uniqueItems: { type: 'boolean' },
   },
 };
+
+const META_TEXT = JSON.stringify(META_SCHEMA);
 
 const checkSchema = compileJsonSchema(META_SCHEMA);

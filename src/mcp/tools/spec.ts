@@ -4,13 +4,16 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolAnnotations } from '../../tools/tool.js';
 import type { McpLimits } from '../options.js';
-import { problemOfSchema, problemOfSize } from './schema-problem.js';
+import type { Pace } from '../schema/pace.js';
+import { problemOfContent, problemOfContentInTime, problemOfInput, problemOfSize } from './schema-problem.js';
 
 /** The validated definition of a server's tool. */
 export interface McpToolSpec {
   /** The server's own name of the tool. */
   readonly name: string;
   readonly description: string;
+  /** The length of the description before it was cut. */
+  readonly fullLength: number;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema | undefined;
   readonly annotations: ToolAnnotations | undefined;
@@ -21,17 +24,47 @@ export interface McpToolSpec {
 const MAX_NAME = 1_000;
 const MAX_TITLE = 200;
 
-/** Validates an entry of `tools/list`. Returns its definition, or the problem with it. */
-export function readToolSpec(entry: unknown, limits: McpLimits): McpToolSpec | { readonly problem: string } {
-  try {
-    return read(entry, limits);
-  } catch (error) {
-    // `JSON.stringify` throws if the entry is nested too deeply.
-    return { problem: describeError(error) };
-  }
+/** The definition of a tool, or the problem with it. */
+type SpecReading = McpToolSpec | { readonly problem: string };
+
+/**
+ * Validates an entry of `tools/list`. Returns its definition, or the problem with it. May hold the thread for more than
+ * 100 ms if the schema is large.
+ */
+export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
+  const stages = read(entry, limits);
+  let stage = stages.next();
+  while (!stage.done) stage = stages.next();
+  const spec = stage.value;
+  return 'problem' in spec ? spec : withProblem(spec, problemOfContent(spec.inputSchema));
 }
 
-function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly problem: string } {
+/**
+ * As `readToolSpec`, but rests between the stages, and checks a large schema in the worker. Rejects with the reason of
+ * the abort signal.
+ */
+export async function readToolSpecInTime(
+  entry: unknown,
+  limits: McpLimits,
+  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
+): Promise<SpecReading> {
+  const stages = read(entry, limits);
+  let stage = stages.next();
+  while (!stage.done) {
+    if (pace.isDue) await pace.rest();
+    stage = stages.next();
+  }
+  const spec = stage.value;
+  if ('problem' in spec) return spec;
+  return withProblem(spec, await problemOfContentInTime(spec.inputSchema, { pace, signal }));
+}
+
+function withProblem(spec: McpToolSpec, problem: string | undefined): SpecReading {
+  return problem === undefined ? spec : { problem };
+}
+
+/** Reads the fields of an entry. Yields between stages, each of which takes less than 50 ms. */
+function* read(entry: unknown, limits: McpLimits): Generator<undefined, SpecReading> {
   if (!isObject(entry)) return { problem: 'it must be an object' };
   const { name, inputSchema, outputSchema, title } = entry;
   // Some servers send null for a missing field.
@@ -41,18 +74,26 @@ function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly probl
     return { problem: `its name must be a string of 1 to ${MAX_NAME} characters` };
   if (typeof description !== 'string') return { problem: 'its description must be a string' };
   if (!isObject(annotations)) return { problem: 'its annotations must be an object' };
-  const problem = problemOfSchema(inputSchema, limits.schemaLength) ?? problemOfTask(entry);
+  const problem = problemOfInput(inputSchema, limits.schemaLength) ?? problemOfTask(entry);
   if (problem !== undefined) return { problem };
+  yield;
+  const isUsable = isObject(outputSchema) && problemOfSize(outputSchema, limits.schemaLength) === undefined;
+  const hash = createHash('sha256');
+  try {
+    for (const part of [[description, title, annotations], inputSchema, isUsable ? outputSchema : undefined]) {
+      yield;
+      hash.update(`${JSON.stringify(part, withSortedKeys)}\n`);
+    }
+  } catch (error) {
+    // `JSON.stringify` throws if a field is nested too deeply.
+    return { problem: describeError(error) };
+  }
   return {
-    name,
+    ...{ name, fullLength: description.length, inputSchema: inputSchema as JsonSchema },
     description: safeText(description, { maxLength: limits.descriptionLength }),
-    inputSchema: inputSchema as JsonSchema,
-    outputSchema:
-      isObject(outputSchema) && problemOfSize(outputSchema, limits.schemaLength) === undefined
-        ? outputSchema
-        : undefined,
+    outputSchema: isUsable ? outputSchema : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
-    fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations], withSortedKeys)),
+    fingerprint: hash.digest('base64'),
   };
 }
 
@@ -78,8 +119,4 @@ function readAnnotations(hints: Readonly<Record<string, unknown>>): ToolAnnotati
 /** Sorts the keys of objects, since some servers send them in a different order each time. */
 function withSortedKeys(_name: string, value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
 }
