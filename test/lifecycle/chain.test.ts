@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import * as keelson from '../../src/index.js';
 import { systemClock } from '../../src/internal/clock.js';
@@ -9,7 +9,7 @@ import { type ChainCores, compileChain } from '../../src/lifecycle/chain.js';
 import { compose } from '../../src/lifecycle/compose.js';
 import { wrapToolCallPoint } from '../../src/lifecycle/compose-points.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
-import { type HookRun, RunEnd, scopeOf } from '../../src/lifecycle/hook-run.js';
+import { type HookRun, hookRunOf, isAside, RunEnd, scopeOf } from '../../src/lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { registerLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../../src/lifecycle/run-context.js';
@@ -347,4 +347,22 @@ describe('the core', () => {
 
     expect([...new Set(imports)]).toEqual(['p-timeout']);
   });
+});
+
+it('a run whose signal is first read after its end does not listen to the agent', () => {
+  const agentStop = new Stop();
+  const end = new RunEnd(agentStop);
+  end.finish();
+  const listening = vi.spyOn(agentStop, 'onStop');
+
+  end.stopper();
+
+  expect(listening).not.toHaveBeenCalled();
+});
+
+it('a copy of this module, as each entry of the package has one, finds a run by the same keys', () => {
+  const run = {};
+
+  expect(hookRunOf({ [Symbol.for('keelson.run')]: run })).toBe(run);
+  expect([{ [Symbol.for('keelson.aside')]: true }, {}].map(isAside)).toEqual([true, false]);
 });
