@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { portable } from '../files/portable-command.js';
-import type { HookContent, HookSource } from '../files/source.js';
+import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookEffects, HookReading } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
@@ -75,6 +75,9 @@ export function readWithoutNotice(run: FinishedHook, rules: OutputRules): HookRe
   return readOutput(isAsyncNotice(first) ? { ...run, result: { ...result, stdout: rest.join('\n') } } : run, rules);
 }
 
+/** Names a file to which hooks of Claude Code write variables for later commands. */
+const VARIABLES_FILE = 'CLAUDE_ENV_FILE';
+
 /** Parses a hook file in the format of Claude Code. `dataVariable` names the data directory that only plugins get. */
 export function parseClaude(document: JsonMap, source: HookSource, dataVariable: string): HookContent {
   return parseEvents(document, source, {
@@ -94,6 +97,10 @@ function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): Ho
   const problem = problemOfEntry(entry, source, dataVariable);
   if (problem !== undefined) return problem;
   const { command, args, timeout, onFailure } = entry;
+  if (textsOf(entry).some((text) => text.includes(VARIABLES_FILE))) {
+    const message = `A hook names \`${VARIABLES_FILE}\`, which is not set here: variables that the hook writes for later commands are lost. Set them where the agent starts.`;
+    reportOn(source, { level: 'warning', code: 'variable-unsupported', message });
+  }
   // Without `args`, the command is a string for bash.
   const isText = args === undefined;
   return {
@@ -121,9 +128,14 @@ export function problemOfEntry(entry: JsonMap, { hasData }: HookSource, dataVari
     return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;
   }
   // A shell expands an unset variable to an empty string, so `rm -r "$CLAUDE_PLUGIN_DATA/cache"` would delete `/cache`.
-  const texts: unknown[] = [entry.command, ...(Array.isArray(args) ? args : [])];
-  const needsData = texts.some((text) => typeof text === 'string' && text.includes(dataVariable));
+  const needsData = textsOf(entry).some((text) => text.includes(dataVariable));
   return needsData && !hasData ? `it uses \`${dataVariable}\`, which only plugins get` : undefined;
+}
+
+/** The strings of the command line of an entry. */
+function textsOf({ command, args }: JsonMap): readonly string[] {
+  const texts: readonly unknown[] = [command, ...(Array.isArray(args) ? args : [])];
+  return texts.filter((text) => typeof text === 'string');
 }
 
 const DECISIONS = ['', 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];

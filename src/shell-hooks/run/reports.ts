@@ -2,7 +2,7 @@ import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
-import { eventNameOf } from '../dialects/list.js';
+import { eventNameOf, readsTranscripts } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { isGateEvent } from '../hook/event.js';
@@ -42,7 +42,10 @@ export class HookReports {
     if (launch === undefined || !this.isNew(`${hook.id} transcript`)) return;
     void mentionsTranscript(launch).then((isNamed) => {
       if (!isNamed) return;
-      const message = `Hook "${hook.name}" reads \`transcript_path\`, which is empty: set the option \`transcript: 'claude'\`.`;
+      const advice = readsTranscripts(hook)
+        ? "set the option `transcript: 'claude'`"
+        : `transcripts have the form of Claude Code only, and this is a hook of the format ${hook.dialect}`;
+      const message = `Hook "${hook.name}" reads \`transcript_path\`, which is empty: ${advice}.`;
       this.options.report({
         level: 'warning',
         code: 'transcript-missing',

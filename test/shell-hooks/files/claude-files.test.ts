@@ -157,3 +157,16 @@ test('denies a command line with very many variables in a short time', async () 
 
   expect(performance.now() - start).toBeLessThan(8_000);
 }, 20_000);
+
+test.each([
+  ['a command', command(`echo "export A=1" >> "\${CLAUDE_ENV_FILE:-/dev/null}"; touch ran`)],
+  ['an argument', command('sh', { args: ['-c', 'touch ran', '$CLAUDE_ENV_FILE'] })],
+  ['a condition', command('if [ -n "$CLAUDE_ENV_FILE" ]; then exit 2; fi; touch ran')],
+])('a hook that names CLAUDE_ENV_FILE in %s runs and causes one warning', async (_where, hook) => {
+  const hooks = claude({ UserPromptSubmit: [hook] });
+  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+
+  const warnings = hooks.status().diagnostics.filter(({ level }) => level === 'warning');
+  expect(warnings).toMatchObject([{ code: 'variable-unsupported', message: expect.stringContaining('is not set') }]);
+  expect(lab.has('ran')).toBe(true);
+});

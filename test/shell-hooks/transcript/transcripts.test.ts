@@ -98,17 +98,58 @@ describe('a transcript', () => {
   });
 
   test.each(['gemini', 'cursor', 'copilot'] as const)(
-    'causes no warning for a hook of %s, which never gets one',
+    'causes one warning for a hook of %s that names it, with and without transcripts',
     async (dialect) => {
       const hook = { ...sh('before_tool', ': transcript_path; cat >> events.jsonl'), dialect };
-      const known = { ...sh('before_tool', ': transcript_path'), name: 'known' };
-      const hooks = hooksIn(lab, { hooks: [hook, known] });
-      await hooks.runner.run('before_tool', { tool_name: 'look' });
+      for (const options of [{}, { transcript: 'claude' }] as const) {
+        const hooks = hooksIn(lab, { hooks: [hook], ...options });
+        await hooks.runner.run('before_tool', { tool_name: 'look' });
+        await hooks.runner.run('before_tool', { tool_name: 'look' });
 
-      const warned = () => hooks.status().diagnostics.filter(({ code }) => code === 'transcript-missing');
-      await expect.poll(() => warned().map(({ hook: name }) => name)).toEqual(['known']);
+        await expect
+          .poll(() => hooks.status().diagnostics)
+          .toMatchObject([{ code: 'transcript-missing', message: expect.stringContaining(dialect) }]);
+      }
     },
   );
+
+  test.each([
+    ['in a folder that `cd` enters', 'cd "$CLAUDE_PROJECT_DIR/sub" && node hook.cjs'],
+    ['without an extension', 'cd sub; bash hook'],
+    ['in a folder that a variable names', 'D="$CLAUDE_PROJECT_DIR/sub"; node "$D/hook.cjs"'],
+    ['in a folder with a default', `node "\${NOWHERE:-sub}/hook.cjs"`],
+    ['in the home folder', 'node ~/hook.cjs'],
+    ['after an option', 'node --require=./sub/hook.cjs -e 1'],
+    ['with a blank in its path', `node '$CLAUDE_PROJECT_DIR/a b/hook.cjs'`],
+  ])('is missing: the warning also finds a script %s', async (_where, text) => {
+    for (const path of ['sub/hook.cjs', 'sub/hook', '../home/hook.cjs', 'a b/hook.cjs'])
+      lab.write(path, '// reads transcript_path');
+    const hooks = claudeHooks(lab, { Stop: [command(text)] });
+    await agentWith(lab, hooks, { script: [says('One.')] }).agent.run('go');
+
+    const codes = () => hooks.status().diagnostics.map(({ code }) => code);
+    await expect.poll(codes).toContain('transcript-missing');
+  });
+
+  test.each(['cat > log.json', 'cat >>log.json', 'cat 2> "log.json"'])(
+    'is missing: a file that the hook writes causes no warning: %s',
+    async (text) => {
+      lab.write('log.json', '{"transcript_path":""}');
+      const hooks = claudeHooks(lab, { Stop: [command(text), command(': transcript_path')] });
+      await agentWith(lab, hooks, { script: [says('One.')] }).agent.run('go');
+      const warned = () => hooks.status().diagnostics.filter(({ code }) => code === 'transcript-missing');
+
+      await expect.poll(() => warned().map(({ hook }) => hook)).toEqual(['claude:Stop#2']);
+    },
+  );
+
+  test('is missing: a program without a shell that reads it causes the warning', async () => {
+    const path = lab.write('guard.sh', '#!/bin/sh\n# transcript_path\n');
+    const hooks = hooksIn(lab, { hooks: [{ event: 'before_tool', name: 'guard', command: path }] });
+    await hooks.runner.run('before_tool', { tool_name: 'look' });
+
+    await expect.poll(() => hooks.status().diagnostics).toMatchObject([{ code: 'transcript-missing' }]);
+  });
 
   test('is not written for a hook that is denied', async () => {
     lab.write('.keelson/hooks.json', JSON.stringify({ hooks: [records('before_agent')] }));
