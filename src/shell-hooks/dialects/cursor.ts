@@ -108,9 +108,10 @@ function argsOf({ fields }: DialectInputSource): unknown {
   return fields.flat?.tool_input;
 }
 
-/** Returns the first argument with one of these names that is a string. */
+/** Returns the first argument with one of these names that is a string. The arguments of the schema come first. */
 function argument(args: unknown, names: readonly string[]): string | undefined {
-  const found = isObject(args) ? names.map((name) => args[name]).find((value) => typeof value === 'string') : undefined;
+  const familiar = isObject(args) ? Object.entries(args).filter(([name]) => names.includes(name)) : [];
+  const found = familiar.map(([, value]) => value).find((value) => typeof value === 'string');
   return typeof found === 'string' ? found : undefined;
 }
 

@@ -9,6 +9,7 @@ import type { ModelResponse } from '../../model/model.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
+import { receivedArgs } from '../run/received-args.js';
 import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import { createSubagentGate, watchMoments } from './moment-hooks.js';
@@ -156,7 +157,8 @@ function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookPar
 
 function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
   return (call, next) => {
-    const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args: call.input });
+    const args = receivedArgs(call.tool, call.input);
+    const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args });
     if (hooks.length === 0) return next(call);
     return beforeTool(call, hooks, parts).then((judged) => {
       if ('run' in judged) return next(judged);

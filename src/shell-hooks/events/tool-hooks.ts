@@ -11,6 +11,7 @@ import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
+import { receivedArgs } from '../run/received-args.js';
 import { hookMessage, modelText } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
 import { afterToolFields, beforeToolFields, type CallRecord, idsOf, transcriptOf } from './event-fields.js';
@@ -30,9 +31,9 @@ export async function beforeTool(
       ...idsOf(run),
       transcript: transcriptOf(run, parts.runs.of(run)),
       tool: name,
-      args: call.input,
+      args: receivedArgs(call.tool, call.input),
       value: call.input,
-      describe: (args) => beforeToolFields({ id, name, args }),
+      describe: (input) => beforeToolFields({ id, name, args: receivedArgs(call.tool, input) }),
       rewrite: rewriteInput,
       signal: parts.runs.of(run).signalOf(run),
     },
@@ -121,8 +122,13 @@ export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: 
   // The tool did not run if a hook refused the call, or if the tool is unknown or the arguments are invalid.
   if (record === undefined || calls?.ran?.has(id) === false) return result;
   const isError = result.isError === true;
-  const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, args: record.args, isError });
-  return hooks.length === 0 ? result : judgeResult({ record, result, run }, hooks, parts);
+  const { name } = record;
+  const args = receivedArgs(
+    run.tools.find((tool) => tool.name === name),
+    record.args,
+  );
+  const hooks = parts.runner.matching({ event: 'after_tool', tool: name, args, isError });
+  return hooks.length === 0 ? result : judgeResult({ record: { id, name, args }, result, run }, hooks, parts);
 }
 
 interface FinishedCall {
