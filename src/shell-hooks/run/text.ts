@@ -12,9 +12,7 @@ export function shortText(text: string): string {
   return text.slice(0, LONGEST - end.length) + end;
 }
 
-/**
- * Returns a message of a hook to the model. The content is shortened, and cannot end or imitate another message.
- */
+/** Returns a message of a hook to the model. The content is shortened, and cannot end its frame or open another one. */
 export function hookMessage(hook: string, text: string, role: 'system' | 'user' = 'system'): Message {
   const source = escapeMarkup(safeText(hook)).replaceAll('"', '&quot;');
   return { role, content: `<hook-message source="hook:${source}">\n${modelText(text)}\n</hook-message>` };
@@ -22,33 +20,23 @@ export function hookMessage(hook: string, text: string, role: 'system' | 'user' 
 
 /**
  * Returns a string of a hook, shortened, for use in a message to the model. The string stays as the hook wrote it, except
- * for tags of Keelson's own messages and role names that could look like another speaker.
+ * for tags of `hook-message`.
  */
 export function modelText(text: string): string {
-  // Zero-width joiners inside a role name would hide it from `ROLE`.
-  return withoutFrames(safeText(shortText(text)).replace(/[\u200c\u200d]/g, ''))
-    .replace(ROLE, '$1&#58;')
-    .replace(/\[(?=\/?(?:INST|SYS(?:TEM)?(?:_PROMPT)?)\])/gi, '&#91;');
+  // Models may read full-width brackets like `<`.
+  return safeText(shortText(text)).replace(/[<\uff1c\ufe64]/g, (bracket, at: number, whole: string) =>
+    FRAME.test(plain(whole.slice(at + 1, at + 1 + LONGEST_TAG))) ? '&lt;' : bracket,
+  );
 }
 
-/** Matches the rest of a tag of Keelson's own messages, or of a token that separates the messages of a chat. */
-const FRAME = /^\s*\/?\s*(?:hook\W?message|system(?:\W?reminder)?(?=[\s>/]|$))|^\|\s*[a-z_]+\s*\|>/i;
-const LONGEST_TAG = 40;
+/** Matches the rest of a tag of the frame around each message. */
+const FRAME = /^\s*\/?\s*hook[\W_]?message/i;
+const LONGEST_TAG = 200;
 
-/** Escapes the bracket of each tag that could end or imitate a message. Models may read full-width brackets like `<`. */
-function withoutFrames(text: string): string {
-  return text.replace(/[<\uff1c\ufe64]/g, (bracket, at: number) => {
-    const rest = text.slice(at + 1, at + 1 + LONGEST_TAG).normalize('NFKC');
-    return FRAME.test(rest) ? '&lt;' : bracket;
-  });
+/** Returns the text without joiners and variation selectors, which nobody sees between two letters. */
+function plain(text: string): string {
+  return text.replace(/[\u200c\u200d]|\p{Variation_Selector}/gu, '').normalize('NFKC');
 }
-
-/**
- * Matches a role name with a colon at the start of a line, which could look like another speaker. Punctuation around
- * the name is allowed, as in Markdown headings and bold text.
- */
-const ROLE =
-  /^([^\p{L}\p{N}\n]*(?:system|user|assistant|human|tool|developer)[^\p{L}\p{N}\n:\uff1a\ufe55]{0,10}?)[ \t]*[:\uff1a\ufe55]/gimu;
 
 function escapeMarkup(text: string): string {
   const named = text.replaceAll('&', '&amp;');
