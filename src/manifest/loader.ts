@@ -8,6 +8,7 @@ import type { HookRegistry } from '../shell-hooks/hook/registry.js';
 import type { Skills } from '../skills/registry.js';
 import type { TrustGate } from '../trust/gate.js';
 import { ManifestParts } from './active/parts.js';
+import { Revocations } from './active/revocations.js';
 import type { ExtensionPackage } from './extension.js';
 import { ExtensionSet } from './extension-set.js';
 import { type ManifestOptions, resolveManifestOptions } from './options.js';
@@ -24,6 +25,7 @@ export class Manifests implements LifecycleLoader {
   readonly skills: Skills;
   private readonly parts: ManifestParts;
   private readonly set: ExtensionSet;
+  private readonly revocations: Revocations;
   private queue: Promise<unknown> = Promise.resolve();
   private isLoaded = false;
 
@@ -36,6 +38,7 @@ export class Manifests implements LifecycleLoader {
     this.skills = parts.skills;
     this.parts = parts;
     this.set = new ExtensionSet(settings, parts);
+    this.revocations = new Revocations(parts.gate.store, settings.workspaceDir);
   }
 
   /**
@@ -55,6 +58,7 @@ export class Manifests implements LifecycleLoader {
     }
     this.isLoaded = true;
     try {
+      host.use({ name: 'extension-approvals', beforeAgent: () => this.follow() });
       await this.parts.load(host);
       await this.reload();
     } catch (error) {
@@ -155,8 +159,13 @@ export class Manifests implements LifecycleLoader {
     return this.parts.redactor.logger(() => logger);
   }
 
+  /** A run does not begin with parts whose approval was revoked, also by another process. */
+  private async follow(): Promise<void> {
+    if (await this.revocations.areNew()) await this.reload();
+  }
+
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(work).finally(() => this.parts.diagnostics.flush());
+    const result = this.queue.then(() => this.revocations.during(work)).finally(() => this.parts.diagnostics.flush());
     this.queue = result.catch(() => {});
     return result;
   }

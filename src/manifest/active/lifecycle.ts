@@ -10,19 +10,19 @@ export interface ExtensionEffects {
   readonly excludedTools: ReadonlySet<string>;
 }
 
-/** Returns the lifecycle for these effects, or undefined if there are no effects. */
-export function extensionLifecycle({ contexts, excludedTools }: ExtensionEffects): AgentLifecycle | undefined {
-  if (contexts.length === 0 && excludedTools.size === 0) return undefined;
-  const text = contexts.join('\n\n');
+/** Returns the lifecycle for these effects, which may change during a run. */
+export function extensionLifecycle(current: () => ExtensionEffects): AgentLifecycle {
   return {
     name: 'extensions',
-    wrapModelCall:
-      contexts.length === 0
-        ? undefined
-        : (request, next) =>
-            next(isAside(request) ? request : { ...request, messages: withInstructions(request.messages, text) }),
-    beforeToolSelection:
-      excludedTools.size === 0 ? undefined : (tools) => tools.filter(({ name }) => !excludedTools.has(name)),
+    wrapModelCall(request, next) {
+      const text = current().contexts.join('\n\n');
+      if (text === '' || isAside(request)) return next(request);
+      return next({ ...request, messages: withInstructions(request.messages, text) });
+    },
+    beforeToolSelection(tools) {
+      const { excludedTools } = current();
+      return excludedTools.size === 0 ? undefined : tools.filter(({ name }) => !excludedTools.has(name));
+    },
   };
 }
 

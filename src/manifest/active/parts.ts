@@ -15,7 +15,7 @@ import { Redactor } from '../settings/redactor.js';
 import { ActiveExtensions } from './active-extensions.js';
 import { InstalledHooks } from './installed-hooks.js';
 import { InstalledServers } from './installed-servers.js';
-import { extensionLifecycle } from './lifecycle.js';
+import { type ExtensionEffects, extensionLifecycle } from './lifecycle.js';
 
 /** Creates and connects the gate, hooks, servers, skills and extension packages of one agent. */
 export class ManifestParts {
@@ -31,6 +31,7 @@ export class ManifestParts {
   private readonly logger = this.redactor.logger(() => this.target);
   readonly diagnostics = new DiagnosticLog(this.logger);
   private host: LoaderHost | undefined = undefined;
+  private effects: ExtensionEffects = { contexts: [], excludedTools: new Set() };
   private removeEffects: (() => void) | undefined = undefined;
 
   constructor(private readonly settings: ManifestSettings) {
@@ -67,12 +68,16 @@ export class ManifestParts {
     const active = this.active.list();
     const skills = active.flatMap(({ texts }) => texts.skills.map((entry) => this.redacted(entry)));
     this.skills.replace([...skills, ...this.standalone.entries]);
-    const effects = extensionLifecycle({
+    this.effects = {
       contexts: active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== ''),
       excludedTools: new Set(active.flatMap(({ extension }) => extension.excludedTools)),
-    });
-    if (effects === undefined) this.removeEffects?.();
-    this.removeEffects = effects && this.host?.use(effects, this.removeEffects);
+    };
+    const hasEffects = this.effects.contexts.length + this.effects.excludedTools.size > 0;
+    if (hasEffects) this.removeEffects ??= this.host?.use(extensionLifecycle(() => this.effects));
+    else {
+      this.removeEffects?.();
+      this.removeEffects = undefined;
+    }
   }
 
   private redacted(entry: SkillEntry): SkillEntry {

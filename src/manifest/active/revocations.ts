@@ -1,0 +1,45 @@
+import { realLocation } from '../../process/files/location.js';
+import type { TrustStore } from '../../trust/approvals/store.js';
+
+type Approvals = Awaited<ReturnType<TrustStore['list']>>;
+
+/** Notices that approvals of a workspace are gone, also if another process has revoked them. */
+export class Revocations {
+  private seen: Approvals | undefined = undefined;
+  private known: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly store: Pick<TrustStore, 'list'>,
+    private readonly workspaceDir: string,
+  ) {}
+
+  /** Returns true if an approval is gone since the last call. Reads the approval file only if it has changed. */
+  async areNew(): Promise<boolean> {
+    const { known } = this;
+    return (await this.look()) && [...known].some((digest) => !this.known.has(digest));
+  }
+
+  /** Notes the approvals before and after `work`, so that `areNew` finds one that is revoked in the meantime. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.look();
+    const before = this.known;
+    try {
+      return await work();
+    } finally {
+      await this.look();
+      this.known = new Set([...before, ...this.known]);
+      this.seen = undefined;
+    }
+  }
+
+  /** Returns false if the approvals are unchanged. If the file cannot be read, nothing is approved. */
+  private async look(): Promise<boolean> {
+    const approvals = await this.store.list().catch((): Approvals => []);
+    if (approvals === this.seen) return false;
+    const workspace = realLocation(this.workspaceDir);
+    const own = approvals.filter((approval) => approval.workspace === workspace);
+    this.seen = approvals;
+    this.known = new Set(own.map(({ digest }) => digest));
+    return true;
+  }
+}
