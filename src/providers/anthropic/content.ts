@@ -1,9 +1,9 @@
 import type { ContentPart } from '../../model/message.js';
-import { base64Of, type FileData, fileNote, fileOf, imageTypeOf, textIn } from '../shared/file-data.js';
+import { base64Of, type FileData, fileNote, fileOf, IMAGE_TYPE, imageTypeOf, textIn } from '../shared/file-data.js';
 import { defined, type WireObject } from '../shared/wire.js';
 import { fieldsOf } from './metadata.js';
 
-const IMAGE_TYPE = /^image\/(jpeg|png|gif|webp)$/i;
+const ACCEPTED = /^image\/(jpeg|png|gif|webp)$/i;
 
 /** Converts the content of a user message or a tool result into blocks. Drops blank text, which the API refuses. */
 export function toBlocks(content: string | readonly ContentPart[], model: string): readonly WireObject[] {
@@ -27,13 +27,15 @@ function fileBlock(file: FileData): WireObject {
   const block = (source: WireObject) =>
     isImage ? { type: 'image', source } : defined({ type: 'document', source, title: filename });
   if (data instanceof URL) {
-    return isImage || isPdf ? block({ type: 'url', url: data.href }) : note(file, `at ${data} cannot be shown here`);
+    return IMAGE_TYPE.test(mediaType) || isPdf
+      ? block({ type: 'url', url: data.href })
+      : note(file, `at ${data} cannot be shown here`);
   }
   const base64 = base64Of(file) ?? '';
   if (base64 === '') return note(file, 'is empty');
   // The API refuses an image with a wrong media type, so the type is detected from the data.
   const type = isImage ? (imageTypeOf(base64) ?? mediaType) : 'application/pdf';
-  if (isPdf || IMAGE_TYPE.test(type)) return block({ type: 'base64', media_type: type, data: base64 });
+  if (isPdf || ACCEPTED.test(type)) return block({ type: 'base64', media_type: type, data: base64 });
   const text = textIn(file);
   if (text?.trim()) return block({ type: 'text', media_type: 'text/plain', data: text });
   return note(file, text === undefined ? undefined : 'is empty');

@@ -4,6 +4,9 @@ import type { FilePart, ImagePart } from '../../model/message.js';
 /** Media types whose content is sent to a model as text. */
 export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
 
+/** The image types that OpenAI and Anthropic document. The type of an image at a URL is often unknown. */
+export const IMAGE_TYPE = /^image\/(?:jpe?g|png|gif|webp|\*)(?:;|$)/i;
+
 /** The first characters of image formats in base64. */
 const IMAGE_BEGINNINGS = [
   ['/9j/', 'image/jpeg'],

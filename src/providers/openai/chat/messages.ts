@@ -8,7 +8,7 @@ import type {
   ToolMessage,
 } from '../../../model/message.js';
 import { toArguments } from '../../shared/answer.js';
-import { fileNote, fileOf, TEXT_TYPE } from '../../shared/file-data.js';
+import { fileNote, fileOf, IMAGE_TYPE, TEXT_TYPE } from '../../shared/file-data.js';
 import { attachmentsOf, resultText } from '../../shared/tools/tool-result.js';
 import { type WireObject, wellFormed } from '../../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
@@ -83,15 +83,17 @@ function toolMessages(message: ToolMessage, model: string): readonly WireObject[
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
 }
 
-const ACCEPTED_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
+/** OpenAI documents WAV and MP3 as the formats of audio in a request. */
+const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?(?:wave?|mp3|mpeg)(?:;|$)/i;
+const PDF_TYPE = /^application\/pdf\b/i;
 
 /** A file type that the server refuses would fail every later request, so a note replaces the file. */
 function fileOrNote(part: ContentPart): ContentPart {
   if (part.type === 'text') return part;
   const file = fileOf(part);
   const isAddress = file.data instanceof URL;
-  const isAudio = /^audio\//i.test(file.mediaType);
-  if (ACCEPTED_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
+  const types = [IMAGE_TYPE, PDF_TYPE, ...(isAddress ? [] : [AUDIO_TYPE, TEXT_TYPE])];
+  if (types.some((type) => type.test(file.mediaType))) return part;
   const where = isAddress ? `at ${file.data} ` : '';
   return { type: 'text', text: fileNote(file, `${where}cannot be shown here`) };
 }

@@ -213,6 +213,10 @@ describe('tool messages', () => {
     ],
     [{ type: 'image', image: 'data:image/svg+xml,%3Csvg/%3E' }, 'of type image/svg+xml'],
     [{ type: 'image', image: new Uint8Array([60]), mediaType: 'image/svg+xml' }, 'of type image/svg+xml'],
+    [{ type: 'image', image: 'Qk0=', mediaType: 'image/bmp' }, 'of type image/bmp'],
+    [{ type: 'file', data: 'SUkq', mediaType: 'image/tiff', filename: 'a.tiff' }, '"a.tiff" of type image/tiff'],
+    [{ type: 'file', data: 'T2dnUw==', mediaType: 'audio/ogg' }, 'of type audio/ogg'],
+    [{ type: 'file', data: 'ZkxhQw==', mediaType: 'audio/flac' }, 'of type audio/flac'],
   ])(
     'replace an unsupported file with a note, since each further request would be refused (%#)',
     async (part, what) => {
@@ -227,6 +231,17 @@ describe('tool messages', () => {
       });
     },
   );
+
+  test.each<[ContentPart, string]>([
+    [{ type: 'image', image: PIXEL, mediaType: 'image/jpg' }, 'image_url'],
+    [{ type: 'image', image: 'https://example.org/a' }, 'image_url'],
+    [{ type: 'file', data: 'UklGRg==', mediaType: 'audio/x-wav' }, 'input_audio'],
+    [{ type: 'file', data: 'SUQz', mediaType: 'audio/mpeg' }, 'input_audio'],
+  ])('are followed by an image or sound of a documented type (%#)', async (part, type) => {
+    const messages = (await sent([{ role: 'tool', content: [result([part])] }])) as readonly object[];
+
+    expect(messages.at(-1)).toMatchObject({ role: 'user', content: [{ type: 'text' }, { type }] });
+  });
 
   test('are followed by one user message with all images and files', async () => {
     const image = { type: 'image' as const, image: PIXEL, mediaType: 'image/png' };

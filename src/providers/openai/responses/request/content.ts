@@ -1,9 +1,7 @@
 import type { ContentPart, FilePart, ImagePart } from '../../../../model/message.js';
-import { base64Of, type FileData, fileNote, fileOf, TEXT_TYPE, textIn } from '../../../shared/file-data.js';
+import { base64Of, type FileData, fileNote, fileOf, IMAGE_TYPE, TEXT_TYPE, textIn } from '../../../shared/file-data.js';
 import { defined, isObject, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { openaiOf } from '../metadata.js';
-
-const IMAGE = /^image\/(?!svg)/i;
 
 /** Converts the content of a user message. Drops blank text. */
 export function userContent(content: string | readonly ContentPart[]): readonly WireObject[] {
@@ -16,7 +14,7 @@ export function resultPart(part: ContentPart): WireObject {
   if (part.type === 'text') return contentPart(part);
   const file = fileOf(part);
   const isAddress = file.data instanceof URL;
-  const isAccepted = IMAGE.test(file.mediaType) || /^application\/pdf\b/i.test(file.mediaType);
+  const isAccepted = IMAGE_TYPE.test(file.mediaType) || /^application\/pdf\b/i.test(file.mediaType);
   if (isAccepted || (!isAddress && TEXT_TYPE.test(file.mediaType))) return contentPart(part);
   return { type: 'input_text', text: fileNote(file, `${isAddress ? `at ${file.data} ` : ''}cannot be shown here`) };
 }

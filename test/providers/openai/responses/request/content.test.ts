@@ -52,6 +52,8 @@ test.each([
     file('UEs=', 'application/zip', { filename: 'a.zip' }),
     'A file "a.zip" of type application/zip cannot be shown here.',
   ],
+  ['a bitmap', file('Qk0=', 'image/bmp'), 'A file of type image/bmp cannot be shown here.'],
+  ['sound', file('T2dnUw==', 'audio/ogg'), 'A file of type audio/ogg cannot be shown here.'],
   [
     'a text file by URL',
     file('https://a.example/1.txt', 'text/plain'),
