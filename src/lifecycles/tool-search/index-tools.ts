@@ -1,42 +1,72 @@
 import type MiniSearch from 'minisearch';
 import { isObject } from '../../internal/json.js';
 import type { ToolSpec } from '../../model/model.js';
+import type { Tool } from '../../tools/tool.js';
 
 /** Finds tools by words. Returns their names, the best match first. */
 export type FindTools = (query: string, most: number) => readonly string[];
 
-const MAX_DEPTH = 4;
+/** A tool of a request, with the metadata that the tools of the run have. */
+type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
 /** Builds an index of tools by their names, descriptions and argument names. Loads `minisearch` at the first call. */
-export async function indexTools(tools: readonly ToolSpec[]): Promise<FindTools> {
+export async function indexTools(tools: readonly IndexedTool[]): Promise<FindTools> {
   const { default: Search } = await import('minisearch');
   const index: MiniSearch = new Search({
     idField: 'name',
-    fields: ['name', 'description', 'args'],
+    fields: ['name', 'ownName', 'description', 'args'],
     tokenize: wordsOf,
     processTerm: (word) => stemOf(word),
     searchOptions: {
-      boost: { name: 4, args: 0.5 },
-      prefix: (word) => word.length > 3,
+      boost: { name: 4, ownName: 4, args: 0.5 },
+      prefix: (word) => word.length > 3 || UNSPACED.test(word),
       fuzzy: (word) => word.length > 4 && 0.2,
     },
   });
   index.addAll(
-    tools.map(({ name, description, inputSchema }) => ({ name, description, args: argumentsOf(inputSchema) })),
+    tools.map((tool) => {
+      const { name, description, inputSchema } = tool;
+      return { name, ownName: ownNameOf(tool), description, args: argumentsOf(inputSchema) };
+    }),
   );
-  const names = tools.map(({ name }) => name);
   return (query, most) => {
     const asked = new Set(query.split(/[\s,]+/));
-    const exact = names.filter((name) => asked.has(name));
+    const exact = tools.filter((tool) => asked.has(tool.name) || asked.has(ownNameOf(tool))).map(({ name }) => name);
     const ranked = index.search(query).map(({ id }) => String(id));
     return [...new Set([...exact, ...ranked])].slice(0, most);
   };
 }
 
-/** Splits names such as `listIssues`, `list_issues` and `list-issues` into words. */
+/** Returns the name that the MCP server gave the tool, if the name in requests does not contain it. */
+function ownNameOf(tool: IndexedTool): string {
+  const own = tool.metadata?.mcpTool;
+  return typeof own === 'string' && !tool.name.endsWith(own) ? own : '';
+}
+
+/** Characters of languages that are written without blanks, and of Korean, which adds endings to words. */
+const LETTERS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'].map(
+  (script) => `\\p{Script_Extensions=${script}}`,
+);
+const UNSPACED = new RegExp(`^[${LETTERS.join('')}]`, 'u');
+const RUNS = new RegExp(`[${LETTERS.join('')}]+|[^${LETTERS.join('')}]+`, 'gu');
+
+/**
+ * Splits names such as `listIssues`, `list_issues` and `list-issues` into words. Text without blanks is split into pairs of
+ * neighbouring characters.
+ */
 function wordsOf(text: string): string[] {
-  const spaced = text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2');
-  return spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  const spaced = text
+    .normalize('NFKC')
+    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2');
+  const words = spaced.split(/[^\p{L}\p{M}\p{N}]+/u);
+  return words.flatMap((word) => word.match(RUNS) ?? []).flatMap((run) => (UNSPACED.test(run) ? pairsIn(run) : [run]));
+}
+
+function pairsIn(run: string): readonly string[] {
+  const [first = '', ...rest] = run;
+  const before = [first, ...rest];
+  return rest.length === 0 ? [first] : rest.map((character, at) => `${before[at]}${character}`);
 }
 
 /** Removes the plural `s`, so that `issues` finds `get_issue`. */
@@ -45,11 +75,34 @@ function stemOf(word: string): string {
   return lower.length > 3 && lower.endsWith('s') && !lower.endsWith('ss') ? lower.slice(0, -1) : lower;
 }
 
-function argumentsOf(schema: unknown, depth = 0): string {
-  if (!isObject(schema) || depth > MAX_DEPTH) return '';
-  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
-  return [
-    ...properties.map(([name, inner]) => `${name} ${argumentsOf(inner, depth + 1)}`),
-    argumentsOf(schema.items, depth + 1),
-  ].join(' ');
+const MAX_DEPTH = 4;
+/** Keywords with schemas that can have properties of the same object. */
+const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
+
+/** Returns the names of the arguments, up to 4 levels deep, also behind alternatives and references. */
+function argumentsOf(schema: unknown): string {
+  const seen = new Set<unknown>();
+  const names: string[] = [];
+  const visit = (node: unknown, depth: number): void => {
+    if (!isObject(node) || depth > MAX_DEPTH || seen.has(node)) return;
+    seen.add(node);
+    for (const [name, inner] of Object.entries(isObject(node.properties) ? node.properties : {})) {
+      names.push(name);
+      visit(inner, depth + 1);
+    }
+    for (const key of ALTERNATIVES) for (const part of [node[key]].flat()) visit(part, depth);
+    visit(node.items, depth + 1);
+    visit(targetOf(schema, node.$ref), depth);
+  };
+  visit(schema, 0);
+  return names.join(' ');
+}
+
+function targetOf(root: unknown, reference: unknown): unknown {
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;
+  const steps = reference.slice(2).split('/');
+  return steps.reduce<unknown>((node, step) => {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    return isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined;
+  }, root);
 }

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { indexTools } from '../../../src/lifecycles/tool-search/index-tools.js';
+import type { ToolSpec } from '../../../src/model/model.js';
+
+function tool(name: string, description = '', inputSchema: ToolSpec['inputSchema'] = { type: 'object' }): ToolSpec {
+  return { name, description, inputSchema };
+}
+
+const others = Array.from({ length: 40 }, (_, at) => tool(`alpha_${at}`, `Does alpha number ${at}.`));
+
+/** Returns the names of the tools that a search finds, the best match first. */
+async function found(query: string, ...tools: readonly ToolSpec[]): Promise<readonly string[]> {
+  return (await indexTools([...others, ...tools]))(query, 5);
+}
+
+describe('a search finds a word in a language without blanks:', () => {
+  const tools = [
+    tool('tickets', '查询12306余票信息。返回车次列表。'),
+    tool('translate', '文章を翻訳するツール'),
+    tool('weather', '날씨를 조회합니다'),
+    tool('trains', 'ค้นหาตั๋วรถไฟ'),
+  ];
+
+  test.each([
+    ...['余票', '查询', '查询余票', '车次', '12306'].map((query) => [query, 'tickets']),
+    ...['翻訳', '文章', 'ツール', '文章を翻訳', '翻'].map((query) => [query, 'translate']),
+    ...['날씨', '날씨를', '조회'].map((query) => [query, 'weather']),
+    ...['รถไฟ', 'ตั๋ว'].map((query) => [query, 'trains']),
+  ])('%s', async (query = '', name) => {
+    expect(await found(query, ...tools)).toEqual([name]);
+  });
+
+  test('a word without a match finds nothing', async () => {
+    expect(await found('地図', ...tools)).toEqual([]);
+  });
+});
+
+describe('a search finds a tool by the name of an argument', () => {
+  const gearbox = { type: 'object', properties: { gearbox: {} } };
+
+  test.each<[string, ToolSpec['inputSchema']]>([
+    ['behind anyOf', { properties: { filter: { anyOf: [gearbox, { type: 'null' }] } } }],
+    ['behind a reference', { properties: { f: { $ref: '#/$defs/a~1b' } }, $defs: { 'a/b': gearbox } }],
+    ['behind alternatives at the root', { oneOf: [{ allOf: [gearbox] }, { type: 'null' }] }],
+    ['in the items of an array', { properties: { list: { items: { $ref: '#/properties/one' } }, one: gearbox } }],
+    [
+      'in a recursive schema',
+      { properties: { again: { $ref: '#/$defs/a' } }, $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, gearbox] } } },
+    ],
+  ])('%s', async (_title, schema) => {
+    expect(await found('gearbox', tool('get', 'Gets.', { type: 'object', ...schema }))).toEqual(['get']);
+  });
+});
+
+describe('a search finds a tool of an MCP server by the name that the server gave it:', () => {
+  test.each([
+    ['mcp__few__3f2a1b', '翻訳', '翻訳'],
+    ['mcp__few__gr_e_messen', 'größe_messen', 'größe_messen'],
+    ['mcp__few__9d8c', 'createInvoice', 'invoice'],
+  ])('%s', async (name, mcpTool, query) => {
+    expect(await found(query, { ...tool(name), metadata: { mcpServer: 'few', mcpTool } } as ToolSpec)).toEqual([name]);
+  });
+});
