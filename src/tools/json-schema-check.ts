@@ -14,16 +14,16 @@ const WRAPPERS = new Set(
 );
 
 /**
- * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `formats: false`,
- * the keyword `format` is an annotation and checks nothing.
+ * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `isLenient`,
+ * `format` checks nothing and `nullable` allows null.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
-  { formats = true }: { readonly formats?: boolean } = {},
+  { isLenient = false }: { readonly isLenient?: boolean } = {},
 ): (input: unknown) => StandardResult<unknown> {
   const draft = draftOf(schema.$schema);
   const { copy, lookup } = resolveReferences(schema);
-  if (!formats) dropFormats(lookup);
+  if (isLenient) relax(lookup);
   const steps = countSteps(Object.values(lookup));
   const errorsOf = (input: unknown, first: boolean) => {
     steps.left = MOST_STEPS;
@@ -38,6 +38,25 @@ export function compileJsonSchema(
       return { issues: [{ message: faultOfValue(error), path: [] }] };
     }
   };
+}
+
+/**
+ * Copies a schema for checks of its parts. `passes` takes a part of `root`. The caller bounds the steps of each check.
+ * Throws OptionInvalidError if the schema is invalid.
+ */
+export function compileParts(schema: JsonSchema) {
+  const draft = draftOf(schema.$schema);
+  const { copy, lookup } = resolveReferences(schema);
+  relax(lookup);
+  const passes = (part: unknown, value: unknown) => {
+    try {
+      return validate(value, part as Schema | boolean, draft, lookup).valid;
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+      return false;
+    }
+  };
+  return { root: copy as JsonSchema, passes };
 }
 
 /** Returns the first unresolvable `$ref`, or undefined. Throws OptionInvalidError if the schema is invalid. */
@@ -59,10 +78,17 @@ function resolveReferences(schema: JsonSchema) {
   }
 }
 
-/** A `format` that is not a string is a property of that name: the validator takes `dependencies` for a schema. */
-function dropFormats(lookup: Readonly<Record<string, Schema | boolean>>): void {
+/**
+ * Makes `format` an annotation, and lets `nullable` of OpenAPI allow `null`. A `format` that is not a string is a property
+ * of that name: the validator takes `dependencies` for a schema.
+ */
+function relax(lookup: Readonly<Record<string, Schema | boolean>>): void {
   for (const node of Object.values(lookup)) {
-    if (typeof node === 'object' && typeof node.format === 'string') delete node.format;
+    if (typeof node !== 'object') continue;
+    if (typeof node.format === 'string') delete node.format;
+    if (node.nullable !== true) continue;
+    if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
+    if (node.enum !== undefined) node.enum = [...node.enum, null];
   }
 }
 

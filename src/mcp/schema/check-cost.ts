@@ -22,7 +22,12 @@ interface Place {
  * Expects a schema of which `isSmallSchema` is true.
  */
 export function isCheapCheck(schema: JsonSchema, value: unknown, mostSteps = MOST_STEPS): boolean {
-  return isWithin(() => visit(schema, value, { root: schema, steps: new StepCount(mostSteps), depth: 1 }));
+  return isWithin(() => countSteps(schema, value, { root: schema, steps: new StepCount(mostSteps) }));
+}
+
+/** Adds the steps of checking a value against a part of a schema. Throws a RangeError at the limit of `steps`. */
+export function countSteps(part: unknown, value: unknown, { root, steps }: Omit<Place, 'depth'>): void {
+  visit(part, value, { root, steps, depth: 1 });
 }
 
 function visit(schema: unknown, value: unknown, at: Place): void {

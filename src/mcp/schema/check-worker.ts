@@ -12,7 +12,7 @@ export interface CheckJob {
   readonly schema: string;
   readonly draft: SchemaDraft;
   readonly value: unknown;
-  /** True if the value is itself a schema, whose references are checked too. Only then is `format` enforced. */
+  /** True if the value is itself a schema, whose references are checked too. The leniency for servers does not apply to it. */
   readonly isSchema?: boolean;
   /** Ends the check, and the worker if the check is running. */
   readonly signal: AbortSignal | undefined;

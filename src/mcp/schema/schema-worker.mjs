@@ -31,7 +31,7 @@ function check(job, text) {
     const value = JSON.parse(text);
     const schema = JSON.parse(job.schema);
     const lookup = dereference(schema);
-    if (!job.isSchema) dropFormats(lookup);
+    if (!job.isSchema) relax(lookup);
     const { errors } = validate(value, schema, job.draft, lookup);
     const lost = job.isSchema && errors.length === 0 ? lostReference(dereference(value)) : undefined;
     return { errors: errors.slice(0, MAX_ERRORS).map(shortened), lost };
@@ -48,9 +48,13 @@ function check(job, text) {
  *
  * @param {Lookup} lookup
  */
-function dropFormats(lookup) {
+function relax(lookup) {
   for (const node of Object.values(lookup)) {
-    if (typeof node === 'object' && typeof node.format === 'string') delete node.format;
+    if (typeof node !== 'object') continue;
+    if (typeof node.format === 'string') delete node.format;
+    if (node.nullable !== true) continue;
+    if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
+    if (node.enum !== undefined) node.enum = [...node.enum, null];
   }
 }
 

@@ -1,83 +1,87 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
+import { patternCost } from '../schema/pattern-cost.js';
+import { StepCount } from '../schema/step-count.js';
+import { toType, typesOf } from './convert-value.js';
+import { partsOf, type SchemaParts } from './schema-parts.js';
 
 /** Limit of visited schemas and of their members. Nested references could otherwise take exponential time. */
 const MOST_STEPS = 50_000;
-const NUMBER = /^\s*-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
+/** Limit of the steps of all checks of branches. */
+const MOST_CHECK_STEPS = 25_000;
 
-type JsonType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | 'array' | 'object';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Converts arguments to the types that the schema expects: numbers, booleans, arrays and objects that were sent as
- * strings, and strings that were sent as numbers or booleans. Removes `null` values of optional properties, and unknown
- * properties if the schema forbids them. Returns `input` itself if nothing changes. Checks nothing.
+ * Converts arguments to what the schema accepts: numbers, booleans, arrays and objects that were sent as strings, and
+ * strings that were sent as numbers or booleans. Removes `null` values of optional properties, and unknown properties if
+ * the schema forbids them. Of a union, takes the first branch whose converted value passes its check. Returns `input`
+ * itself if nothing changes.
  */
 export function coerceArguments(schema: JsonSchema, input: unknown): unknown {
   try {
-    return new Coercion(schema).value(schema, input);
+    const parts = partsOf(schema);
+    return new Coercion(parts).value(parts.root, input);
   } catch (error) {
-    // Also a schema that is nested too deeply for the stack.
-    if (error instanceof RangeError) return input;
+    // A step limit, a schema that is nested too deeply for the stack, or an invalid pattern.
+    if (error instanceof RangeError || error instanceof SyntaxError) return input;
     throw error;
   }
 }
 
-/** Thrown after `MOST_STEPS`. */
-class StepsExceededError extends RangeError {}
-
 class Coercion {
-  private steps = 0;
+  private readonly steps = new StepCount(MOST_STEPS);
+  private readonly checkSteps = new StepCount(MOST_CHECK_STEPS);
 
-  constructor(private readonly root: JsonSchema) {}
+  constructor(private readonly parts: SchemaParts) {}
 
   value(node: unknown, value: unknown): unknown {
-    this.count(1);
+    this.steps.add(1);
     if (!isObject(node)) return value;
-    this.countMembers(node);
+    this.steps.add(listOf(node.enum).length + listOf(node.type).length + listOf(node.required).length);
     // A string may be read as JSON.
-    if (typeof value === 'string') this.count(value.length / 100);
-    const referred = typeof node.$ref === 'string' ? this.value(this.resolve(node.$ref), value) : value;
+    if (typeof value === 'string') this.steps.add(value.length / 100);
+    const referred = typeof node.$ref === 'string' ? this.value(this.parts.resolve(node.$ref), value) : value;
     const combined = listOf(node.allOf).reduce((now, part) => this.value(part, now), referred);
-    const chosen = this.alternative(node, combined);
+    const chosen = [node.anyOf, node.oneOf].reduce(
+      (now, branches) => this.alternative(listOf(branches), now),
+      combined,
+    );
     return this.members(node, toType(typesOf(node), chosen));
   }
 
-  /** Applies the branch of `anyOf` and `oneOf` that fits, or the first that fits after a conversion. */
-  private alternative(node: Fields, value: unknown): unknown {
-    const branches = [...listOf(node.anyOf), ...listOf(node.oneOf)];
-    if (branches.length === 0) return value;
-    const fitting = branches.filter((branch) => this.fits(branch, value));
-    // With several branches for objects, only the check can tell which one is meant.
-    if (fitting.length > 0) return fitting.length === 1 ? this.value(fitting[0], value) : value;
+  /** Returns the value itself if it passes a branch. Otherwise the first conversion that passes its branch. */
+  private alternative(branches: readonly unknown[], value: unknown): unknown {
+    if (branches.some((branch) => this.passes(branch, value))) return value;
     for (const branch of branches) {
       const converted = this.value(branch, value);
-      if (converted !== value && this.fits(branch, converted)) return converted;
+      if (converted !== value && this.passes(branch, converted)) return converted;
     }
     return value;
   }
 
   private members(node: Fields, value: unknown): unknown {
     if (Array.isArray(value)) return this.entries(node, value);
-    return isObject(value) && isObject(node.properties) ? this.properties(node, node.properties, value) : value;
+    return isObject(value) ? this.properties(node, value) : value;
   }
 
-  private entries(node: Fields, value: readonly unknown[]): unknown {
-    const { items, prefixItems } = node;
+  private entries({ items, prefixItems, additionalItems }: Fields, value: readonly unknown[]): unknown {
     const first = Array.isArray(prefixItems) ? prefixItems : listOf(items);
-    const rest = isObject(items) ? items : undefined;
+    const rest = Array.isArray(items) ? additionalItems : items;
+    if (first.length === 0 && !isObject(rest)) return value;
     const converted = value.map((entry, index) => this.value(first[index] ?? rest, entry));
     return converted.some((entry, index) => entry !== value[index]) ? converted : value;
   }
 
-  private properties(node: Fields, schemas: Fields, value: Fields): unknown {
+  private properties(node: Fields, value: Fields): unknown {
+    if (!MEMBER_KEYWORDS.some((keyword) => keyword in node)) return value;
     const required = new Set(listOf(node.required));
-    const isClosed = forbidsOthers(node);
     let isChanged = false;
     const kept = Object.entries(value).flatMap(([name, before]) => {
-      const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
-      const isUnknown = schema === undefined && isClosed;
-      const isAbsent = before === null && schema !== undefined && !required.has(name) && !this.fits(schema, null);
-      const after = isUnknown || isAbsent ? undefined : this.value(schema, before);
+      const schemas = this.schemasOf(node, name);
+      const isUnknown = schemas === undefined;
+      const isAbsent = before === null && !required.has(name) && !schemas?.every((schema) => this.passes(schema, null));
+      const after =
+        isUnknown || isAbsent ? undefined : schemas.reduce((now, schema) => this.value(schema, now), before);
       isChanged ||= after !== before;
       return isUnknown || isAbsent ? [] : [[name, after] as const];
     });
@@ -85,120 +89,53 @@ class Coercion {
     return isChanged ? Object.fromEntries(kept) : value;
   }
 
-  /** True if the type of the value is allowed. Of the members of the value, checks only constant ones. */
-  private fits(node: unknown, value: unknown): boolean {
-    this.count(1);
-    if (!isObject(node)) return node !== false;
-    this.countMembers(node);
-    if (value === null && node.nullable === true) return true;
-    const types = typesOf(node);
-    if (types !== undefined && !types.some((type) => isOfType(type, value))) return false;
-    if (Array.isArray(node.enum) && !isObject(value) && !node.enum.includes(value)) return false;
-    if ('const' in node && !isObject(value) && node.const !== value) return false;
-    if (isObject(value) && isObject(node.properties) && !hasConstants(node.properties, value)) return false;
-    if (typeof node.$ref === 'string' && !this.fits(this.resolve(node.$ref), value)) return false;
-    if (!listOf(node.allOf).every((part) => this.fits(part, value))) return false;
-    return [node.anyOf, node.oneOf].every(
-      (branches) => !Array.isArray(branches) || branches.some((branch) => this.fits(branch, value)),
-    );
+  /** Returns the schemas for a property, or undefined if the property is forbidden. */
+  private schemasOf(node: Fields, name: string): readonly unknown[] | undefined {
+    this.steps.add(1);
+    const own = this.ownSchemasOf(node, name);
+    if (own.length > 0) return own;
+    const { additionalProperties: others, unevaluatedProperties } = node;
+    if (others !== undefined) return others === false ? undefined : [others];
+    return unevaluatedProperties === false && !this.isMentioned(node, name) ? undefined : [];
   }
 
-  private countMembers({ enum: values, type, required }: Fields): void {
-    this.count(listOf(values).length + listOf(type).length + listOf(required).length);
+  private ownSchemasOf({ properties, patternProperties }: Fields, name: string): readonly unknown[] {
+    const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
+    if (!isObject(patternProperties)) return own;
+    const matching = Object.keys(patternProperties).filter((pattern) => {
+      this.steps.add(10 + patternCost(pattern, name));
+      return new RegExp(pattern, 'u').test(name);
+    });
+    return [...own, ...matching.map((pattern) => patternProperties[pattern])];
   }
 
-  private count(steps: number): void {
-    this.steps += steps;
-    if (this.steps > MOST_STEPS) throw new StepsExceededError('too many schemas');
+  /** True if a schema for the same object may evaluate the property. `unevaluatedProperties` does not forbid it then. */
+  private isMentioned(node: unknown, name: string): boolean {
+    this.steps.add(1);
+    if (!isObject(node)) return false;
+    if (this.ownSchemasOf(node, name).length > 0) return true;
+    const referred = typeof node.$ref === 'string' ? [this.parts.resolve(node.$ref) ?? ANYTHING] : [];
+    const dependents = isObject(node.dependentSchemas) ? Object.values(node.dependentSchemas) : [];
+    const branches = [node.allOf, node.anyOf, node.oneOf].flatMap(listOf);
+    const inside = [...referred, ...branches, node.if, node.then, node.else, ...dependents];
+    return inside.some((part) => mayHaveOthers(part) || this.isMentioned(part, name));
   }
 
-  /** Finds the schema of a reference inside the document. Other references convert nothing. */
-  private resolve(reference: string): unknown {
-    if (!reference.startsWith('#')) return undefined;
-    const steps = reference.slice(1).split('/').slice(1);
-    this.count(reference.length / 10);
-    return steps.map(pointerStep).reduce<unknown>((node, step) => {
-      const isOwn = typeof node === 'object' && node !== null && Object.hasOwn(node, step);
-      return isOwn ? (node as Fields)[step] : undefined;
-    }, this.root);
+  private passes(part: unknown, value: unknown): boolean {
+    return this.parts.passes(part, value, this.checkSteps);
   }
 }
 
-/** False if a constant property has another value. Such properties tell the branches of a union apart. */
-function hasConstants(schemas: Fields, value: Fields): boolean {
-  return Object.entries(schemas).every(([name, schema]) => {
-    const isConstant = isObject(schema) && 'const' in schema && typeof schema.const !== 'object';
-    return !isConstant || !Object.hasOwn(value, name) || schema.const === value[name];
-  });
-}
+const MEMBER_KEYWORDS = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'];
 
-function pointerStep(step: string): string {
-  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(plain);
-  } catch {
-    return plain;
-  }
-}
+/** In place of the part that an unresolved reference means. */
+const ANYTHING = { additionalProperties: true };
 
-/** Returns the allowed types, or undefined if every type is allowed. */
-function typesOf(node: Fields): readonly JsonType[] | undefined {
-  const { type, enum: values } = node;
-  if (typeof type === 'string') return [type as JsonType];
-  if (Array.isArray(type)) return type;
-  if (Array.isArray(values)) return values.map(typeOf);
-  return 'const' in node ? [typeOf(node.const)] : undefined;
-}
-
-function typeOf(value: unknown): JsonType {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value as JsonType;
-}
-
-function isOfType(type: JsonType, value: unknown): boolean {
-  return type === 'integer' ? Number.isInteger(value) : typeOf(value) === type;
-}
-
-/** Converts a value of a wrong type to one of the types, if the conversion loses nothing. */
-function toType(types: readonly JsonType[] | undefined, value: unknown): unknown {
-  if (types === undefined || types.some((type) => isOfType(type, value))) return value;
-  if (typeof value === 'string') return fromString(types, value);
-  const isScalar = typeof value === 'number' || typeof value === 'boolean';
-  if (isScalar && types.includes('string')) return String(value);
-  if (types.includes('boolean') && (value === 0 || value === 1)) return value === 1;
-  return value;
-}
-
-function fromString(types: readonly JsonType[], value: string): unknown {
-  const word = value.trim().toLowerCase();
-  if (types.includes('boolean') && (word === 'true' || word === 'false')) return word === 'true';
-  if (types.includes('null') && word === 'null') return null;
-  const isJson = NUMBER.test(value) || /^\s*[[{]/.test(value);
-  const read = isJson ? readJson(value) : undefined;
-  if (read === undefined || (typeof read === 'number' && isInexact(read))) return value;
-  return types.some((type) => isOfType(type, read)) ? read : value;
-}
-
-/** True for a number whose digits may have been lost. */
-function isInexact(value: number): boolean {
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** With patterns for names, only the check can tell which properties are forbidden. */
-function forbidsOthers(node: Fields): boolean {
-  if (node.patternProperties !== undefined) return false;
-  if (node.additionalProperties === false) return true;
-  const isCombined = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'].some((key) => key in node);
-  return node.unevaluatedProperties === false && !isCombined;
+/** True if the schema evaluates each property. Also for a dynamic reference, whose target is unknown. */
+function mayHaveOthers(part: unknown): boolean {
+  if (!isObject(part)) return false;
+  const { additionalProperties, unevaluatedProperties = additionalProperties, $dynamicRef, $recursiveRef } = part;
+  return (unevaluatedProperties ?? false) !== false || ($dynamicRef ?? $recursiveRef) !== undefined;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -158,6 +158,21 @@ describe('`format` is an annotation', () => {
   });
 });
 
+test.each([
+  ['on the main thread', {}],
+  ['in the worker', { $defs: { a: { $anchor: 'a' } } }],
+])('`nullable: true` of OpenAPI allows null %s', async (_where, more) => {
+  const name = { type: 'string', nullable: true };
+  const check = boundedCheck(
+    { properties: { name, kind: { enum: ['a'], nullable: true }, no: { type: 'string' } }, ...more },
+    workerOf({ checkMs: 5_000 }),
+  );
+
+  expect((await check({ name: null, kind: null })).issues).toBe(undefined);
+  expect((await check({ name: 1 })).issues).not.toBe(undefined);
+  expect((await check({ no: null })).issues).not.toBe(undefined);
+});
+
 describe('the worker', () => {
   test('starts for the first costly check only, and ends after a pause', async () => {
     const worker = workerOf({ checkMs: 5_000, idleMs: 20 });

@@ -12,6 +12,18 @@ import { longestHold } from '../../support/mcp/longest-hold.js';
 
 const integer = { type: 'integer' };
 const closed = { additionalProperties: false };
+const unevaluated = { unevaluatedProperties: false };
+const anchored = { $anchor: 'item', properties: { a: {} } };
+
+/** An object with a required integer. */
+const needs = (name: string, more: object = {}) => ({
+  ...{ type: 'object', properties: { [name]: integer, x: { type: 'string' } }, required: [name], ...more },
+});
+const shape = (kind: string, size: string) => ({
+  ...{ type: 'object', properties: { kind: { enum: [kind] }, [size]: { type: 'number' } }, required: ['kind', size] },
+});
+const shapes = { anyOf: [shape('box', 'width'), shape('circle', 'r')] };
+const circle = (r: unknown) => ({ u: { kind: 'circle', r } });
 
 describe('coerceArguments', () => {
   test.each<[string, object, unknown, unknown]>([
@@ -50,6 +62,40 @@ describe('coerceArguments', () => {
       { o: { n: '5' } },
       { o: { n: 5 } },
     ],
+    ['values of a map', { properties: { m: { additionalProperties: integer } } }, { m: { a: '5' } }, { m: { a: 5 } }],
+    ['values of a map at the root', { additionalProperties: integer }, { a: '5', b: 1 }, { a: 5, b: 1 }],
+    [
+      'values whose names match a pattern',
+      { patternProperties: { '^a': integer } },
+      { a1: '5', b: '5' },
+      { a1: 5, b: '5' },
+    ],
+    ['null in a map', { additionalProperties: integer }, { a: null, b: '1' }, { b: 1 }],
+    ['a branch that a single value of an enum tells apart', { properties: { u: shapes } }, circle('5'), circle(5)],
+    ['a branch that required properties tell apart', { anyOf: [needs('n'), needs('m')] }, { m: '5' }, { m: 5 }],
+    ['a branch for closed objects', { oneOf: [needs('n', closed), needs('m', closed)] }, { n: '5' }, { n: 5 }],
+    ['null inside a branch', { anyOf: [needs('n', closed), needs('m', closed)] }, { m: 5, x: null }, { m: 5 }],
+    ['the branch whose bound the value has', { oneOf: [{ type: 'integer', minimum: 9 }, integer] }, '5', 5],
+    [
+      'a branch inside a branch',
+      { anyOf: [{ type: 'null' }, { anyOf: [needs('n'), needs('m')] }] },
+      { m: '5' },
+      { m: 5 },
+    ],
+    ['all properties of an object without any', { type: 'object', ...closed }, { random_string: '' }, {}],
+    ['a property that no pattern allows', { patternProperties: { '^x': {} }, ...closed }, { x1: 1, y: 1 }, { x1: 1 }],
+    [
+      'a property that no part of the schema evaluates',
+      {
+        allOf: [{ properties: { a: {} } }],
+        $ref: '#/$defs/b',
+        $defs: { b: { properties: { b: {} } } },
+        ...unevaluated,
+      },
+      { a: 1, b: 2, c: 3 },
+      { a: 1, b: 2 },
+    ],
+    ['the rest of a tuple', { items: [{ type: 'string' }], additionalItems: integer }, ['1', '2'], ['1', 2]],
     ['a reference', { $defs: { n: integer }, properties: { n: { $ref: '#/$defs/n' } } }, { n: '5' }, { n: 5 }],
     [
       'all parts',
@@ -78,6 +124,37 @@ describe('coerceArguments', () => {
     ['nullable of OpenAPI', { properties: { n: { type: 'integer', nullable: true } } }, { n: null }],
     ['a string that the schema allows', { properties: { v: { type: ['string', 'integer'] } } }, { v: '5' }],
     ['an unknown property that the schema allows', { properties: { n: integer } }, { x: null }],
+    ['null of OpenAPI in an enum', { properties: { n: { enum: ['a'], nullable: true } } }, { n: null }],
+    ['a value that passes the second branch', { anyOf: [needs('n', closed), needs('m')] }, { m: 5, y: null }],
+    ['a value that passes no branch', { anyOf: [needs('n'), needs('m')] }, { n: 'many' }],
+    [
+      'a value behind an anchor',
+      { properties: { i: { $ref: '#item' } }, $defs: { item: anchored }, ...closed },
+      { i: { a: 1 } },
+    ],
+    ['a property behind an anchor', { $ref: '#item', $defs: { item: anchored }, ...unevaluated }, { a: 1 }],
+    [
+      'a value behind a path inside a part with an `$id`',
+      {
+        $defs: {
+          p: { $id: 'https://example.com/p', $defs: { a: {} }, properties: { v: { $ref: '#/$defs/a' } } },
+          a: closed,
+        },
+      },
+      { v: { b: 1 } },
+    ],
+    [
+      'null behind an anchor',
+      { properties: { n: { $ref: '#n' } }, $defs: { n: { $anchor: 'n', type: 'null' } } },
+      { n: null },
+    ],
+    [
+      'an unknown property that a branch may have',
+      { anyOf: [{ properties: { a: {} } }, {}], ...unevaluated },
+      { a: 1 },
+    ],
+    ['an invalid pattern', { patternProperties: { '[': {} }, ...closed }, { a: 1 }],
+    ['a slow pattern', { patternProperties: { '^(a|a)*$': {} }, ...closed }, { [`${'a'.repeat(40)}!`]: 1 }],
     ['properties that a pattern may allow', { properties: {}, patternProperties: { '^x': {} }, ...closed }, { x1: 1 }],
     ['a string with invalid JSON', { properties: { l: { type: 'array' } } }, { l: '[1,' }],
     ['endless references', { $ref: '#' }, { a: 1 }],
@@ -94,6 +171,7 @@ describe('coerceArguments', () => {
         s: { type: 'string' },
         b: { type: ['boolean', 'null'] },
         l: { type: 'array', items: { anyOf: [integer, { type: 'string' }] } },
+        m: { additionalProperties: { anyOf: [needs('n', closed), { type: ['integer', 'null'] }] } },
       },
       required: ['s'],
       ...closed,
@@ -104,8 +182,12 @@ describe('coerceArguments', () => {
       fc.string(),
       fc.constantFrom('1', 'true', 'null', null, true),
       fc.array(fc.anything()),
+      fc.dictionary(
+        fc.constantFrom('a', 'b'),
+        fc.constantFrom(null, 1, '1', {}, { n: 1 }, { n: 1, x: 'a' }, { n: '1' }),
+      ),
     );
-    const input = fc.dictionary(fc.constantFrom('n', 's', 'b', 'l', 'x'), value);
+    const input = fc.dictionary(fc.constantFrom('n', 's', 'b', 'l', 'm', 'x'), value);
     fc.assert(
       fc.property(input, (given) => {
         if (check(given).issues === undefined) expect(coerceArguments(schema, given)).toBe(given);
@@ -213,4 +295,18 @@ test.each([
   const numbers = [...Array(20_000).keys()];
 
   expect(await longestHold(() => coerceArguments(schema, numbers))).toBeLessThan(100);
+});
+
+test.each<[string, object, unknown]>([
+  ['branches', { items: { anyOf: Array.from({ length: 50 }, (_, at) => needs(`k${at}`, closed)) } }, [{ k49: '5' }]],
+  [
+    'patterns',
+    { items: { patternProperties: { '^[a-z]+x': {}, '[a-z]*y$': {} }, ...closed } },
+    [{ ['a'.repeat(200)]: 1 }],
+  ],
+  ['references', { $defs: { n: integer, d: { $ref: '#/$defs/n' } }, items: { $ref: '#/$defs/d' } }, ['5']],
+])('a conversion by many %s does not hold the thread', { timeout: 60_000 }, async (_what, schema, input) => {
+  const values = Array.from({ length: 20_000 }, () => (input as unknown[])[0]);
+
+  expect(await longestHold(() => coerceArguments({ ...schema }, values))).toBeLessThan(100);
 });
