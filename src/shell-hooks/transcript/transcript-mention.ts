@@ -25,11 +25,12 @@ export async function mentionsTranscript(launch: TrustedLaunch): Promise<boolean
 const WORD = /(?<output>>\s*)?(?:"[^"]*"|'[^']*'|[^\s"'`;|&()<>])+/g;
 
 /** Returns the paths that the words of a command may be, from the working directory and from each target of `cd`. */
-function filesOf(text: string, { command, cwd, env }: TrustedLaunch): readonly string[] {
+function filesOf(text: string, { command, args, cwd, env }: TrustedLaunch): readonly string[] {
   const home = homeFolder();
   const variables = new Map(Object.entries({ ...(home !== undefined && { HOME: home }), ...env }));
   const folders = [cwd];
-  const paths = new Set([command]);
+  // With `-c`, the program is a shell.
+  const paths = new Set(args[0] === '-c' ? [] : [command]);
   let before = '';
   for (const { 0: quoted, groups } of text.matchAll(WORD)) {
     // A file that the hook writes may contain its input, which has the field.
