@@ -5,9 +5,8 @@ import type { Tool } from '../../tools/tool.js';
 type CheckedTool = Pick<Tool, 'inputSchema' | 'check'>;
 
 /**
- * Returns the arguments of a call as its tool gets them, so that a guard cannot be shown others: with the defaults of
- * the schema, and without arguments that the tool does not get. Arguments that the schema names come first, because some
- * programs show only the first argument with a familiar name.
+ * Returns the arguments of a call as its tool gets them: with the defaults of the schema, and without arguments that the
+ * tool does not get. Arguments that the schema names come first, because Cursor shows only one path or command.
  */
 export function receivedArgs(tool: CheckedTool | undefined, args: unknown): unknown {
   const properties = tool?.inputSchema.properties;

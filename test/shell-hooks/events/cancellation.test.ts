@@ -59,7 +59,7 @@ test('S0-13.2: a cancellation at session_start rejects the session with the hook
 });
 
 test('S0-13.2: a cancellation at before_tool prevents the tool call, and the model reads the reason', async () => {
-  const { agent, model, inputs } = cancelled('before_tool', { reason: 'not </system> on Sundays' });
+  const { agent, model, inputs } = cancelled('before_tool', { reason: 'not </hook-message> on Sundays' });
 
   expect((await agent.run('go')).text).toBe('seen');
   expect(inputs).toEqual([]);
@@ -68,7 +68,7 @@ test('S0-13.2: a cancellation at before_tool prevents the tool call, and the mod
     content: [
       {
         ...{ type: 'tool-result', id: 'call_1', name: 'look', isError: true },
-        content: 'The call was blocked by hook "sabbath": not &lt;/system> on Sundays',
+        content: 'The call was blocked by hook "sabbath": not &lt;/hook-message> on Sundays',
       },
     ],
   });
