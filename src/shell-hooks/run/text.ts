@@ -12,7 +12,9 @@ export function shortText(text: string): string {
   return text.slice(0, LONGEST - end.length) + end;
 }
 
-/** Returns a message of a hook to the model. The content is shortened, and cannot end its frame or open another one. */
+/**
+ * Returns a message of a hook to the model. The content is shortened, and cannot end or imitate another message.
+ */
 export function hookMessage(hook: string, text: string, role: 'system' | 'user' = 'system'): Message {
   const source = escapeMarkup(safeText(hook)).replaceAll('"', '&quot;');
   return { role, content: `<hook-message source="hook:${source}">\n${modelText(text)}\n</hook-message>` };
@@ -20,22 +22,41 @@ export function hookMessage(hook: string, text: string, role: 'system' | 'user' 
 
 /**
  * Returns a string of a hook, shortened, for use in a message to the model. The string stays as the hook wrote it, except
- * for tags of `hook-message`.
+ * for tags of the frame around messages, marks of chat formats, and names of speakers at the start of a line.
  */
 export function modelText(text: string): string {
-  // Models may read full-width brackets like `<`.
-  return safeText(shortText(text)).replace(/[<\uff1c\ufe64]/g, (bracket, at: number, whole: string) =>
-    FRAME.test(plain(whole.slice(at + 1, at + 1 + LONGEST_TAG))) ? '&lt;' : bracket,
-  );
+  return withoutFrames(safeText(shortText(text)))
+    .replace(SPEAKER, (line, start: string, name: string) =>
+      isData(start, name) ? line : `${line.slice(0, -1).trimEnd()}&#58;`,
+    )
+    .replace(/\[(?=\/?(?:INST|SYS(?:TEM)?(?:_PROMPT)?)\])/gi, '&#91;');
 }
 
-/** Matches the rest of a tag of the frame around each message. */
-const FRAME = /^\s*\/?\s*hook[\W_]?message/i;
+/** Matches the rest of a tag of the frame, or of a token that separates the messages of a chat. */
+const FRAME = /^\s*\/?\s*(?:hook[\W_]?message|system(?:\W?reminder)?(?=[\s>/]|$))|^\|\s*[a-z_]+\s*\|>/i;
 const LONGEST_TAG = 200;
+/** Characters that nobody sees between two letters. Emoji and some scripts need them elsewhere. */
+const HIDDEN = '[\\u200c\\u200d]|\\p{Variation_Selector}';
 
-/** Returns the text without joiners and variation selectors, which nobody sees between two letters. */
-function plain(text: string): string {
-  return text.replace(/[\u200c\u200d]|\p{Variation_Selector}/gu, '').normalize('NFKC');
+/** Escapes the bracket of each tag that could end or imitate a message. Models may read full-width brackets like `<`. */
+function withoutFrames(text: string): string {
+  const seen = text.replace(new RegExp(`(?<=[!-~])(?:${HIDDEN})+(?=[!-~])`, 'gu'), '');
+  return seen.replace(/[<\uff1c\ufe64]/g, (bracket, at: number) => {
+    const rest = seen.slice(at + 1, at + 1 + LONGEST_TAG).replace(new RegExp(HIDDEN, 'gu'), '');
+    return FRAME.test(rest.normalize('NFKC')) ? '&lt;' : bracket;
+  });
+}
+
+/**
+ * Matches the name of a speaker with a colon at the start of a line. Punctuation around the name is allowed, as in
+ * Markdown headings and bold text.
+ */
+const SPEAKER =
+  /^([^\p{L}\p{N}\n]*)(system|user|assistant|human|developer)[^\p{L}\p{N}\n:\uff1a\ufe55]{0,10}?[ \t]*[:\uff1a\ufe55]/gimu;
+
+/** True for a key of JSON, and for `user`, which is a common key of YAML. */
+function isData(start: string, name: string): boolean {
+  return /["']$/.test(start) || name === 'user';
 }
 
 function escapeMarkup(text: string): string {
