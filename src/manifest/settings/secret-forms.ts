@@ -41,20 +41,18 @@ function jsonForms(secret: string): readonly string[] {
   return [json, ascii, capitals].flatMap((text) => [text, text.replaceAll('/', '\\/')]);
 }
 
-/** V8 refuses a regular expression of many thousand characters. */
-const PART_LENGTH = 200;
+/** Long regular expressions are slow to compile, so only the beginning of a secret is one. */
+const HEAD_LENGTH = 64;
 
 /** Finds a string of which each character is percent-encoded or not. */
 class PercentEncoded {
   private readonly head: RegExp;
-  private readonly rest: readonly RegExp[];
+  private readonly tail: readonly string[];
 
   constructor(text: string) {
-    const patterns = [...text].map(encodedPattern);
-    const partAt = (start: number) => patterns.slice(start, start + PART_LENGTH).join('');
-    this.head = new RegExp(partAt(0), 'g');
-    const starts = Array.from({ length: Math.ceil(patterns.length / PART_LENGTH) }, (_, at) => at * PART_LENGTH);
-    this.rest = starts.slice(1).map((start) => new RegExp(partAt(start), 'y'));
+    const chars = [...text];
+    this.head = new RegExp(chars.slice(0, HEAD_LENGTH).map(patternOf).join(''), 'g');
+    this.tail = chars.slice(HEAD_LENGTH);
   }
 
   replaceIn(text: string, replacement: string): string {
@@ -72,22 +70,27 @@ class PercentEncoded {
     return shown + text.slice(from);
   }
 
-  /** Returns the end of the match whose first part ends at `start`. */
+  /** Returns the end of the secret whose beginning ends at `start`. */
   private endOf(text: string, start: number): number | undefined {
     let end = start;
-    for (const part of this.rest) {
-      part.lastIndex = end;
-      if (!part.test(text)) return undefined;
-      end = part.lastIndex;
+    for (const char of this.tail) {
+      const encoded = text[end] === '%' ? encodedForm(char) : '';
+      if (encoded !== '' && text.slice(end, end + encoded.length).toLowerCase() === encoded) end += encoded.length;
+      else if (text.startsWith(char, end) || (char === ' ' && text[end] === '+')) end += char.length;
+      else return undefined;
     }
     return end;
   }
 }
 
 /** Matches one character as it is, or its bytes as `%2b` or `%2B`. */
-function encodedPattern(char: string): string {
-  const bytes = [...Buffer.from(char)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-  const encoded = bytes.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+function patternOf(char: string): string {
+  const encoded = encodedForm(char).replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
   const literal = char.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
   return char === ' ' ? `(?:${encoded}|[ +])` : `(?:${encoded}|${literal})`;
+}
+
+/** Returns the bytes of a character as `%2b`. */
+function encodedForm(char: string): string {
+  return [...Buffer.from(char)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }

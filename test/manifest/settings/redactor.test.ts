@@ -68,8 +68,8 @@ describe('a secret', () => {
     expect(redactorOf('wJalrXUtnFEMI').values(href)).toBe('https://[redacted].example.com/a');
   });
 
-  test('of 100,000 characters is redacted in a URL', () => {
-    const long = 'aB/+= %ä'.repeat(12_500);
+  test('of 20,000 characters is redacted in a URL', () => {
+    const long = Array.from({ length: 2_000 }, (_, at) => `aB/+= %ä${at}`).join('');
 
     expect(redactorOf(long).values(`x${lowerHex(encodeURIComponent(long))}x`)).toBe('x[redacted]x');
     expect(redactorOf(long).values(`x${encodeURIComponent(long.slice(1))}x`)).not.toContain('[redacted]');
