@@ -2,9 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Agent, type Message, type ToolResultPart } from '../../src/index.js';
 import { systemClock } from '../../src/internal/clock.js';
 import { defaultLimits } from '../../src/mcp/config/settings.js';
+import { requestError } from '../../src/mcp/connection/request-error.js';
 import { boundedCheck } from '../../src/mcp/schema/bounded-check.js';
 import { CheckWorker } from '../../src/mcp/schema/check-worker.js';
 import { readToolSpec } from '../../src/mcp/tools/spec.js';
+import { HttpStatusError } from '../../src/mcp/transport/http-client.js';
 import { ProcessTransport } from '../../src/mcp/transport/process-transport.js';
 import type { HookEventContext } from '../../src/shell-hooks/events/hook-event-context.js';
 import { PendingMessages } from '../../src/shell-hooks/events/pending-messages.js';
@@ -40,6 +42,33 @@ async function heavyCheck() {
   const result = await check('none');
   clearInterval(timer);
   return { result, peak };
+}
+
+/** Answers with ten times the limits. */
+const loudServer = `
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+const many = (entry) => Array.from({ length: 10_000 }, () => entry);
+const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} };
+const answers = {
+  initialize: { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'loud', version: '1' } },
+  'tools/list': { tools: [{ name: 'fail', inputSchema: { type: 'object' } }] },
+  'resources/read': { contents: many({ uri: 'x:', text: 'x' }) },
+  'prompts/get': { messages: many({ role: 'user', content: { type: 'text', text: 'x' } }) },
+};
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const text = 'x'.repeat(100_000);
+  if (answers[method]) return send({ id, result: answers[method] });
+  if (method !== 'tools/call') return;
+  if (params.arguments.log) for (const data of many('line')) send({ method: 'notifications/message', params: { level: 'error', data } });
+  send({ id, error: { code: -32_000, message: text, data: { text } } });
+});`;
+
+async function loud() {
+  const { mcp, logger } = await connected({
+    servers: { loud: { command: process.execPath, args: ['-e', loudServer] } },
+  });
+  return { server: mcp.server('loud'), logger };
 }
 
 /** A test of one row. */
@@ -113,6 +142,41 @@ const rows: Readonly<Record<string, Row>> = {
       expect(mcp.tools.list()).toHaveLength(1_000);
       expect(logger.lines.join()).toContain('more than 1000 entries');
       return [mcp, logger];
+    },
+  },
+  'contents of a resource, and messages of a prompt, of an MCP server': {
+    ...{ bytes: 1_000_000, times: 1 },
+    async send() {
+      const { server, logger } = await loud();
+      const contents = await server.readResource('x:');
+      const { messages } = await server.getPrompt('x');
+      expect([contents.length, messages.length]).toEqual([1_000, 1_000]);
+      expect(logger.lines.filter((line) => line.includes('more than 1000 entries'))).toHaveLength(2);
+      return [contents, messages, logger];
+    },
+  },
+  'log messages of an MCP server': {
+    ...{ bytes: 1_000_000, times: 1 },
+    async send() {
+      const { server, logger } = await loud();
+      await server.callTool('fail', { log: true }).catch(() => {});
+      expect(logger.lines.filter((line) => line.endsWith(': line'))).toHaveLength(1_000);
+      expect(logger.lines.filter((line) => line.includes('more than 1000 log messages'))).toHaveLength(1);
+      return logger;
+    },
+  },
+  'message, data and body in the cause of an `McpRequestError`': {
+    ...{ bytes: 30_000, times: 10 },
+    async send() {
+      const { server } = await loud();
+      const failed = await server.callTool('fail').then(String, (error: Error) => error);
+      const { cause } = failed as { readonly cause?: Error & { readonly data?: object } };
+      expect(cause?.message.length).toBeLessThan(11_000);
+      expect(JSON.stringify(cause?.data).length).toBeLessThan(22_000);
+      expect(JSON.stringify(cause?.data)).toContain('characters)');
+      const refused = requestError('loud', new HttpStatusError(500, 'x'.repeat(100_000)));
+      expect((refused.cause as HttpStatusError).said.length).toBeLessThan(11_000);
+      return [failed, refused];
     },
   },
   'characters in a list of an MCP server': {

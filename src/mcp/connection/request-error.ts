@@ -7,6 +7,8 @@ import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 
 const MAX_TEXT = 10_000;
 const MAX_DETAILS = 1_000;
+/** A message that was cut already is not cut again, so that the length that it states is right. */
+const MAX_SAID = MAX_TEXT + 2 * MAX_DETAILS;
 
 /** Explains status codes of JSON-RPC, MCP, the SDK and HTTP. Each string follows the name of the server in a message. */
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -32,12 +34,25 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'did not answer its gateway in time; try again later',
 };
 
-/** The message and the data of a server's error response, without the text that the SDK adds to them. */
+/**
+ * The message and the data of a server's error response, without the text that the SDK adds to them. Data of more than
+ * 10,000 characters is cut to a string.
+ */
 export class ServerWords {
+  readonly data: unknown;
+
   constructor(
     readonly message: string,
-    readonly data: unknown,
-  ) {}
+    data: unknown,
+  ) {
+    const json = JSON.stringify(data) ?? '';
+    this.data = json.length > MAX_TEXT ? bounded(json) : data;
+  }
+}
+
+/** Cuts a string of a server that an error keeps. */
+export function bounded(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
 }
 
 /** Converts the failure of a request into a typed error. Its message explains the status code and quotes the server. */
@@ -45,11 +60,12 @@ export function requestError(server: string, error: unknown): KeelsonError {
   const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
   if (error instanceof KeelsonError && !isOfHttp) return error;
   const { status, meaning, words } = describe(error);
-  const said = safeText(withoutPages(words), { maxLength: MAX_TEXT });
+  const said = safeText(withoutPages(words), { maxLength: MAX_SAID });
   if (status === 401) return unauthorizedError(server, said, error);
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
-  return new McpRequestError(server, message, { cause: error, ...(status !== undefined && { status }) });
+  const cause = error instanceof HttpStatusError ? new HttpStatusError(error.status, bounded(error.said)) : error;
+  return new McpRequestError(server, message, { cause, ...(status !== undefined && { status }) });
 }
 
 interface Description {

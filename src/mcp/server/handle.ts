@@ -90,15 +90,16 @@ export function createHandle(server: McpServer): McpServerHandle {
     listPrompts: (options) => list('prompts', 'name', options),
     async readResource(uri, { signal } = {}) {
       const { contents } = await server.request((it) => it.request('resources/read', { uri }, { signal }), signal);
-      const found = Array.isArray(contents) ? contents : [];
-      return found.filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
+      return server
+        .limited(contents, 'resources/read')
+        .filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
     },
     async getPrompt(name, args = {}, { signal } = {}) {
       const params = { name, arguments: args };
       const ask = (it: Connection) => it.request('prompts/get', params, { signal });
       const { description, messages } = await server.request(ask, signal);
       const text = typeof description === 'string' ? description : undefined;
-      return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
+      return { description: text, messages: server.limited(messages, 'prompts/get').map(toMessage) };
     },
     restart: () => server.link.restart(),
     reconnect: () => server.link.connect(),

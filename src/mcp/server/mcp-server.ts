@@ -147,6 +147,16 @@ export class McpServer {
     await this.link.connect();
   }
 
+  /** Returns the entries of a result, up to `limits.tools`. Warns about the others. */
+  limited(entries: unknown, method: string): readonly unknown[] {
+    const { settings, log } = this.context;
+    const { tools: max } = settings.limits;
+    if (!Array.isArray(entries)) return [];
+    if (entries.length > max)
+      log.write('warn', `${method} returned more than ${max} entries; the rest is ignored (see \`limits.tools\`)`);
+    return entries.slice(0, max);
+  }
+
   announceRoots(): void {
     void this.link.established?.connection.announceRoots();
   }

@@ -23,8 +23,12 @@ export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOption
 export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
   const { definition, settings, log, onToolsChanged } = options;
   client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
+  const countLine = countPerMinute(() => settings.system.clock.now());
   client.setNotificationHandler(sdk.LoggingMessageNotificationSchema, ({ params }) => {
-    log.write(LEVELS[params.level], logText(params));
+    const count = countLine();
+    if (count <= MOST_LINES) log.write(LEVELS[params.level], logText(params));
+    else if (count === MOST_LINES + 1)
+      log.write('warn', `it wrote more than ${MOST_LINES} log messages within a minute; the rest is left out`);
   });
   if (settings.roots) {
     client.setRequestHandler(sdk.ListRootsRequestSchema, async () => ({
@@ -39,6 +43,21 @@ export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOpt
       return { action, ...(content && { content: { ...content } as Record<string, string> }) };
     });
   }
+}
+
+/** Log messages of one server within a minute that are logged. */
+const MOST_LINES = 1_000;
+const MINUTE_MS = 60_000;
+
+/** Returns a function that counts its calls within the current minute. */
+function countPerMinute(now: () => number): () => number {
+  let began = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return () => {
+    if (now() - began >= MINUTE_MS) [began, count] = [now(), 0];
+    count += 1;
+    return count;
+  };
 }
 
 function elicitationOf(server: string, params: ElicitRequest['params'], signal: AbortSignal): McpElicitation {

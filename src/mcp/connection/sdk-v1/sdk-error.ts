@@ -1,5 +1,5 @@
 import type { JsonRpcMessage } from '../../transport/json-rpc.js';
-import { ServerWords } from '../request-error.js';
+import { bounded, ServerWords } from '../request-error.js';
 
 /**
  * Stores the server's message and data in the `data` field of an error response. The SDK adds text to the message. The SDK
@@ -8,5 +8,6 @@ import { ServerWords } from '../request-error.js';
 export function ownWords(message: JsonRpcMessage): void {
   if (!('error' in message)) return;
   const { error } = message;
-  Object.assign(error, { data: new ServerWords(error.message, error.data) });
+  const words = bounded(error.message);
+  Object.assign(error, { message: words, data: new ServerWords(words, error.data) });
 }
