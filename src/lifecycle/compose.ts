@@ -86,7 +86,7 @@ function layerOf<Request, Result>(layer: Layer<Request, Result>): Step<Request, 
       return settled;
     }
     call ??= new WrapCall<Request, Result>(layer, request, scope).adopt(passed);
-    return call.passesOn(returned) ? (returned as Promise<Result>) : call.settle(returned);
+    return call.settle(returned);
   };
 }
 
@@ -145,13 +145,6 @@ class WrapCall<Request, Result> {
   private resume(): void {
     this.scope.busy -= 1;
     this.timer?.resume();
-  }
-
-  /** Returns true if the hook returned the promise of its last `next`, so that there is nothing to check. */
-  passesOn(returned: unknown): boolean {
-    if (returned === undefined || returned !== this.last) return false;
-    this.close();
-    return true;
   }
 
   /** Awaits the value that the hook returned, and checks it as the result of the call. */

@@ -141,7 +141,7 @@ export class TrustStore {
     try {
       const { dev, ino, size, mode, mtimeNs, ctimeNs } = statSync(this.path, { bigint: true });
       const isSettled = BigInt(Date.now()) * 1_000_000n - ctimeNs >= SETTLED_NS;
-      return isSettled ? [dev, ino, size, mode, mtimeNs, ctimeNs].join(' ') : undefined;
+      return isSettled ? [dev, ino, size, mode, mtimeNs, ctimeNs].join() : undefined;
     } catch {
       return undefined;
     }

@@ -134,7 +134,6 @@ export class BoundFolder {
     if (is.isDirectory()) return this.addFolder(entry, isWanted);
     if (isWanted?.(path) === false || this.get(path)) return;
     if (is.isSymbolicLink()) return this.addLink(path);
-    if (!is.isFile()) throw new ItemUnboundError('unreadable', `${path} must be a file, a directory or a link.`);
     const { bytes, ...content } = this.read(real);
     await this.keep(path, { type: 'file', ...content, ...(real !== path && { target: this.nameOf(real) }) }, bytes);
   }

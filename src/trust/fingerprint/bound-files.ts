@@ -98,10 +98,10 @@ function* findNamed(words: Iterable<string>, places: FilePlaces): Generator<Name
   const { around, root, cwd } = places;
   const bases = new Set([cwd, around.real, root ?? cwd]);
   const seen = new Set<string>();
+  for (const word of words) refuseClimbing(word, places);
   // The loop also visits directories that are added while it runs.
   for (const base of bases) {
     for (const word of words) {
-      if (base === cwd) refuseClimbing(word, places);
       for (const path of pathsOf(word, base)) {
         if (word === '' || seen.has(path)) continue;
         if (seen.add(path).size > MOST_PATHS) {

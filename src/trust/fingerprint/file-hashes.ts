@@ -33,5 +33,5 @@ export class FileHashes {
 }
 
 function markOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  return [dev, ino, size, mtimeNs, ctimeNs].join();
 }

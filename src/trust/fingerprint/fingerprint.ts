@@ -42,8 +42,7 @@ export function locateItem(item: TrustItem, place: TrustPlace, decided = false):
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);
   const roots = workspaceRoots(place.workspaceDir);
-  // The last root is the directory with links followed.
-  const workspace = roots.at(-1) ?? realLocation(place.workspaceDir);
+  const workspace = realLocation(place.workspaceDir);
   const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots, unseen: decided });
   const scope = resolveScope(item, roots, executable);
   if (scope === 'workspace') validateEnvironment(item);

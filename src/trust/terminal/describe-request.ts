@@ -83,6 +83,5 @@ function fileNames({ files }: ApprovalPart): readonly string[] {
 }
 
 function linesOf(rows: readonly Row[], indent = '  '): readonly string[] {
-  const told = rows.filter(([, text]) => text !== undefined && text !== '');
-  return told.map(([name, text]) => `${indent}${shown(name)}: ${shown(text ?? '')}`);
+  return rows.flatMap(([name, text]) => (text ? [`${indent}${shown(name)}: ${shown(text)}`] : []));
 }

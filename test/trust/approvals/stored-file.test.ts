@@ -36,18 +36,54 @@ test('a file that has not changed for 2 s is read once more after a write, and t
   expect(opened()).toBe(1);
 });
 
-test('a file that another process wrote is read once', async () => {
+test.each([
+  ['is read again each time, if it changed less than 2 s ago', 1_000, 3],
+  ['is read once, if it changed 2 s ago', 5_000, 1],
+])('a file that another process wrote %s', async (_case, age, reads) => {
   const { stateDir, workspaceDir, storePath } = makePlace();
   await new TrustStore({ stateDir, workspaceDir }).approve(approval);
   const store = new TrustStore({ stateDir, workspaceDir });
   const opened = countOpened(storePath);
-  const later = Date.now() + 5_000;
+  const later = Date.now() + age;
   const now = vi.spyOn(Date, 'now').mockImplementation(() => later);
   onTestFinished(() => now.mockRestore());
 
   for (let read = 0; read < 3; read += 1) expect(await store.list()).toEqual([approval]);
 
-  expect(opened()).toBe(1);
+  expect(opened()).toBe(reads);
+});
+
+test('a later change is seen, although the file had been read', async () => {
+  const { stateDir, workspaceDir } = makePlace();
+  const other = new TrustStore({ stateDir, workspaceDir });
+  await other.approve(approval);
+  const store = new TrustStore({ stateDir, workspaceDir });
+  const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+  onTestFinished(() => now.mockRestore());
+  expect(await store.list()).toHaveLength(1);
+
+  await other.approve({ ...approval, name: 'b' });
+
+  expect(await store.list()).toHaveLength(2);
+});
+
+test('fingerprints that are known already are not written again', async () => {
+  const { stateDir, workspaceDir, storePath } = makePlace();
+  const store = new TrustStore({ stateDir, workspaceDir });
+  await store.noteSeen(new Map([['a', 'x']]));
+  const { ino } = fs.statSync(storePath);
+
+  await store.noteSeen(new Map([['a', 'x']]));
+
+  expect(fs.statSync(storePath).ino).toBe(ino);
+});
+
+test('a state directory in the workspace is refused before anything is created in it', async () => {
+  const { workspaceDir } = makePlace();
+  const stateDir = `${workspaceDir}/state`;
+
+  await expect(new TrustStore({ stateDir, workspaceDir }).approve(approval)).rejects.toThrow('lies in the workspace');
+  expect(fs.existsSync(stateDir)).toBe(false);
 });
 
 test('a file on Windows counts whatever its mode, which does not tell who may write there', async () => {

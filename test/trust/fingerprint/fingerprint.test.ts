@@ -242,6 +242,14 @@ test.each<[Partial<TrustItem>, string]>([
   });
 });
 
+test('a file that differs from process to process is refused, and the error says what to use', async () => {
+  const place = makePlace();
+
+  await expect(digestOf(place.hook({ args: ['/proc/self/cwd/hooks/lint.sh'] }), place.trustPlace())).rejects.toThrow(
+    '/proc/self/cwd/hooks/lint.sh is different for each process. Use a path in the workspace.',
+  );
+});
+
 test('a link in a workspace that is named through a link is refused if it leads out', async () => {
   const place = makePlace();
   const outside = script(join(place.root, 'outside.sh'), '#!/bin/sh\n');

@@ -181,3 +181,18 @@ test('a link starts nothing after its target is created outside of the extension
 
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'outside' });
 });
+
+test('other files beside the copies stay, and the directory of copies may be missing', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook());
+  expect(place.logger.lines).toEqual([]);
+  const names = ['notes-new-1', `x${'a'.repeat(64)}`, `${'a'.repeat(64)}.txt`];
+  for (const name of names) {
+    write(join(place.stateDir, 'approved', name), '');
+    utimesSync(join(place.stateDir, 'approved', name), 1, 1);
+  }
+
+  await place.gate().authorize(place.hook({ name: 'other' }));
+
+  expect(readdirSync(join(place.stateDir, 'approved')).sort()).toEqual(names.sort());
+});

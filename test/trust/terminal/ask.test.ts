@@ -28,10 +28,13 @@ test.each<[string, unknown]>([
   [' YES \n', 'approve'],
   ['\n', 'deny'],
   ['n\n', 'deny'],
-  ...['yep\n', 'ye\n', 'sure\n', 'lately\n', 'ok y\n', 'nothing\n'].map((line): [string, unknown] => [line, 'deny']),
+  ...['yep\n', 'ye\n', 'sure\n', 'lately\n', 'ok y\n', 'nothing\n', 'piano lessons\n'].map(
+    (line): [string, unknown] => [line, 'deny'],
+  ),
   ['\u0003', 'deny'],
   ['n not on Fridays\n', { deny: 'not on Fridays' }],
   ['no too much\n', { deny: 'too much' }],
+  ['N   too much\n', { deny: 'too much' }],
   ['l\n', undefined],
   ['later\n', undefined],
 ])('the line %j gives the answer %j', async (line, answer) => {

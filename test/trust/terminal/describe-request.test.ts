@@ -10,7 +10,7 @@ const hook: ApprovalPart = {
   item: {
     ...{ kind: 'hook', scope: 'workspace', name: 'li"nt\u001b', event: 'before_tool', extension: 'tools' },
     ...{ source: '/ws/hooks.json', root: '/ws/tools', command: 'sh', args: ['a.sh', 'b\n'], shell: true },
-    ...{ env: { A: '1' }, reads: ['B'], files: ['lib/*.sh'], details: { matcher: 'Edit' } },
+    ...{ env: { A: '1' }, reads: ['B'], files: ['lib/*.sh', 'bin/*'], details: { matcher: 'Edit' } },
   },
   workspace: '/ws',
   executable: '/bin/sh',
@@ -29,7 +29,7 @@ const hook: ApprovalPart = {
 const ownRows = [
   ...['event: before_tool', 'runs: "sh"', '  argument 1: "a.sh"', '  argument 2: "b\\n"', 'through: a shell'],
   ...['program: /bin/sh', 'in folder: /ws', 'sets: A="1"', 'reads: B', 'detail matcher: "Edit"'],
-  ...['script: a.sh new (changed)', 'script: b.sh same (unchanged)', 'with files: lib/*.sh'],
+  ...['script: a.sh new (changed)', 'script: b.sh same (unchanged)', 'with files: lib/*.sh, bin/*'],
 ];
 const limitRows = ['NOT covered: the files in "data"', 'NOTE: Look closely.'];
 const indented = (rows: readonly string[], indent: string) => rows.map((row) => `${indent}${row}\n`).join('');

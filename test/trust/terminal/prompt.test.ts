@@ -59,6 +59,30 @@ test('Ctrl-C that was typed while the host had paused the input refuses', async 
   expect(screen.shown()).toBe('');
 });
 
+test('characters that were typed before the question are discarded', async () => {
+  const screen = terminal();
+  screen.input.write('no\n');
+  const asked = askOnTerminal(screen, question, signal);
+  await screen.seen('prompt?');
+  screen.input.write('yes\n');
+
+  expect(await asked).toBe('yes');
+});
+
+test('a question is asked although the answer to the one before could not be read', async () => {
+  const screen = terminal();
+  const broken = { ...question, read: () => Promise.reject(new RangeError('broken')) };
+  const first = expect(askOnTerminal(screen, broken, signal)).rejects.toThrow('broken');
+  const second = askOnTerminal(screen, question, signal);
+  await screen.seen('prompt?');
+  screen.input.write('one\n');
+  await first;
+  await screen.seen('prompt?', 2);
+  screen.input.write('two\n');
+
+  expect(await second).toBe('two');
+});
+
 test('a question that is aborted before it is shown is refused, and is not shown', async () => {
   const screen = terminal();
   const controller = new AbortController();
