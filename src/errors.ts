@@ -232,11 +232,11 @@ export function hideMembers<Failure extends Error>(error: Failure, ...names: rea
 
 const LONGEST_SHOWN = 80;
 
-/** Names the type of an invalid value, for an error message. */
+/** Names the type of an invalid value, for an error message. The value can be an answer of the model. */
 function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
+  if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value !== 'object') return `${typeof value} ${String(value).slice(0, 40)}`;
+  if (typeof value !== 'object') return typeof value;
   const { type } = value as { type?: unknown };
   return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a `type`';
 }
@@ -262,10 +262,9 @@ export function describeError(error: unknown): string {
       if (text) return String(text);
     }
     // Other members of an object can contain the conversation.
-    const { message } = Object(error);
-    if (typeof message === 'string') return message;
-    if (typeof error === 'object' && error !== null) return `an object with ${Object.keys(error).join(', ')}`;
-    return String(error);
+    const object = Object(error);
+    if (typeof object.message === 'string') return object.message;
+    return object === error ? `an object with ${Object.keys(object).join(', ')}` : String(error);
   } catch {
     return 'a value that cannot be shown';
   }
