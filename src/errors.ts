@@ -131,7 +131,8 @@ export class HookResultInvalidError extends KeelsonError {
   readonly result: unknown;
 
   constructor(expected: string, result: unknown) {
-    super(`${expected}; got ${kindOf(result)}.`);
+    // A string can be an answer of the model.
+    super(`${expected}; got ${typeof result === 'string' ? 'a string' : describeValue(result)}.`);
     this.result = result;
     hideMembers(this, 'result');
   }
@@ -232,15 +233,6 @@ export function hideMembers<Failure extends Error>(error: Failure, ...names: rea
 
 const LONGEST_SHOWN = 80;
 
-/** Names the type of an invalid value, for an error message. The value can be an answer of the model. */
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value !== 'object') return typeof value;
-  const { type } = value as { type?: unknown };
-  return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a `type`';
-}
-
 /** Describes an invalid value for an error message. Strings are quoted and cut; invisible characters are escaped. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
@@ -254,16 +246,12 @@ export function describeValue(value: unknown): string {
 /** Returns the message of any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
   try {
-    // An error of another realm, such as a test runner's, fails `instanceof Error` but has a stack.
-    if (error instanceof Error || typeof (error as Error | undefined)?.stack === 'string') {
-      // An AggregateError, such as that of a refused connection, may have an empty message.
-      const { message, name, errors } = error as Error & Partial<AggregateError>;
-      const text = message || errors?.map?.(describeError).join('; ') || name;
-      if (text) return String(text);
-    }
-    // Other members of an object can contain the conversation.
+    // An error of another realm fails `instanceof Error`. An AggregateError may have an empty message.
     const object = Object(error);
-    if (typeof object.message === 'string') return object.message;
+    const { message, name, errors } = object;
+    const text = message || errors?.map?.(describeError).join('; ') || name;
+    if (text) return String(text);
+    // Other members of an object can contain the conversation.
     return object === error ? `an object with ${Object.keys(object).join(', ')}` : String(error);
   } catch {
     return 'a value that cannot be shown';

@@ -63,7 +63,7 @@ describe('a ModelError', () => {
   test.each<[string, object, string]>([
     ['a message', { message: 'down', request: { messages: ['LAMP'] } }, 'down'],
     ['no message', { request: { messages: ['LAMP'] }, answer: 'LAMP' }, 'an object with request, answer'],
-    ['a message that is not a string', { message: { text: 'LAMP' } }, 'an object with message'],
+    ['a message that is not a string', { message: { text: 'LAMP' } }, '[object Object]'],
   ])('does not show the members of a thrown object with %s', (_title, cause, text) => {
     const error = new ModelError('m', cause);
 

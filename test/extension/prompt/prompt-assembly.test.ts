@@ -174,7 +174,7 @@ describe('prompt additions', () => {
     expect(seen).toEqual(Array.from({ length: 5 }, () => ['a', 's', { plan: 'pro' }, 1]));
     expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
       'Extension "a": condition failed in session "s": boom',
-      'Extension "a": condition failed in session "s": a condition returns a boolean; got string.',
+      'Extension "a": condition failed in session "s": a condition returns a boolean; got a string.',
     ]);
   });
 });
