@@ -62,9 +62,7 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const described = describeIssues(checked.issues);
   const isFinal = end.verdict !== undefined || run.response?.finishReason === 'content-filter';
   if (isFinal || run.repaired || run.turn >= maxTurns) {
-    // The message of an issue can quote the answer.
-    const places = checked.issues.map(({ path }) => ({ path, message: 'invalid' }));
-    throw end.own(new OutputInvalidError(answer, checked.issues, describeIssues(places)));
+    throw end.own(new OutputInvalidError(answer, checked.issues, describeIssues(checked.issues.map(withoutAnswer))));
   }
   run.repaired = true;
   end.answer = undefined;
@@ -72,6 +70,13 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const content = `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`;
   conversation.push({ role: 'user', content });
   return undefined;
+}
+
+const NOT_JSON = 'it is not JSON';
+
+/** The message of an issue can quote the answer, which must not get into logs. */
+function withoutAnswer({ message, path }: StandardIssue): StandardIssue {
+  return { message: message === NOT_JSON ? message : 'invalid (see `issues`)', path };
 }
 
 /** Checks the answer against the output schema. Discards the answer if another turn has to follow. */
@@ -103,7 +108,7 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
     value = JSON.parse(withoutFence(answer));
   } catch {
     // The message of `JSON.parse` quotes the answer, and the answer must not get into logs.
-    return { issues: [{ message: 'it is not JSON' } satisfies StandardIssue] };
+    return { issues: [{ message: NOT_JSON } satisfies StandardIssue] };
   }
   try {
     const { issues, ...checked } = await output.check(value);
