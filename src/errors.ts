@@ -246,13 +246,11 @@ export function describeValue(value: unknown): string {
 /** Returns the message of any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
   try {
+    if (typeof error === 'string') return error;
     // An error of another realm fails `instanceof Error`. An AggregateError may have an empty message.
-    const object = Object(error);
-    const { message, name, errors } = object;
+    const { message, name, errors } = Object(error);
     const text = message || errors?.map?.(describeError).join('; ') || name;
-    if (text) return String(text);
-    // Other members of an object can contain the conversation.
-    return object === error ? `an object with ${Object.keys(object).join(', ')}` : String(error);
+    return String(text || (JSON.stringify(error) ?? error));
   } catch {
     return 'a value that cannot be shown';
   }

@@ -64,7 +64,7 @@ export class ModelError extends RunError {
   readonly retryAfterMs: number | undefined;
 
   constructor(model: string, cause: unknown) {
-    super(`Model "${model}" failed: ${describeError(cause)}`, { cause });
+    super(`Model "${model}" failed: ${describeCause(cause)}`, { cause });
     // `console.error` does not call a getter. A thrown object without an error class can contain the whole request.
     if (!(cause instanceof Error)) Object.defineProperty(this, 'cause', { get: () => cause });
     const hints = (cause ?? {}) as ModelFailureHints;
@@ -106,4 +106,11 @@ function kindOfStatus(status: number): ModelErrorKind {
 
 function isRetryableStatus(status: number | undefined): boolean {
   return status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500);
+}
+
+/** Describes a value that a model threw. Members other than the message can contain the conversation. */
+function describeCause(cause: unknown): string {
+  const { message, name, errors } = Object(cause);
+  const isOpaque = Object(cause) === cause && !message && !name && !errors;
+  return isOpaque ? `an object with ${Object.keys(cause as object).join(', ')}` : describeError(cause);
 }

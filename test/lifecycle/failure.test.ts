@@ -112,7 +112,7 @@ describe('with `throw`, which is the default', () => {
   it.each([
     ['a text', 'boom', 'boom'],
     ['nothing', undefined, 'undefined'],
-    ['an object', { code: 7 }, 'an object with code'],
+    ['an object', { code: 7 }, '{"code":7}'],
   ])('a hook may throw %s', async (_what, thrown, shown) => {
     const { settled } = await runFailing('beforeModel', () => Promise.reject(thrown));
 
