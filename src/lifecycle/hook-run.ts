@@ -255,13 +255,13 @@ export type Moment =
   | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
   | { readonly kind: 'compaction' };
 
-/** Handles a moment of a run, after the handlers before it have. Returns false to prevent a compaction. */
+/** Handles a moment of a run. `earlier` is the result of earlier handlers. Returns false to prevent a compaction. */
 export type MomentHandler = (moment: Moment, earlier: Promise<boolean> | undefined) => Promise<boolean>;
 
 /** A global symbol, because each entry of the package has its own copy of this module. */
 const MOMENTS = Symbol.for('keelson.moments');
 
-/** Calls `handler` at the moments of a run. It gets the result of the handlers before it, and has to await it. */
+/** Calls `handler` at the moments of a run. It must await `earlier`, so that handlers run one after another. */
 export function handleMoments(run: RunContext, handler: MomentHandler): void {
   const hookRun = hookRunOf(run) as { [MOMENTS]?: (moment: Moment) => Promise<boolean> } | undefined;
   const earlier = hookRun?.[MOMENTS];

@@ -6,7 +6,7 @@ import type { Tool } from '../../tools/tool.js';
 /** Finds tools by words. Returns their names, the best match first. */
 export type FindTools = (query: string, most: number) => readonly string[];
 
-/** A tool of a request, with the metadata that the tools of the run have. */
+/** A tool in a model request, with the metadata of its tool in the run. */
 type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
 /** Builds an index of tools by their names, descriptions and argument names. Loads `minisearch` at the first call. */

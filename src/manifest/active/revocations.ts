@@ -19,7 +19,7 @@ export class Revocations {
     return (await this.look()) && [...known].some((digest) => !this.known.has(digest));
   }
 
-  /** Notes the approvals before and after `work`, so that `areNew` finds one that is revoked in the meantime. */
+  /** Records the approvals before and after `work`. `areNew` then detects an approval that was revoked while it ran. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.look();
     const before = this.known;

@@ -25,7 +25,7 @@ export function isCheapCheck(schema: JsonSchema, value: unknown, mostSteps = MOS
   return isWithin(() => countSteps(schema, value, { root: schema, steps: new StepCount(mostSteps) }));
 }
 
-/** Adds the steps of checking a value against a part of a schema. Throws a RangeError at the limit of `steps`. */
+/** Adds the cost of checking a value against a subschema to `steps`. Throws a RangeError above its limit. */
 export function countSteps(part: unknown, value: unknown, { root, steps }: Omit<Place, 'depth'>): void {
   visit(part, value, { root, steps, depth: 1 });
 }

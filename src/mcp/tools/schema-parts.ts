@@ -47,7 +47,7 @@ function compiled(schema: JsonSchema): SchemaParts {
   };
 }
 
-/** Follows `#` or a path from the root. All parts of a small schema have a path, and none has an anchor. */
+/** Resolves `#` or a path from the root. Schemas without anchors contain no other references. */
 function follow(root: JsonSchema, reference: string): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   const steps = reference.split('/').slice(1).map(pointerStep);

@@ -24,7 +24,7 @@ export interface ProcessTransportOptions {
   readonly spawn: Spawn | undefined;
   /** Removes secrets from a string. Called before a string is cut, because a part of a secret is not found. */
   readonly redact: (text: string) => string;
-  /** Called with each line of the standard error. The content of a line over 64 KiB is left out. */
+  /** Called with each line of the standard error. A line over 64 KiB is replaced by a note of its length. */
   readonly onStderrLine: (line: string) => void;
 }
 

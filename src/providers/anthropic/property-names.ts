@@ -27,7 +27,10 @@ export function acceptedParameters(inputSchema: JsonSchema): WireObject {
   return accepted;
 }
 
-/** Renames the properties before the alternatives at the root are merged, because the description quotes them. */
+/**
+ * Renames properties before the alternatives at the root are merged, because the merged description quotes the
+ * alternatives.
+ */
 function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObject {
   return withRenames(toolParameters(withRenames(toDraft2020(inputSchema), renames)), renames);
 }
