@@ -1,6 +1,7 @@
 /**
- * Runs the hooks of published plugins, with their scripts, in agents with a scripted model. Compares the outcome with
- * the expectations in `scripts/hooks`, which follow the documentation of Claude Code and the plugins. Fetches nothing:
+ * Runs the hooks of published plugins, including their scripts, in agents with a scripted model. Compares the outcomes
+ * with the expectations in `scripts/hooks`, which were written from the documentation of Claude Code and the plugins.
+ * Fetches nothing:
  *
  *     npm run corpus:hooks -- <folder>
  *

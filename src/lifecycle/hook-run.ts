@@ -255,7 +255,10 @@ export type Moment =
   | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
   | { readonly kind: 'compaction' };
 
-/** Handles a moment of a run. `earlier` is the result of earlier handlers. Returns false to prevent a compaction. */
+/**
+ * Handles a moment of a run. `earlier` is the result of the handlers before it. Before a compaction, false prevents the
+ * compaction.
+ */
 export type MomentHandler = (moment: Moment, earlier: Promise<boolean> | undefined) => Promise<boolean>;
 
 /** A global symbol, because each entry of the package has its own copy of this module. */

@@ -13,13 +13,13 @@ export class Revocations {
     private readonly workspaceDir: string,
   ) {}
 
-  /** Returns true if an approval is gone since the last call. Reads the approval file only if it has changed. */
+  /** Returns true if an approval was revoked since the last call. Reads the approval file only if it has changed. */
   async areNew(): Promise<boolean> {
     const { known } = this;
     return (await this.look()) && [...known].some((digest) => !this.known.has(digest));
   }
 
-  /** Records the approvals before and after `work`. `areNew` then detects an approval that was revoked while it ran. */
+  /** Calls `work`. The next `areNew` also detects an approval that was revoked while `work` ran. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.look();
     const before = this.known;

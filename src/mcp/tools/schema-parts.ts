@@ -47,7 +47,7 @@ function compiled(schema: JsonSchema): SchemaParts {
   };
 }
 
-/** Resolves `#` or a path from the root. Schemas without anchors contain no other references. */
+/** Resolves `#` or a path from the root. Other references do not occur, because the schema has no anchors. */
 function follow(root: JsonSchema, reference: string): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   const steps = reference.split('/').slice(1).map(pointerStep);

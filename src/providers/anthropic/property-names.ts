@@ -28,8 +28,8 @@ export function acceptedParameters(inputSchema: JsonSchema): WireObject {
 }
 
 /**
- * Renames properties before the alternatives at the root are merged, because the merged description quotes the
- * alternatives.
+ * Renames properties before merging the alternatives at the root. The merged description quotes the alternatives, so it
+ * must show the new names.
  */
 function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObject {
   return withRenames(toolParameters(withRenames(toDraft2020(inputSchema), renames)), renames);
