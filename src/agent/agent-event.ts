@@ -5,7 +5,7 @@ import type {
   ExtensionErrorReport,
   ModelErrorReport,
   ServerErrorReport,
-} from '../lifecycle/hook-run.js';
+} from '../lifecycle/hook-run/run-report.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';

@@ -1,7 +1,7 @@
 import { AgentClosedError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { Stop } from '../internal/stop.js';
-import { hookRunOf } from '../lifecycle/hook-run.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 
 /** Sources of an abort for a run that has not started. */

@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
-import { RUN } from '../lifecycle/hook-run.js';
+import { RUN } from '../lifecycle/hook-run/hook-run.js';
 import { RunError } from '../model/run-error.js';
 import { addUsage } from '../model/usage.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';

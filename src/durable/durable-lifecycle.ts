@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
-import { hookRunOf } from '../lifecycle/hook-run.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type {
   AgentLifecycle,
   ModelCall,

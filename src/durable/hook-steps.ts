@@ -1,6 +1,6 @@
 import type { Run } from '../agent/run/run.js';
 import type { Awaitable } from '../internal/promise.js';
-import { hookRunOf } from '../lifecycle/hook-run.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';

@@ -1,7 +1,7 @@
 import type { Run } from '../agent/run/run.js';
 import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
-import { report } from '../lifecycle/hook-run.js';
+import { report } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { ModelResponse } from '../model/model.js';
 import { type RetryDelays, retryDelayMs } from '../model/retry-delay.js';

@@ -1,5 +1,5 @@
 import { isPromise } from '../internal/promise.js';
-import { isAside } from '../lifecycle/hook-run.js';
+import { isAside } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { passInput } from './callbacks/input-pass.js';

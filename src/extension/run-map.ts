@@ -1,4 +1,4 @@
-import { hookRunOf } from '../lifecycle/hook-run.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 
 /**

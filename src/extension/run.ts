@@ -1,6 +1,7 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
-import { hookRunOf, type RunReport } from '../lifecycle/hook-run.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import type { RunReport } from '../lifecycle/hook-run/run-report.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { HealthSettings } from './callbacks/health.js';
 import { TimeBudget } from './callbacks/time-budget.js';

@@ -6,7 +6,7 @@ import type { ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { WrapPoint } from './compose.js';
 import type { SuspendAction } from './hook-action.js';
-import { type HookSite, hookRunOf } from './hook-run.js';
+import { type HookSite, hookRunOf } from './hook-run/hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';

@@ -2,7 +2,7 @@ import { NextExpiredError, TimeoutExceededError } from '../errors.js';
 import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
-import type { CallScope, HookRun, HookSite } from './hook-run.js';
+import type { CallScope, HookRun, HookSite } from './hook-run/hook-run.js';
 import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 

@@ -1,5 +1,5 @@
 import { describeError } from '../errors.js';
-import type { HookSite } from './hook-run.js';
+import type { HookSite } from './hook-run/hook-run.js';
 import { LifecycleError, RejectedError } from './run-failure.js';
 
 /**

@@ -5,7 +5,7 @@ import { checkResponse } from '../model/check-response.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
 import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
-import type { HookRun, HookSite } from './hook-run.js';
+import type { HookRun, HookSite } from './hook-run/hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
 /** A hook point whose hooks get a value in turn, each the value that the previous hook returned. */

@@ -1,6 +1,6 @@
 import { listOf, model, oneOf, required } from '../internal/options/rules.js';
 import { invalidOption, type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
-import { report } from '../lifecycle/hook-run.js';
+import { report } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { Model } from '../model/model.js';
 import { ModelError, type ModelErrorKind } from '../model/run-error.js';

@@ -3,7 +3,7 @@ import { isObject } from '../internal/json.js';
 import { callable, mapOf, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction } from '../lifecycle/hook-action.js';
-import { addBudget } from '../lifecycle/hook-run.js';
+import { addBudget } from '../lifecycle/hook-run/budgets.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse, Usage } from '../model/model.js';

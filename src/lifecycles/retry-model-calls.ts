@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import { callable, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
-import { report } from '../lifecycle/hook-run.js';
+import { report } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { retryDelayMs } from '../model/retry-delay.js';
 import { ModelError } from '../model/run-error.js';

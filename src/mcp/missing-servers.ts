@@ -1,4 +1,4 @@
-import { report } from '../lifecycle/hook-run.js';
+import { report } from '../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { McpServerStatus } from './server/status.js';
 

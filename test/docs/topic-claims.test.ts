@@ -24,7 +24,7 @@ describe('streaming-and-events.md', () => {
     const source = readSources().find(({ path }) => path === 'agent/agent-event.ts')?.text ?? '';
     const types = [...source.matchAll(/readonly type: '([a-z-]+)'/g)].map(([, type]) => `\`${type}\``);
     const rows = rowsOf(readPage('docs/streaming-and-events.md')).map(([type]) => type);
-    const reports = readSources().find(({ path }) => path === 'lifecycle/hook-run.ts')?.text ?? '';
+    const reports = readSources().find(({ path }) => path === 'lifecycle/hook-run/run-report.ts')?.text ?? '';
     types.push(...[...reports.matchAll(/readonly type: '([a-z-]+)'/g)].map(([, type]) => `\`${type}\``));
     expect(rows.slice(2).sort()).toEqual(types.sort());
   });

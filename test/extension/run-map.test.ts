@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RunMap } from '../../src/extension/run-map.js';
-import { RUN } from '../../src/lifecycle/hook-run.js';
+import { RUN } from '../../src/lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../src/lifecycle/run-context.js';
 
 test.each<[string, () => RunContext]>([

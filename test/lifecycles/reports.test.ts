@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentEvent, type AgentLifecycle, type RunContext } from '../../src/index.js';
-import { report } from '../../src/lifecycle/hook-run.js';
+import { report } from '../../src/lifecycle/hook-run/hook-run.js';
 import { compaction, fallbackModels, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
 import { fails, scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';

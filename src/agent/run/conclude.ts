@@ -1,4 +1,4 @@
-import type { Verdict } from '../../lifecycle/hook-run.js';
+import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';

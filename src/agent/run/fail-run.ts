@@ -2,7 +2,7 @@ import { describeError, TimeoutExceededError } from '../../errors.js';
 import { withinTime } from '../../internal/clock.js';
 import { logFailure } from '../../internal/logger.js';
 import type { Awaitable } from '../../internal/promise.js';
-import type { Verdict } from '../../lifecycle/hook-run.js';
+import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError, type RunErrorState } from '../../model/run-error.js';

@@ -1,6 +1,6 @@
 import { describeValue, MessageInvalidError } from '../../errors.js';
 import { invalidOption } from '../../internal/options/validate.js';
-import { RUN } from '../../lifecycle/hook-run.js';
+import { RUN } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
-import type { ExtensionErrorReport } from '../../lifecycle/hook-run.js';
+import type { ExtensionErrorReport } from '../../lifecycle/hook-run/run-report.js';
 
 /** The run in which a callback was called. */
 interface HealthRun {

@@ -1,4 +1,4 @@
-import { hookRunOf } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { checkResponse } from '../../model/check-response.js';
 import { type AssistantPart, type Message, textOf, type UserMessage } from '../../model/message.js';

@@ -1,4 +1,4 @@
-import { isAside } from '../../lifecycle/hook-run.js';
+import { isAside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
 

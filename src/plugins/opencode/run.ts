@@ -1,7 +1,7 @@
 import { describeError } from '../../errors.js';
 import { logFailure } from '../../internal/logger.js';
 import { HookAction } from '../../lifecycle/hook-action.js';
-import { isAside } from '../../lifecycle/hook-run.js';
+import { isAside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';

@@ -1,6 +1,6 @@
 import { safeText } from '../../internal/safe-text.js';
 import type { EntryAction } from '../../lifecycle/hook-action.js';
-import { hookRunOf } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import type { RejectAction } from '../../tools/tool.js';

@@ -1,7 +1,8 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { HookAction } from '../../lifecycle/hook-action.js';
-import { hookRunOf, tellMoment } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { tellMoment } from '../../lifecycle/hook-run/moments.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';

@@ -1,6 +1,6 @@
 import { describeError } from '../../errors.js';
 import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
-import { isAside } from '../../lifecycle/hook-run.js';
+import { isAside } from '../../lifecycle/hook-run/hook-run.js';
 import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';

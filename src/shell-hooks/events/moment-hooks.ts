@@ -1,4 +1,4 @@
-import { handleMoments, type Moment } from '../../lifecycle/hook-run.js';
+import { handleMoments, type Moment } from '../../lifecycle/hook-run/moments.js';
 import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText } from '../../model/message.js';

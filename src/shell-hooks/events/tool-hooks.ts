@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
-import { hookRunOf } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, SystemMessage } from '../../model/message.js';

@@ -1,5 +1,5 @@
 import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
-import { hookRunOf } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
 import type { ToolRun } from '../../tools/tool.js';

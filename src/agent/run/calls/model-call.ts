@@ -1,7 +1,8 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run.js';
+import { budgetsOf } from '../../../lifecycle/hook-run/budgets.js';
+import type { CallScope } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import { checkResponse } from '../../../model/check-response.js';

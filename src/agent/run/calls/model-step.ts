@@ -1,5 +1,5 @@
 import { Stop } from '../../../internal/stop.js';
-import { type CallScope, type HookRun, NO_RESULT } from '../../../lifecycle/hook-run.js';
+import { type CallScope, type HookRun, NO_RESULT } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../../lifecycle/run-context.js';
 import { hasSameSignal, LazyRequest, ownSignal, type RequestFields } from '../../../model/lazy-signal.js';

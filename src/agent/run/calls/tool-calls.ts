@@ -1,5 +1,5 @@
 import { isPromise } from '../../../internal/promise.js';
-import { scopeOf } from '../../../lifecycle/hook-run.js';
+import { scopeOf } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';

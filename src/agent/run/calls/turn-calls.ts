@@ -1,6 +1,6 @@
 import { describeError } from '../../../errors.js';
 import { Stop } from '../../../internal/stop.js';
-import type { ApprovableCall, CallsInFlight } from '../../../lifecycle/hook-run.js';
+import type { ApprovableCall, CallsInFlight } from '../../../lifecycle/hook-run/run-end.js';
 import { deniedCall } from '../../../model/denial.js';
 import type { Message, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';

@@ -1,0 +1,119 @@
+import type { Awaitable } from '../../internal/promise.js';
+import { Stop } from '../../internal/stop.js';
+import type { HookPoint } from '../decision.js';
+import type { EndAction } from '../hook-action.js';
+import type { RegisteredLifecycle } from '../registered-lifecycle.js';
+import { RunAbortedError } from '../run-failure.js';
+
+/** An action that ends the run, with the name of the lifecycle and the hook point. */
+export interface Verdict {
+  readonly action: EndAction;
+  readonly by: string;
+  readonly point: HookPoint | 'end';
+}
+
+/** The parts of a tool call that an approval covers. */
+export interface ApprovableCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** The tool calls of a turn, as far as the end of a run needs them. */
+export interface CallsInFlight {
+  /** True once every call has a result. A halted tool may still be running. */
+  readonly halted: boolean;
+  /** Aborts the signals of the calls. Created on first use. */
+  readonly stop: Stop;
+  /** Explains to the model why a call has no result of its tool. */
+  readonly reason: string;
+  /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
+  ran?: Set<string> | undefined;
+  /** Returns true while the call has no result. */
+  accepts(id: string): boolean;
+  /** Returns true if `resume` approved a call with this id, this name and these arguments. */
+  isApproved(call: ApprovableCall): boolean;
+  /** Aborts the calls that have no result yet, and ends the wait for them. */
+  halt(): void;
+}
+
+/** How a run ends (final answer, action of a hook, or abort), and which lifecycles get `afterAgent` or `onError`. */
+export class RunEnd {
+  /** The first action that ends the run. The run loop stops at its next step. */
+  verdict: Verdict | undefined = undefined;
+  /** The final answer, once the model has given one. */
+  answer: string | undefined = undefined;
+  /** The number of lifecycles, in chain order, whose `beforeAgent` has run or was skipped. */
+  entered = 0;
+  /** The `beforeAgent` hook whose promise has not settled. */
+  entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
+  /** The number of lifecycles, in chain order, whose `afterAgent` has run or was skipped. */
+  exited = 0;
+  /** Set when `afterAgent` begins. From then on no message can be added to the run. */
+  closing = false;
+  /** Set when the run ends. From then on late hooks and models have no effect on the run. */
+  over = false;
+  /** Stopped when the run is aborted. Created on first use, by `stopper`. */
+  stop: Stop | undefined = undefined;
+  /** The calls that an early end halts. */
+  calls: CallsInFlight | undefined = undefined;
+  private aborted: Error | undefined = undefined;
+  private owned: Set<unknown> | undefined = undefined;
+  private readonly agentStop: Stop;
+
+  /** `agentStop` is stopped when the agent is closed. */
+  constructor(agentStop: Stop) {
+    this.agentStop = agentStop;
+  }
+
+  /** The error of an aborted run; undefined while the run is not aborted. */
+  get abortError(): Error | undefined {
+    if (this.agentStop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(this.agentStop.reason));
+    return this.aborted;
+  }
+
+  /** Aborts the run with this error. Only the first call has an effect. */
+  abort(error: Error): void {
+    if (this.aborted !== undefined) return;
+    this.aborted = this.own(error);
+    this.stop?.stop(error);
+    this.calls?.halt();
+  }
+
+  /** Kept short so that engines inline it: the run loop calls it often. */
+  throwIfAborted(): void {
+    if (this.agentStop.stopped || this.aborted !== undefined) throw this.abortError;
+  }
+
+  stopper(): Stop {
+    if (this.stop === undefined) {
+      this.stop = new Stop();
+      if (this.aborted !== undefined) this.stop.stop(this.aborted);
+      else if (!this.closing) this.stop.whenReleased(this.agentStop.onStop(() => void this.abortError));
+    }
+    return this.stop;
+  }
+
+  /** Resolves like `value`, or rejects if the run is aborted first; `giveUp` is called on an abort. */
+  race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
+    return this.stop === undefined ? value : this.stop.race(value, giveUp);
+  }
+
+  /** Marks the run as over and removes its abort listeners. */
+  finish(): void {
+    this.closing = true;
+    this.over = true;
+    this.stop?.release();
+  }
+
+  /** Marks an error as naming its source already, so that no outer hook is blamed for it. Returns the error. */
+  own<E>(error: E): E {
+    this.owned ??= new Set();
+    this.owned.add(error);
+    return error;
+  }
+
+  owns(error: unknown): boolean {
+    return this.owned?.has(error) ?? false;
+  }
+}
