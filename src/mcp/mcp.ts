@@ -1,5 +1,6 @@
 import type { AgentLifecycle, LifecycleLoader, LoaderHost, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../tools/tool.js';
+import { AgentTools } from './agent-tools.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
 import { reportMissing } from './missing-servers.js';
 import type { McpServersOptions } from './options.js';
@@ -8,7 +9,6 @@ import type { McpServerStatus } from './server/status.js';
 import { type McpReload, ServerPool } from './server-pool.js';
 import { ToolLoad } from './tool-load.js';
 import type { McpTool } from './tools/mcp-tool.js';
-import type { McpToolSet } from './tools/tool-set.js';
 
 export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
@@ -149,7 +149,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    load: (host) => pool.load(host, lifecycleOf(pool, host)),
+    load: (host) => pool.load(host, [outerLifecycle(pool, host), innerLifecycle(pool)]),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),
@@ -163,8 +163,8 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
 }
 
 /** Runs outermost, so that every other hook sees the full name of a tool that the model called by its short name. */
-function lifecycleOf(pool: ServerPool, host: LoaderHost): AgentLifecycle {
-  const { tools } = pool;
+function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
+  const tools = new AgentTools(pool, host);
   const load = new ToolLoad();
   return {
     name: 'mcp',
@@ -175,18 +175,27 @@ function lifecycleOf(pool: ServerPool, host: LoaderHost): AgentLifecycle {
     wrapToolCall(call, next) {
       const meant = call.tool === undefined ? callByAlias(call, tools, host) : call;
       // The person who approved the call saw these arguments. They are converted after the hooks.
-      if (meant.tool === undefined || meant.approved) return next(meant);
-      const input = pool.coerce(meant.tool, meant.input);
-      return next(input === meant.input ? meant : { ...meant, input });
+      return next(meant.approved ? meant : converted(meant, pool));
     },
   };
+}
+
+/** Runs innermost, to convert the arguments that another hook has changed, or that a person has approved. */
+function innerLifecycle(pool: ServerPool): AgentLifecycle {
+  return { name: 'mcp', priority: 0, wrapToolCall: (call, next) => next(converted(call, pool)) };
+}
+
+/** Converts the arguments of a call. Returns the call itself if nothing changes. */
+function converted(call: ToolCallRequest, pool: ServerPool): ToolCallRequest {
+  const input = call.tool === undefined ? call.input : pool.coerce(call.tool, call.input);
+  return input === call.input ? call : { ...call, input };
 }
 
 /**
  * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not
  * redirected, even if that tool is not offered in this turn. Returns the call itself if the name is unknown.
  */
-function callByAlias(call: ToolCallRequest, tools: McpToolSet, host: LoaderHost): ToolCallRequest {
+function callByAlias(call: ToolCallRequest, tools: AgentTools, host: LoaderHost): ToolCallRequest {
   const meant = tools.find(call.name);
   const tool = call.run.tools.find((offered) => offered.name === meant?.name);
   if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return call;

@@ -45,8 +45,23 @@ export class ServerPool {
     return this.members.tools;
   }
 
+  /** Grows whenever a server takes or frees a name. */
+  get namesRevision(): number {
+    return this.members.claims.revision + (this.isClosed ? 1 : 0);
+  }
+
+  /** Returns the server that has a name. A closed loader has no names. */
+  holder(name: string): McpServerEntry | undefined {
+    return this.isClosed ? undefined : this.members.claims.holder(name);
+  }
+
+  /** Logs that a server is left out, because another server has its name. */
+  reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
+    this.members.reportLeftOut(loser, holder);
+  }
+
   /** Connects the servers for an agent. Throws if the pool is closed, because the agent would get no tools. */
-  async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
+  async load(host: LoaderHost, lifecycles: readonly AgentLifecycle[]): Promise<void> {
     if (this.isClosed)
       throw new OptionInvalidError(
         'loaders',
@@ -54,7 +69,7 @@ export class ServerPool {
       );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     this.members.isLoaded = true;
-    host.use(lifecycle);
+    for (const lifecycle of lifecycles) host.use(lifecycle);
     await this.begin();
   }
 

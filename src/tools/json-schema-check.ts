@@ -15,7 +15,7 @@ const WRAPPERS = new Set(
 
 /**
  * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `isLenient`,
- * `format` checks nothing and `nullable` allows null.
+ * `format` and invalid patterns check nothing, and `nullable` allows null.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
@@ -79,16 +79,36 @@ function resolveReferences(schema: JsonSchema) {
 }
 
 /**
- * Makes `format` an annotation, and lets `nullable` of OpenAPI allow `null`. A `format` that is not a string is a property
- * of that name: the validator takes `dependencies` for a schema.
+ * Makes `format` an annotation, lets `nullable` of OpenAPI allow `null`, and removes invalid patterns. A `format` that is
+ * not a string is a property of that name: the validator takes `dependencies` for a schema.
  */
 function relax(lookup: Readonly<Record<string, Schema | boolean>>): void {
   for (const node of Object.values(lookup)) {
     if (typeof node !== 'object') continue;
     if (typeof node.format === 'string') delete node.format;
+    removeInvalidPatterns(node);
     if (node.nullable !== true) continue;
     if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
     if (node.enum !== undefined) node.enum = [...node.enum, null];
+  }
+}
+
+/** Servers in other languages use patterns that JavaScript does not have. Such a server checks its patterns itself. */
+function removeInvalidPatterns(node: Schema): void {
+  if (typeof node.pattern === 'string' && !isPattern(node.pattern)) delete node.pattern;
+  const names = Object.keys(node.patternProperties ?? {});
+  for (const name of names.filter((pattern) => !isPattern(pattern))) {
+    delete node.patternProperties?.[name];
+    // The pattern may allow any property.
+    node.additionalProperties = true;
+  }
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u') !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -15,7 +15,7 @@ export type BoundedCheck = (
 /**
  * Returns a check for a schema of a server. A check on the main thread takes less than 100 ms. Every other check runs in
  * a worker thread with limits of time and memory; exceeding a limit is an issue. `format` is an annotation, as in draft
- * 2020-12, and `nullable` allows null, as in OpenAPI.
+ * 2020-12, and `nullable` allows null, as in OpenAPI. A pattern that is invalid in JavaScript checks nothing.
  */
 export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {
   let checkHere: ReturnType<typeof compileJsonSchema> | undefined;

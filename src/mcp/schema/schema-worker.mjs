@@ -52,9 +52,33 @@ function relax(lookup) {
   for (const node of Object.values(lookup)) {
     if (typeof node !== 'object') continue;
     if (typeof node.format === 'string') delete node.format;
+    removeInvalidPatterns(node);
     if (node.nullable !== true) continue;
     if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
     if (node.enum !== undefined) node.enum = [...node.enum, null];
+  }
+}
+
+/**
+ * As in `json-schema-check.ts`.
+ *
+ * @param {import('@cfworker/json-schema').Schema} node
+ */
+function removeInvalidPatterns(node) {
+  if (typeof node.pattern === 'string' && !isPattern(node.pattern)) delete node.pattern;
+  const names = Object.keys(node.patternProperties ?? {});
+  for (const name of names.filter((pattern) => !isPattern(pattern))) {
+    delete node.patternProperties?.[name];
+    node.additionalProperties = true;
+  }
+}
+
+/** @param {string} text */
+function isPattern(text) {
+  try {
+    return new RegExp(text, 'u') !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -8,11 +8,14 @@ const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'wor
  */
 export class NameClaims {
   private readonly byName = new Map<string, readonly McpServerEntry[]>();
+  /** Grows with every change. */
+  revision = 0;
 
   /** Adds a server. Replaces the server of the same name and origin. */
   put(entry: McpServerEntry): void {
     const others = this.of(entry.name).filter((other) => compareOrigins(other, entry) !== 0);
     this.byName.set(entry.name, [...others, entry].sort(compareOrigins));
+    this.revision += 1;
   }
 
   /** Removes the server of a name and an origin. Without an origin, removes the server that has the name. */
@@ -23,6 +26,7 @@ export class NameClaims {
     const left = all.filter((entry) => entry !== gone);
     if (left.length > 0) this.byName.set(name, left);
     else this.byName.delete(name);
+    this.revision += 1;
     return gone;
   }
 

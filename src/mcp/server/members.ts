@@ -182,7 +182,8 @@ export class ServerMembers {
     if (member instanceof McpServer) await member.link.settled();
   }
 
-  private reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
+  /** Logs that a server is left out, because another server has its name. */
+  reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
     const log = new ServerLog(loser.name, () => this.logger());
     const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
     log.write('warn', `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`);

@@ -158,6 +158,31 @@ describe('`format` is an annotation', () => {
   });
 });
 
+describe.each([
+  ['on the main thread', {}],
+  ['in the worker', { $defs: { a: { $anchor: 'a' } } }],
+])('a pattern that JavaScript does not have checks nothing %s', (_where, more) => {
+  test.each(['(?i)^abc$', '(?P<year>\\d+)', '^a\\_b$', '(', 'x{2,1}'])('%s', async (pattern) => {
+    const text = { type: 'string', pattern, maxLength: 5 };
+    const check = boundedCheck({ ...more, properties: { a: text, pattern: { pattern: '^b' } } });
+
+    expect((await check({ a: 'ABC', pattern: 'b' })).issues).toBe(undefined);
+    expect((await check({ a: 'too long' })).issues).toHaveLength(1);
+    expect((await check({ pattern: 'ABC' })).issues).toHaveLength(1);
+  });
+
+  test('as a name of `patternProperties`: other properties are allowed, and the other patterns are checked', async () => {
+    const named = { patternProperties: { '(?i)^x-': { type: 'string' }, '^n_': { type: 'number' } } };
+    const check = boundedCheck({ ...more, ...named, additionalProperties: false, required: ['n_1'] });
+    const closed = boundedCheck({ ...more, allOf: [named], unevaluatedProperties: false });
+
+    expect((await check({ 'X-a': 'b', n_1: 1 })).issues).toBe(undefined);
+    expect((await check({ n_1: 'one' })).issues).not.toBe(undefined);
+    expect((await check({ 'X-a': 'b' })).issues).toHaveLength(1);
+    expect((await closed({ 'X-a': 'b', n_1: 1 })).issues).toBe(undefined);
+  });
+});
+
 test.each([
   ['on the main thread', {}],
   ['in the worker', { $defs: { a: { $anchor: 'a' } } }],

@@ -218,6 +218,12 @@ async function runCall(input: object, options: McpServersOptions = {}) {
   return { part, decisions, seen };
 }
 
+test('a property that only an invalid pattern may allow is kept', () => {
+  const schema = { patternProperties: { '(?i)^x-': {}, '^n': integer }, ...closed };
+
+  expect(coerceArguments(schema, { 'X-a': 'b', n: '1' })).toEqual({ 'X-a': 'b', n: 1 });
+});
+
 describe('the option `checkArguments`', () => {
   const bent = { n: '5', force: 'true', x: 1 };
 
@@ -281,10 +287,31 @@ describe('the option `checkArguments`', () => {
     const suspended = await agent.run('go');
     const [{ id = '' } = {}] = suspended.pending ?? [];
 
-    const { status, messages } = await agent.run('', { messages: suspended.history, resume: { [id]: 'approve' } });
+    const { status, messages, decisions } = await agent.run('', {
+      ...{ messages: suspended.history, resume: { [id]: 'approve' } },
+    });
 
     expect(status).toBe('completed');
     expect(JSON.stringify(messages)).toContain('echo: {');
+    expect(decisions).toMatchObject([
+      { type: 'approve', by: 'resume' },
+      { type: 'modify', by: 'mcp', before: bent, after: { n: 5, force: true } },
+    ]);
+  });
+
+  test('arguments that a hook has changed are converted after the hook, and the change is recorded', async () => {
+    const { mcp } = lab({ servers: { a: raw({ tools }) } });
+    const model = scriptedModel([calls('mcp__a__add', { n: 1 }), says('done')]);
+    const hook: AgentLifecycle = { name: 'hook', wrapToolCall: (call, next) => next({ ...call, input: bent }) };
+    await using agent = new Agent({ model, loaders: [mcp], lifecycle: [hook], logger: keepingLogger() });
+
+    const { decisions, messages } = await agent.run('go');
+
+    expect(JSON.stringify(messages)).toContain('echo: {');
+    expect(decisions).toMatchObject([
+      { type: 'modify', by: 'hook', before: { n: 1 }, after: bent },
+      { type: 'modify', by: 'mcp', before: bent, after: { n: 5, force: true } },
+    ]);
   });
 });
 
