@@ -1,4 +1,5 @@
 import type { AgentLifecycle, LifecycleLoader, LoaderHost, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import { perAgent } from '../lifecycle/per-agent.js';
 import type { LiveToolSet } from '../tools/tool.js';
 import { AgentTools } from './agent-tools.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
@@ -166,7 +167,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
 function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
   const tools = new AgentTools(pool, host);
   const load = new ToolLoad();
-  return {
+  const lifecycle: AgentLifecycle = {
     name: 'mcp',
     priority: 100,
     tools,
@@ -178,6 +179,7 @@ function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
       return next(meant.approved ? meant : converted(meant, pool));
     },
   };
+  return perAgent(lifecycle, (agent) => outerLifecycle(pool, agent));
 }
 
 /** Runs innermost, to convert the arguments that another hook has changed, or that a person has approved. */

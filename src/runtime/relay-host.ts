@@ -1,6 +1,7 @@
 import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import { forAgent } from '../lifecycle/per-agent.js';
 import type { ModelRequest, ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
 
@@ -48,12 +49,12 @@ export class RelayHost implements LoaderHost {
     if (before !== undefined && known !== undefined) {
       known.lifecycle = lifecycle;
       for (const [host, remove] of known.removals) {
-        if (isOpen(host)) known.removals.set(host, host.use(lifecycle, remove));
+        if (isOpen(host)) known.removals.set(host, host.use(forAgent(lifecycle, host), remove));
       }
       return before;
     }
     const entry: Relayed = { lifecycle, removals: new Map() };
-    for (const host of this.hosts) if (isOpen(host)) entry.removals.set(host, host.use(lifecycle));
+    for (const host of this.hosts) if (isOpen(host)) entry.removals.set(host, host.use(forAgent(lifecycle, host)));
     const remove = () => {
       this.relayed.delete(remove);
       for (const removeFromAgent of entry.removals.values()) removeFromAgent();
@@ -75,7 +76,9 @@ export class RelayHost implements LoaderHost {
       load: (host) => {
         own = host;
         this.hosts.add(host);
-        for (const { lifecycle, removals } of this.relayed.values()) removals.set(host, host.use(lifecycle));
+        for (const { lifecycle, removals } of this.relayed.values()) {
+          removals.set(host, host.use(forAgent(lifecycle, host)));
+        }
       },
       close: () => {
         if (own !== undefined) this.detach(own);

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Agent, type LifecycleLoader, type LoaderHost } from '../../src/index.js';
 import { manifests } from '../../src/manifest/manifest.js';
 import { type McpServerOrigin, type McpServers, mcpServers } from '../../src/mcp/mcp.js';
+import { loadRuntime } from '../../src/runtime/runtime.js';
 import { scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { echoServer, makePlace, manifest } from '../support/manifest/place.js';
@@ -109,5 +110,24 @@ test('a server of the host application gets its name before that of an extension
 
     await vi.waitFor(() => expect(extensions.mcp.status()).toMatchObject([{ name: 'db', state: 'connected' }]));
     expect(hosts()).toEqual(['application']);
+  }
+});
+
+test('a server of the host application gets its name before that of an extension of a runtime', async () => {
+  const place = makePlace();
+  const { workspaceDir, userDir, logger } = place;
+  place.user('db', manifest('db', { mcpServers: { db: { command: 'node', args: [echoServer] } } }));
+  for (const isReversed of [false, true]) {
+    const runtime = await loadRuntime({ appName: 'app', cwd: workspaceDir, userDir, logger, plugins: false });
+    onTestFinished(() => runtime.close());
+    await vi.waitFor(() => expect(runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]));
+    const own = await loaderOf('application', application);
+    const { loaders } = runtime.agentOptions();
+    const hosts = await offered(isReversed ? [own, ...loaders] : [...loaders, own]);
+
+    expect(hosts()).toEqual(['application']);
+    const alone = await offered(runtime.agentOptions().loaders);
+    expect(alone()).toHaveLength(1);
+    expect(alone()).not.toEqual(['application']);
   }
 });

@@ -1,4 +1,5 @@
-import type { LoaderHost } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
+import { forAgent, perAgent } from '../../lifecycle/per-agent.js';
 import type { LiveToolSet, Tool, ToolContext, ToolSource } from '../../tools/tool.js';
 import { toolsOf } from '../../tools/tool-set.js';
 import type { Redactor } from './redactor.js';
@@ -8,13 +9,12 @@ import type { Redactor } from './redactor.js';
  * errors of tools.
  */
 export function redactingHost(host: LoaderHost, redactor: Redactor, logger: LoaderHost['logger']): LoaderHost {
-  const use: LoaderHost['use'] = (lifecycle, before) =>
-    host.use(
-      lifecycle.tools === undefined
-        ? lifecycle
-        : { ...lifecycle, tools: new RedactedTools(lifecycle.tools as ToolSource, redactor) },
-      before,
-    );
+  const redacted = (lifecycle: AgentLifecycle<never>): AgentLifecycle<never> => {
+    if (lifecycle.tools === undefined) return lifecycle;
+    const tools = new RedactedTools(lifecycle.tools as ToolSource, redactor);
+    return perAgent({ ...lifecycle, tools }, (agent) => redacted(forAgent(lifecycle, agent)));
+  };
+  const use: LoaderHost['use'] = (lifecycle, before) => host.use(redacted(lifecycle), before);
   return Object.create(host, { logger: { value: logger }, use: { value: use } }) as LoaderHost;
 }
 
