@@ -72,8 +72,8 @@ export interface Runtime {
 /**
  * Loads everything a host application needs besides a model: extension packages, shell hooks, MCP servers (including
  * those of `.mcp.json`), plugins, skills and sessions. All parts share one trust gate and one status. Resolves when
- * every prompt about extension packages and servers is answered, and each server is connected or has failed. The user
- * is asked about a hook of a hook file when the hook is about to run for the first time.
+ * every prompt about extension packages and servers is answered, and each server has had its time to connect, as
+ * `mcp.waitForServers` says. The user is asked about a hook of a hook file when it is about to run for the first time.
  *
  * @example
  * await using runtime = await loadRuntime({ appName: 'my-agent', approve: terminalApprover() });
