@@ -19,7 +19,12 @@ export class HookApprovals {
    * evaluated only after its approval. Until then, it counts as matching.
    */
   mayMatch(hook: ShellHook): boolean {
-    return !hook.isPattern || hook.scope !== 'workspace' || this.decisions.has(hook);
+    return !hook.isPattern || this.mayTest(hook);
+  }
+
+  /** Returns true if the condition may be tested. Before its approval, the condition of a workspace hook counts as true. */
+  mayTest(hook: ShellHook): boolean {
+    return hook.scope !== 'workspace' || this.decisions.has(hook);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { glob, globSource } from './glob.js';
+import { starTest } from '../../tools/star-pattern.js';
 import { type ShellWord, shellCommands } from './shell-words.js';
 
 /** Words of the shell before a command. */
@@ -19,25 +19,32 @@ const DURATION = /^[\d.]+[smhd]?$/;
  * if its commands cannot be read.
  */
 export function commandTest(specifier: string): (line: string | undefined) => boolean {
-  const [whole, plain] = [commandPattern(specifier), withoutQuotes(specifier)];
-  const rule = commandPattern(plain);
+  const [isWhole, plain] = [patternTest(specifier), withoutQuotes(specifier)];
+  const isCommand = patternTest(plain);
   const fits = beginningTest(plain);
   return (line) => {
     const commands = line === undefined ? undefined : shellCommands(line);
-    if (line === undefined || commands === undefined || whole.test(line.trim())) return true;
+    if (line === undefined || commands === undefined || isWhole(line.trim())) return true;
     return commands.some((words) => {
       const command = unwrapped(words.filter(({ isRedirection }) => !isRedirection));
       if (command === undefined) return true;
       const forms = [command, unwrapped(words) ?? []].filter(({ length }) => length > 0);
-      return forms.flatMap(namings).some((form) => rule.test(textOf(form)) || fits(form));
+      return forms.flatMap(namings).some((form) => isCommand(textOf(form)) || fits(form));
     });
   };
 }
 
 /** `git *` and `git:*` match `git` and `git push`, but not `github`. */
-function commandPattern(specifier: string): RegExp {
-  const [, start] = /^([\s\S]*?)(?::\*| \*)$/.exec(specifier) ?? [];
-  return start === undefined ? glob(specifier) : new RegExp(`^${globSource(start)}(?:\\s[\\s\\S]*)?$`);
+function patternTest(specifier: string): (text: string) => boolean {
+  const pattern = withBlanks(specifier);
+  const start = /(?: |:)\*$/.test(pattern) ? pattern.slice(0, -2) : undefined;
+  const tests = (start === undefined ? [pattern] : [start, `${start} *`]).map(starTest);
+  return (text) => tests.some((test) => test(withBlanks(text)));
+}
+
+/** Replaces each character of white space by a blank. */
+function withBlanks(text: string): string {
+  return text.replaceAll(/\s/g, ' ');
 }
 
 /** The words of a command line are compared without quotes. */
@@ -50,15 +57,15 @@ function withoutQuotes(specifier: string): string {
  * after an option of a wrapper.
  */
 function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
-  let rest = words;
+  let at = 0;
   for (;;) {
-    const [first, second] = rest;
+    const [first, second] = [words[at], words[at + 1]];
     const name = nameOf(first);
     const isWrapper = WRAPPERS.includes(name);
     const isPrefix = isWrapper || RESERVED.includes(name) || ASSIGNMENT.test(first?.text ?? '');
-    if (!isPrefix) return runsOthers(name, rest.slice(1)) ? undefined : rest;
+    if (!isPrefix) return runsOthers(name, words.slice(at + 1)) ? undefined : words.slice(at);
     if ((isWrapper || name === 'time') && second?.text.startsWith('-')) return undefined;
-    rest = rest.slice(name === 'timeout' && DURATION.test(second?.text ?? '') ? 2 : 1);
+    at += name === 'timeout' && DURATION.test(second?.text ?? '') ? 2 : 1;
   }
 }
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../internal/json.js';
+import { starTest } from '../../tools/star-pattern.js';
 import { commandTest } from './command-rule.js';
-import { glob } from './glob.js';
 import { pathTest } from './path-rule.js';
 
 /** A tool call that a rule is tested with. */
@@ -44,10 +44,10 @@ function closesEarly(specifier: string): boolean {
 
 function toolTest(tool: string): (name: string) => boolean {
   const names = FAMILIES[tool] ?? [tool];
-  const patterns = names.map((name) => glob(name));
+  const tests = names.map(starTest);
   // `mcp__server` covers all tools of the server.
   const server = /^mcp__[^*]+$/.test(tool) && tool.split('__').length === 2 ? `${tool}__` : undefined;
-  return (name) => patterns.some((pattern) => pattern.test(name)) || (server !== undefined && name.startsWith(server));
+  return (name) => tests.some((test) => test(name)) || (server !== undefined && name.startsWith(server));
 }
 
 /**
@@ -65,11 +65,11 @@ function argumentTest(tool: string, specifier: string): ((call: RuleCall) => boo
     return isCovered && (({ args, workspaceDir }) => isCovered(textAt(args, paths), workspaceDir));
   }
   if (tool === 'WebFetch') return ({ args }) => hostMatches(specifier, textAt(args, ['url']));
-  const pattern = glob(specifier);
+  const fits = starTest(specifier);
   const subjects = ['subagent_type', 'skill', 'command', 'query'];
   return ({ args }) => {
     const subject = textAt(args, subjects);
-    return subject === undefined || pattern.test(subject);
+    return subject === undefined || fits(subject);
   };
 }
 
@@ -82,5 +82,5 @@ function textAt(args: unknown, names: readonly string[]): string | undefined {
 function hostMatches(specifier: string, url: string | undefined): boolean {
   if (url === undefined || !specifier.startsWith('domain:')) return true;
   if (!URL.canParse(url)) return true;
-  return glob(specifier.slice('domain:'.length).toLowerCase()).test(new URL(url).hostname);
+  return starTest(specifier.slice('domain:'.length).toLowerCase())(new URL(url).hostname);
 }

@@ -10,7 +10,7 @@ import type { Transcripts } from '../transcript/transcripts.js';
 import { hookEnvironment } from './environment.js';
 import type { EventProgress } from './event-progress.js';
 import { hookInput } from './input.js';
-import { isMatched } from './matching.js';
+import { isMatched, isWanted } from './matching.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
 import { ProcessQueue } from './process-queue.js';
@@ -53,7 +53,10 @@ export interface Waiter {
 }
 
 interface StartOptions extends Waiter {
+  /** True if the matcher has been tested. */
   readonly isTried: boolean;
+  /** True if the condition has been tested. */
+  readonly isTested: boolean;
   readonly timeoutMs: number;
 }
 
@@ -88,7 +91,7 @@ export class HookExecutor {
   /** Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. */
   async run<Value>(hook: ShellHook, progress: EventProgress<Value>, waiter: Waiter): Promise<Execution | undefined> {
     const { options, permits } = this;
-    const isTried = permits.mayMatch(hook);
+    const [isTried, isTested] = [permits.mayMatch(hook), permits.mayTest(hook)];
     // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
     const decision = await permits.decide(hook);
     if (!decision.allowed) return this.denied(hook, progress.context, { decision, isTried });
@@ -101,7 +104,7 @@ export class HookExecutor {
     }
     try {
       const left = Math.max(1, timeoutMs - waitedMs);
-      const result = await this.start(hook, progress, { ...waiter, isTried, timeoutMs: left });
+      const result = await this.start(hook, progress, { ...waiter, isTried, isTested, timeoutMs: left });
       return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
     } finally {
       this.queue.leave();
@@ -111,7 +114,7 @@ export class HookExecutor {
   private async start<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-    { isTried, timeoutMs, signal, detach }: StartOptions,
+    { isTried, isTested, timeoutMs, signal, detach }: StartOptions,
   ): Promise<Execution | undefined> {
     const { options, prefix } = this;
     const { workspaceDir, inheritEnv } = options;
@@ -121,6 +124,7 @@ export class HookExecutor {
     const verified = await this.permits.permit(hook);
     if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isTried });
     if (!isTried && this.isForOthers(hook, progress.context, verified)) return undefined;
+    if (!isTested && !isWanted(hook, progress, options)) return undefined;
     let stdin: string | Promise<string> | undefined;
     const start = {
       ...{ hook, verified, signal, timeoutMs },

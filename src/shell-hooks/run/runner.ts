@@ -122,7 +122,8 @@ export class HookRunner {
         queue.push(...this.replacements(context, queue, at));
         continue;
       }
-      if (isRepeated(hook, completed) || !isWanted(hook, progress, this.options)) continue;
+      if (isRepeated(hook, completed)) continue;
+      if (this.permits.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
       if (hook.background) {
         this.runInBackground(hook, progress);
         completed.push(hook);
@@ -183,7 +184,7 @@ export class HookRunner {
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
   }
 
-  /** Runs one hook. Returns undefined if the approved matcher does not match. */
+  /** Runs one hook. Returns undefined if the approved matcher or condition does not match. */
   private async runHook<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,

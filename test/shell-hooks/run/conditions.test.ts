@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { compilePermissionRule } from '../../../src/shell-hooks/rule/permission-rule.js';
 import { calls, says } from '../../../src/testing/testing.js';
 import { until } from '../../support/agent/settle.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
@@ -41,6 +42,68 @@ describe('a hook with `if`', () => {
     const rewrite = { matcher: 'Bash', ...command(`echo '${JSON.stringify(output)}'`) };
 
     expect((await runCommand([rewrite, guard], 'ls')).inputs).toEqual([]);
+  });
+});
+
+describe('the condition of a hook of the workspace', () => {
+  const guard = { matcher: 'Bash', ...command('touch ran', { if: 'Bash(git push *)' }) };
+  const call = (text: string) => [calls('run_command', { command: text }), says('ok')];
+  const { tool } = countingTool('run_command');
+
+  test('counts as true before the approval, and is tested after it', async () => {
+    const asked: unknown[] = [];
+    const approve = (request: unknown) => asked.push(request) > 0;
+    const hooks = claudeHooks(lab, { PreToolUse: [guard] }, { approve });
+    const { agent } = agentWith(lab, hooks, { script: [...call('ls'), ...call('git push')], tools: [tool] });
+
+    await agent.run('go');
+    expect([asked.length, lab.has('ran')]).toEqual([1, false]);
+    await agent.run('go');
+    expect([asked.length, lab.has('ran')]).toEqual([1, true]);
+  });
+
+  test.each([
+    ['with nobody to ask', undefined],
+    ['after a refusal', () => false],
+  ])('is not tested %s', async (_title, approve) => {
+    const condition = { toString: () => expect.fail('it was tested') };
+    const hooks = claudeHooks(lab, { PreToolUse: [guard] }, { approve });
+    const { agent } = agentWith(lab, hooks, { script: [...call('ls'), ...call('ls')], tools: [tool] });
+    await agent.ready();
+    for (const hook of hooks.registry.hooksOf('before_tool')) Object.assign(hook, { condition });
+
+    await agent.run('go');
+    await agent.run('go');
+
+    expect(lab.has('ran')).toBe(false);
+  });
+
+  test('that has changed since the approval does not remove the guard in silence', async () => {
+    const first = agentWith(lab, claudeHooks(lab, { PreToolUse: [guard] }), {
+      script: call('git push'),
+      tools: [tool],
+    });
+    await first.agent.run('go');
+    const changed = { matcher: 'Bash', ...command('touch ran', { if: 'Bash(nothing)' }) };
+    const hooks = claudeHooks(lab, { PreToolUse: [changed] }, { approve: undefined });
+    const second = agentWith(lab, hooks, { script: call('git push'), tools: [tool] });
+    lab.logs.length = 0;
+
+    await second.agent.run('go');
+
+    expect(lab.logged('error').map(({ message }) => message)).toEqual([expect.stringContaining('may not be used')]);
+  });
+
+  test.each([
+    ['Bash(*a*a*a*a*a*a*a*a*b)', 'a'.repeat(3_000)],
+    ['Bash(git push *)', 'a=b '.repeat(10_000)],
+    ['Write(**/a/**/a/**/a/**/a/**/a/**/b)', 'a/'.repeat(1_500)],
+    ['Bash(sudo *a*a*a*a *)', 'sudo '.repeat(10_000)],
+  ])('is tested in linear time: %s', (rule, text) => {
+    const test = compilePermissionRule(rule);
+    const names = ['Bash', 'Write'];
+
+    expect(test?.({ names, args: { command: text, file_path: text }, workspaceDir: '/work' })).toBe(false);
   });
 });
 
