@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Agent } from '../../src/index.js';
@@ -149,6 +149,24 @@ test('if the plugin configuration cannot be read, the earlier plugins stay in us
   expect(report.plugins).toEqual({ ...NONE, unchanged: ['note'] });
   expect(report.diagnostics).toMatchObject([{ kind: 'plugins', level: 'error' }]);
   await agent.close();
+});
+
+test.each([
+  ['hooks.json', 'hooks'],
+  ['.mcp.json', 'servers'],
+])('a link without a target in place of %s keeps its hooks or servers, and is reported', async (name, kind) => {
+  const { load, cwd, home } = ground();
+  const runtime = await load({ approve: () => true, plugins: false });
+  const path = name === 'hooks.json' ? join(home, '.app', name) : join(cwd, name);
+  rmSync(path);
+  symlinkSync('gone', path);
+
+  const report = await runtime.reload();
+
+  expect(report[kind as 'hooks']).toMatchObject({ removed: [] });
+  expect(runtime.hooks.status().hooks.map((hook) => hook.name)).toContain('note');
+  expect(runtime.mcp.status().map((server) => server.name)).toEqual(['tell']);
+  expect(report.diagnostics.map(({ message }) => message)).toEqual([expect.stringContaining('link without a target')]);
 });
 
 test('all calls during a reload share one further reload after it', async () => {

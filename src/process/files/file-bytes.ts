@@ -1,8 +1,12 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { lstat, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describeError } from '../../errors.js';
 
-/** The bytes of a file, or the reason why they could not be read. */
+/**
+ * The bytes of a file, or the reason why they could not be read. `isAbsent` is true if nothing was ever written at the
+ * path. A link without a target does not count as absent, because the file may be stored at the target.
+ */
 export type FileBytes = { readonly bytes: Buffer } | { readonly problem: string; readonly isAbsent: boolean };
 
 /** Reads a file of at most `max` bytes. Refuses a pipe or a device without waiting for it. */
@@ -21,7 +25,25 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return { problem: describeError(error), isAbsent: code === 'ENOENT' || code === 'ENOTDIR' };
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') return { problem: describeError(error), isAbsent: false };
+    if (await isUnwritten(path)) return { problem: describeError(error), isAbsent: true };
+    const problem = code === 'ENOENT' ? 'the path leads through a link without a target' : describeError(error);
+    return { problem, isAbsent: false };
+  }
+}
+
+/** True if the path is missing, and its nearest existing parent is a directory. */
+async function isUnwritten(path: string): Promise<boolean> {
+  const isPresent = await lstat(path).then(
+    () => true,
+    () => false,
+  );
+  if (isPresent) return false;
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const found = await lstat(folder).catch(() => undefined);
+    if (found === undefined && folder !== dirname(folder)) continue;
+    const target = await stat(folder).catch(() => undefined);
+    return target?.isDirectory() === true;
   }
 }
 
