@@ -46,7 +46,7 @@ export const REFUSED_NAMES: readonly string[] = [
  * allows it. A leading `*` matches any beginning.
  */
 export const CREDENTIAL_NAMES: readonly string[] = [
-  ...['*_API_KEY', 'COPILOT_GITHUB_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK', 'VERCEL_OIDC_TOKEN', 'AICORE_SERVICE_KEY'],
+  ...['*_API_KEY', 'COPILOT_GITHUB_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK', 'VERCEL_OIDC_TOKEN'],
 ];
 
 /** Names of model providers, as their variables begin. The variables for a key differ from program to program. */
@@ -58,13 +58,27 @@ export const PROVIDER_NAMES: readonly string[] = [
   ...['ZHIPU', 'ZHIPUAI', 'ZAI', 'DASHSCOPE', 'QWEN', 'BAICHUAN', 'MINIMAX', 'HUNYUAN', 'STEPFUN'],
   ...['BASETEN', 'AI21', 'WATSONX', 'LITELLM', 'GIGACHAT', 'FRIENDLI', 'CLARIFAI', 'STABILITY', 'ELEVENLABS'],
   ...['ASSEMBLYAI', 'DEEPGRAM', 'ALEPH_ALPHA', 'NOMIC', 'UPSTAGE', 'NOVITA', 'HYPERBOLIC', 'NEBIUS', 'NVIDIA_NIM'],
-  ...['LAMBDA_LABS', 'PORTKEY', 'HELICONE', 'OLLAMA', 'VLLM'],
+  ...['LAMBDA_LABS', 'PORTKEY', 'HELICONE', 'OLLAMA', 'VLLM', 'WATSON', 'CHUTES', 'LEPTON', 'PREDIBASE', 'OCTOAI'],
+  ...['NLPCLOUD', 'GITHUB_MODELS', 'AICORE', 'AI_GATEWAY', 'SILICONFLOW', 'MODELSCOPE', 'ANYSCALE', 'REKA', 'WRITER'],
 ];
 
-/** Words in the name of a variable that holds a secret. */
+/**
+ * Patterns of words in the name of a variable that holds a secret. A word such as `APIKEY` is written without an
+ * underscore by some programs.
+ */
 export const SECRET_WORDS: readonly string[] = [
-  ...['KEY', 'KEYS', 'APIKEY', 'TOKEN', 'TOKENS', 'SECRET', 'SECRETS', 'PASSWORD', 'PAT', 'AUTH', 'CREDENTIAL'],
-  ...['CREDENTIALS', 'HEADERS'],
+  ...[
+    '[A-Z]*KEYS?',
+    '[A-Z]*TOKENS?',
+    '[A-Z]*SECRETS?',
+    'PASSWORD',
+    'PAT',
+    'AUTH',
+    'CREDENTIALS?',
+    'HEADERS',
+    'AK',
+    'SK',
+  ],
 ];
 
 /** Keys of cloud command lines. Programs inherit them although their names end as those of model providers. */

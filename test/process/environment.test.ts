@@ -84,6 +84,8 @@ describe('E12: a program of the user', () => {
     ...['OPENAI_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK', 'NEW_PROVIDER_API_KEY', 'new_api_key'],
     ...['HUGGINGFACEHUB_API_TOKEN', 'HF_API_TOKEN', 'AZURE_INFERENCE_CREDENTIAL', 'AZURE_OPENAI_KEY', 'FAL_KEY_ID'],
     ...['FAL_KEY_SECRET', 'JINA_AUTH_TOKEN', 'QIANFAN_ACCESS_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY_2'],
+    ...['WATSONX_ZENAPIKEY', 'WATSON_APIKEY', 'CHUTES_API_TOKEN', 'OCTOAI_TOKEN', 'QIANFAN_AK', 'OPENAI_APITOKEN'],
+    ...['GITHUB_MODELS_TOKEN', 'AICORE_SERVICE_KEY', 'AICORE_CLIENT_SECRET', 'AI_GATEWAY_API_KEY'],
     ...['openai_key', 'CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_CUSTOM_HEADERS', 'GIGACHAT_CREDENTIALS', 'CLARIFAI_PAT'],
   ])('does not inherit the key of a model provider in %s', (name) => {
     expect(namesWith([name])).toEqual([]);
@@ -93,7 +95,17 @@ describe('E12: a program of the user', () => {
     ...['GITHUB_TOKEN', 'GH_TOKEN', 'NPM_TOKEN', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
     ...['GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'AZURE_CLIENT_SECRET', 'CLOUDFLARE_API_TOKEN'],
     ...['IBMCLOUD_API_KEY', 'HEROKU_API_KEY', 'OPENAI_BASE_URL', 'API_KEY_FILE', 'DATABASE_URL'],
-    ...['HF_HOME', 'OLLAMA_HOST', 'CLAUDE_PROJECT_DIR', 'OPENAI_KEYBOARD', 'MY_OPENAI_TOKENIZER', 'CO_AUTHORED_BY'],
+    ...[
+      'HF_HOME',
+      'OLLAMA_HOST',
+      'CLAUDE_PROJECT_DIR',
+      'OPENAI_KEYBOARD',
+      'MY_OPENAI_TOKENIZER',
+      'CO_AUTHORED_BY',
+      'OPENAI_TOKENIZER',
+      'WRITER_HOME',
+      'GITHUB_MODELS_URL',
+    ],
   ])('inherits %s', (name) => {
     expect(namesWith([name])).toEqual([name]);
   });
