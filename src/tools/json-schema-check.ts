@@ -15,13 +15,13 @@ const WRAPPERS = new Set(
 
 /**
  * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `isLenient`,
- * `format` and invalid patterns check nothing, and `nullable` allows null.
+ * `format` and invalid patterns check nothing, `nullable` allows null, and bounds of draft 4 are known in every draft.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
   { isLenient = false }: { readonly isLenient?: boolean } = {},
 ): (input: unknown) => StandardResult<unknown> {
-  const draft = draftOf(schema.$schema);
+  const draft = isLenient ? lenientDraftOf(schema.$schema) : draftOf(schema.$schema);
   const { copy, lookup } = resolveReferences(schema);
   if (isLenient) relax(lookup);
   const steps = countSteps(Object.values(lookup));
@@ -45,7 +45,7 @@ export function compileJsonSchema(
  * Throws OptionInvalidError if the schema is invalid.
  */
 export function compileParts(schema: JsonSchema) {
-  const draft = draftOf(schema.$schema);
+  const draft = lenientDraftOf(schema.$schema);
   const { copy, lookup } = resolveReferences(schema);
   relax(lookup);
   const passes = (part: unknown, value: unknown) => {
@@ -79,14 +79,16 @@ function resolveReferences(schema: JsonSchema) {
 }
 
 /**
- * Makes `format` an annotation, lets `nullable` of OpenAPI allow `null`, and removes invalid patterns. A `format` that is
- * not a string is a property of that name: the validator takes `dependencies` for a schema.
+ * Makes `format` an annotation, lets `nullable` of OpenAPI allow `null`, removes invalid patterns, and converts bounds of
+ * draft 4. A `format` that is not a string is a property of that name: the validator takes `dependencies` for a schema.
  */
 function relax(lookup: Readonly<Record<string, Schema | boolean>>): void {
   for (const node of Object.values(lookup)) {
     if (typeof node !== 'object') continue;
     if (typeof node.format === 'string') delete node.format;
     removeInvalidPatterns(node);
+    convertBound(node, 'minimum', 'exclusiveMinimum');
+    convertBound(node, 'maximum', 'exclusiveMaximum');
     if (node.nullable !== true) continue;
     if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
     if (node.enum !== undefined) node.enum = [...node.enum, null];
@@ -102,6 +104,20 @@ function removeInvalidPatterns(node: Schema): void {
     // The pattern may allow any property.
     node.additionalProperties = true;
   }
+}
+
+/** A boolean is the form of draft 4, whatever `$schema` says: `exclusiveMinimum: true` makes `minimum` exclusive. */
+function convertBound(
+  node: Schema,
+  bound: 'minimum' | 'maximum',
+  exclusive: 'exclusiveMinimum' | 'exclusiveMaximum',
+): void {
+  const isExclusive = node[exclusive];
+  if (typeof isExclusive !== 'boolean') return;
+  delete node[exclusive];
+  if (!isExclusive || node[bound] === undefined) return;
+  node[exclusive] = node[bound];
+  delete node[bound];
 }
 
 function isPattern(text: string): boolean {
@@ -133,8 +149,14 @@ function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
 
 export type { SchemaDraft };
 
+/** Returns the draft of a lenient check. Draft 4 differs from draft 7 only in its bounds, which are converted. */
+export function lenientDraftOf(uri: unknown): SchemaDraft {
+  const draft = draftOf(uri);
+  return draft === '4' ? '7' : draft;
+}
+
 /** Returns the draft of a schema by its `$schema`. Default: 2020-12. */
-export function draftOf(uri: unknown): SchemaDraft {
+function draftOf(uri: unknown): SchemaDraft {
   const known = /draft-0([467])|2019-09/.exec(String(uri));
   if (known === null) return '2020-12';
   if (known[1] === undefined) return '2019-09';

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../internal/json.js';
-import { compileJsonSchema, draftOf, faultOfValue, issuesOf } from '../../tools/json-schema-check.js';
+import { compileJsonSchema, faultOfValue, issuesOf, lenientDraftOf } from '../../tools/json-schema-check.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import { isCheapCheck } from './check-cost.js';
 import { type CheckOutcome, type CheckWorker, sharedWorker } from './check-worker.js';
@@ -15,7 +15,8 @@ export type BoundedCheck = (
 /**
  * Returns a check for a schema of a server. A check on the main thread takes less than 100 ms. Every other check runs in
  * a worker thread with limits of time and memory; exceeding a limit is an issue. `format` is an annotation, as in draft
- * 2020-12, and `nullable` allows null, as in OpenAPI. A pattern that is invalid in JavaScript checks nothing.
+ * 2020-12, and `nullable` allows null, as in OpenAPI. A pattern that is invalid in JavaScript checks nothing. A boolean
+ * bound is that of draft 4.
  */
 export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {
   let checkHere: ReturnType<typeof compileJsonSchema> | undefined;
@@ -38,7 +39,7 @@ async function checkThere(
   value: unknown,
   { worker, signal }: Way,
 ): Promise<StandardResult<unknown>> {
-  const job = { schema: JSON.stringify(schema), draft: draftOf(schema.$schema), value, signal };
+  const job = { schema: JSON.stringify(schema), draft: lenientDraftOf(schema.$schema), value, signal };
   const outcome = await worker.check(job).catch((error: unknown): CheckOutcome => {
     if (error instanceof NotJsonError) return { problem: error.message };
     throw error;

@@ -53,6 +53,8 @@ function relax(lookup) {
     if (typeof node !== 'object') continue;
     if (typeof node.format === 'string') delete node.format;
     removeInvalidPatterns(node);
+    convertBound(node, 'minimum', 'exclusiveMinimum');
+    convertBound(node, 'maximum', 'exclusiveMaximum');
     if (node.nullable !== true) continue;
     if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
     if (node.enum !== undefined) node.enum = [...node.enum, null];
@@ -71,6 +73,22 @@ function removeInvalidPatterns(node) {
     delete node.patternProperties?.[name];
     node.additionalProperties = true;
   }
+}
+
+/**
+ * As in `json-schema-check.ts`.
+ *
+ * @param {import('@cfworker/json-schema').Schema} node
+ * @param {'minimum' | 'maximum'} bound
+ * @param {'exclusiveMinimum' | 'exclusiveMaximum'} exclusive
+ */
+function convertBound(node, bound, exclusive) {
+  const isExclusive = node[exclusive];
+  if (typeof isExclusive !== 'boolean') return;
+  delete node[exclusive];
+  if (!isExclusive || node[bound] === undefined) return;
+  node[exclusive] = node[bound];
+  delete node[bound];
 }
 
 /** @param {string} text */

@@ -198,6 +198,40 @@ test.each([
   expect((await check({ no: null })).issues).not.toBe(undefined);
 });
 
+describe.each([
+  ['on the main thread', {}],
+  ['in the worker', { $defs: { a: { $anchor: 'a' } } }],
+])('a boolean bound is that of draft 4 %s', (_where, more) => {
+  const above: Record<string, unknown> = { type: 'number', minimum: 0, exclusiveMinimum: true };
+  const checkOf = (one: Record<string, unknown>, root = {}) =>
+    boundedCheck({ ...root, ...more, properties: { list: { items: one } } }, workerOf({ checkMs: 5_000 }));
+  const passing = async (check: ReturnType<typeof boundedCheck>, values: readonly number[]) => {
+    const results = await Promise.all(values.map((value) => check({ list: [value] })));
+    return values.filter((_value, at) => results[at]?.issues === undefined);
+  };
+
+  test.each([
+    ['no `$schema`', undefined],
+    ['draft 4', 'http://json-schema.org/draft-04/schema#'],
+    ['draft 7', 'http://json-schema.org/draft-07/schema#'],
+    ['draft 2020-12', 'https://json-schema.org/draft/2020-12/schema'],
+  ])('with %s', async (_title, $schema) => {
+    const root = $schema === undefined ? {} : { $schema };
+
+    expect(await passing(checkOf(above, root), [-1, 0, 1])).toEqual([1]);
+    expect(await passing(checkOf({ ...above, exclusiveMinimum: false }, root), [-1, 0, 1])).toEqual([0, 1]);
+    expect(await passing(checkOf({ maximum: 5, exclusiveMaximum: true }, root), [4, 5, 6])).toEqual([4]);
+    expect(await passing(checkOf({ exclusiveMinimum: true, maximum: 1 }, root), [0, 1, 2])).toEqual([0, 1]);
+    expect(await passing(checkOf({ exclusiveMinimum: 1, exclusiveMaximum: 3 }, root), [0, 1, 2, 3])).toEqual([2]);
+  });
+
+  test('also in a part of a union', async () => {
+    const either = checkOf({ anyOf: [above, { maximum: -5, exclusiveMaximum: true }] });
+
+    expect(await passing(either, [-6, -5, 0, 1])).toEqual([-6, 1]);
+  });
+});
+
 describe('the worker', () => {
   test('starts for the first costly check only, and ends after a pause', async () => {
     const worker = workerOf({ checkMs: 5_000, idleMs: 20 });
