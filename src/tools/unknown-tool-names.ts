@@ -8,9 +8,14 @@ export function unknownToolNames(names: readonly string[], tools: readonly { rea
   const known = tools.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name) && !isAwaited(name, known));
   return unknown.map((name) => {
-    const near = known.find((other) => other.endsWith(`__${name}`)) ?? nearestName(name, known);
+    const near = nearestTool(name, known);
     return `no tool is named "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`;
   });
+}
+
+/** Returns the name that ends in this name of an MCP server's tool, or the nearest one, or undefined. */
+export function nearestTool(name: string, known: readonly string[]): string | undefined {
+  return known.find((other) => other.endsWith(`__${name}`)) ?? nearestName(name, known);
 }
 
 function isAwaited(name: string, known: readonly string[]): boolean {

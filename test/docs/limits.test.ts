@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Agent, type Message, type ToolResultPart } from '../../src/index.js';
 import { systemClock } from '../../src/internal/clock.js';
+import { toolSearch } from '../../src/lifecycles/lifecycles.js';
 import { defaultLimits } from '../../src/mcp/config/settings.js';
 import { requestError } from '../../src/mcp/connection/request-error.js';
 import { boundedCheck } from '../../src/mcp/schema/bounded-check.js';
@@ -294,6 +295,17 @@ const rows: Readonly<Record<string, Row>> = {
       expect(given).toContain('characters)');
       expect(given.length).toBeLessThan(1_001_000);
       return received;
+    },
+  },
+  'query of a search by `toolSearch`': {
+    ...{ bytes: 5_000, times: 20 },
+    async send() {
+      const model = scriptedModel([calls('search_tools', { query: 'x'.repeat(5_000) }), 'done']);
+      const tools = [toolOf('give', () => 'given')];
+      const agent = new Agent({ model, tools, lifecycle: [toolSearch({ over: 0 })] });
+      const { messages } = await agent.run('go');
+      expect(JSON.stringify(messages[2])).toContain('the first 500 characters');
+      return messages;
     },
   },
 };

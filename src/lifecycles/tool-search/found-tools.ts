@@ -5,10 +5,12 @@ import type { Tool } from '../../tools/tool.js';
 
 /** The found and the hidden tools of one run. */
 export class FoundTools {
-  /** The names of tools that a search returned or the model called. */
+  /** The names of tools that a search returned or the model called, the latest last. */
   readonly names = new Set<string>();
-  /** The tools that the last request did not offer. */
-  hidden: readonly Tool[] = [];
+  /** The tools among which the last request lets the model search. Empty if that request did not change. */
+  tools: readonly Tool[] = [];
+  /** The names of the tools that the last request did not offer. */
+  hidden: ReadonlySet<string> = new Set();
   private scanned = 0;
   private last: Message | undefined = undefined;
 
@@ -30,14 +32,20 @@ export class FoundTools {
   private read({ role, content }: Message): void {
     if (typeof content === 'string' || (role !== 'assistant' && role !== 'tool')) return;
     for (const part of content) {
-      if (part.type === 'tool-call') this.names.add(part.name);
+      if (part.type === 'tool-call') this.add(part.name);
       if (part.type === 'tool-result' && part.name === this.searchName) this.take(part.structured);
     }
   }
 
   private take(structured: unknown): void {
     const found = isObject(structured) && Array.isArray(structured.tools) ? structured.tools : [];
-    for (const name of found) if (typeof name === 'string') this.names.add(name);
+    // The best match comes first in a result, and is the last to be forgotten.
+    for (const name of [...found].reverse()) if (typeof name === 'string') this.add(name);
+  }
+
+  private add(name: string): void {
+    this.names.delete(name);
+    this.names.add(name);
   }
 }
 

@@ -4,37 +4,44 @@ import type { ToolSpec } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 
 /** Finds tools by words. Returns their names, the best match first. */
-export type FindTools = (query: string, most: number) => readonly string[];
+export type FindTools = (query: string) => readonly string[];
 
 /** A tool in a model request, with the metadata of its tool in the run. */
 type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
+/** Tools that are indexed in one go. Other work gets the thread between them. */
+const CHUNK = 10;
+
 /** Builds an index of tools by their names, descriptions and argument names. Loads `minisearch` at the first call. */
 export async function indexTools(tools: readonly IndexedTool[]): Promise<FindTools> {
   const { default: Search } = await import('minisearch');
-  const index: MiniSearch = new Search({
+  const index: MiniSearch<IndexedTool> = new Search({
     idField: 'name',
     fields: ['name', 'ownName', 'description', 'args'],
+    extractField: textOf,
     tokenize: wordsOf,
-    processTerm: (word) => stemOf(word),
+    processTerm: (word) => formsOf(word),
     searchOptions: {
       boost: { name: 4, ownName: 4, args: 0.5 },
       prefix: (word) => word.length > 3 || UNSPACED.test(word),
       fuzzy: (word) => word.length > 4 && 0.2,
     },
   });
-  index.addAll(
-    tools.map((tool) => {
-      const { name, description, inputSchema } = tool;
-      return { name, ownName: ownNameOf(tool), description, args: argumentsOf(inputSchema) };
-    }),
-  );
-  return (query, most) => {
-    const asked = new Set(query.split(/[\s,]+/));
+  await index.addAllAsync(tools, { chunkSize: CHUNK });
+  const known = new Set(tools.flatMap((tool) => wordsOf(`${tool.name} ${ownNameOf(tool)}`).flatMap(formsOf)));
+  const tokenize = (query: string) => wordsOf(query).flatMap((word) => [word, ...partsOf(word, known)]);
+  return (query) => {
+    const asked = new Set(query.split(/[\s,]+/).filter((name) => name !== ''));
     const exact = tools.filter((tool) => asked.has(tool.name) || asked.has(ownNameOf(tool))).map(({ name }) => name);
-    const ranked = index.search(query).map(({ id }) => String(id));
-    return [...new Set([...exact, ...ranked])].slice(0, most);
+    const ranked = index.search(query, { tokenize }).map(({ id }) => String(id));
+    return [...new Set([...exact, ...ranked])];
   };
+}
+
+function textOf(tool: IndexedTool, field: string): string {
+  if (field === 'ownName') return ownNameOf(tool);
+  if (field === 'args') return argumentsOf(tool.inputSchema);
+  return field === 'name' ? tool.name : tool.description;
 }
 
 /** Returns the name that the MCP server gave the tool, if the name in requests does not contain it. */
@@ -69,10 +76,28 @@ function pairsIn(run: string): readonly string[] {
   return rest.length === 0 ? [first] : rest.map((character, at) => `${before[at]}${character}`);
 }
 
-/** Removes the plural `s`, so that `issues` finds `get_issue`. */
-function stemOf(word: string): string {
+/** Splits a word into two known words, so that `pullrequest` finds `list_pull_requests` and `getPullRequest`. */
+function partsOf(word: string, known: ReadonlySet<string>): readonly string[] {
+  const isKnown = (part: string) => part.length > 1 && formsOf(part).some((form) => known.has(form));
+  if (isKnown(word)) return [];
+  const splits = Array.from(word, (_, at) => [word.slice(0, at), word.slice(at)]);
+  return splits.find((parts) => parts.every(isKnown)) ?? [];
+}
+
+/** Endings of English plurals, and the endings of their singulars. */
+const PLURALS: readonly (readonly [plural: RegExp, singular: string])[] = [
+  [/s$/, ''],
+  [/ies$/, 'y'],
+  [/(?<=[sxzo]|ch|sh)es$/, ''],
+  [/ices$/, 'ex'],
+];
+
+/** Returns the word and its possible singulars, so that `boxes` finds `get_box`, and `box` finds `list_boxes`. */
+function formsOf(word: string): string[] {
   const lower = word.toLowerCase();
-  return lower.length > 3 && lower.endsWith('s') && !lower.endsWith('ss') ? lower.slice(0, -1) : lower;
+  if (lower.length <= 3 || lower.endsWith('ss')) return [lower];
+  const singulars = PLURALS.filter(([plural]) => plural.test(lower)).map(([plural, end]) => lower.replace(plural, end));
+  return [lower, ...singulars];
 }
 
 const MAX_DEPTH = 4;

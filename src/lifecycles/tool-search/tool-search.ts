@@ -1,10 +1,12 @@
 import { boolean, oneOf, texts, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../../internal/options/validate.js';
+import type { Awaitable } from '../../internal/promise.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ToolSpec } from '../../model/model.js';
 import { searchedRuns } from '../../tools/searched-runs.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
+import { nearestTool } from '../../tools/unknown-tool-names.js';
 import { FoundTools, wholeTools } from './found-tools.js';
 import { type FindTools, indexTools } from './index-tools.js';
 
@@ -44,6 +46,10 @@ const rules = {
 
 const SOURCES_SHOWN = 30;
 const DESCRIPTION_SHOWN = 200;
+/** The largest number of found tools in a request, so that a long conversation stays below the limits of providers. */
+const MOST_FOUND = 60;
+/** The time of a search grows with the length of its query. */
+const QUERY_READ = 500;
 
 /**
  * Makes a lifecycle that offers few tools of many. If a request has more than `over` tools, the model gets a search tool
@@ -74,7 +80,7 @@ export function toolSearch(options: ToolSearchOptions = {}): AgentLifecycle {
     name: 'tool-search',
     priority: 4,
     wrapModelCall: (request, next) => next(search.narrowed(request)),
-    wrapToolCall: (call, next) => (search.isSearch(call) ? search.answer(call) : next(call)),
+    wrapToolCall: (call, next) => search.answerTo(call) ?? next(call),
   };
 }
 
@@ -83,8 +89,8 @@ class ToolSearch {
   private readonly most: number;
   private readonly name: string;
   private readonly runs = new WeakMap<object, FoundTools>();
-  /** The last index, and the names and descriptions that it covers. */
-  private index: { readonly key: string; readonly find: Promise<FindTools> } | undefined = undefined;
+  /** The last index, and the tools that it covers. */
+  private index: { readonly tools: readonly Tool[]; readonly find: Promise<FindTools> } | undefined = undefined;
   private readonly isPinned: (tool: Tool) => boolean;
 
   constructor(private readonly options: ToolSearchOptions) {
@@ -98,31 +104,44 @@ class ToolSearch {
       origins.includes(tool.origin ?? '') || patterns.some((pattern) => pattern.test(tool.name));
   }
 
-  /** Returns the request with the pinned and found tools and the search tool, or the request itself. */
+  /** Returns the request with the search tool and the pinned and found tools, or the request itself. */
   narrowed(request: ModelCallRequest): ModelCallRequest {
     const found = this.foundIn(request);
-    found.hidden = [];
+    found.tools = [];
     if (request.tools.length <= this.over) return request;
-    if (request.model.findsTools && this.options.provider !== false) return this.deferred(request);
     const all = wholeTools(request);
+    if (request.model.findsTools && this.options.provider !== false) {
+      found.tools = all;
+      return this.deferred(request, all);
+    }
     validateOption('name', this.name, {
       expected: 'a name that no tool of the agent has',
       accepts: (name) => all.every((tool) => tool.name !== name),
     });
     const isKept = this.keptIn(request, all);
-    found.hidden = all.filter((tool) => !isKept(tool) && !found.names.has(tool.name));
-    if (found.hidden.length === 0) return request;
-    const hidden = new Set(found.hidden.map(({ name }) => name));
+    const others = all.filter((tool) => !isKept(tool)).map(({ name }) => name);
+    const hidden = this.hiddenOf(others, found);
+    if (hidden.size === 0) return request;
+    found.tools = all;
+    found.hidden = hidden;
     const offered: ToolSpec[] = request.tools.filter(({ name }) => !hidden.has(name));
-    return { ...request, tools: [...offered, this.toolFor(found.hidden)] };
+    // A provider that limits the number of tools keeps the first ones.
+    return { ...request, tools: [this.toolFor(all.filter(({ name }) => hidden.has(name))), ...offered] };
+  }
+
+  /** Returns the names that are not among the latest found tools. */
+  private hiddenOf(names: readonly string[], found: FoundTools): ReadonlySet<string> {
+    const hidden = new Set(names);
+    const known = [...found.names].filter((name) => hidden.has(name));
+    for (const name of known.slice(-Math.max(MOST_FOUND, this.most))) hidden.delete(name);
+    return hidden;
   }
 
   /**
    * Returns the request with marks on the tools that the provider searches. Found tools keep their marks, because a changed
    * tool would remove the request from the provider's cache.
    */
-  private deferred(request: ModelCallRequest): ModelCallRequest {
-    const all = wholeTools(request);
+  private deferred(request: ModelCallRequest, all: readonly Tool[]): ModelCallRequest {
     const isKept = this.keptIn(request, all);
     const tools = request.tools.map((spec, at) => (isKept(all[at] as Tool) ? spec : { ...spec, deferred: true }));
     return { ...request, tools };
@@ -136,24 +155,43 @@ class ToolSearch {
     return (tool) => (keepsOwn && tool.origin === undefined) || tool.name === forced || this.isPinned(tool);
   }
 
-  isSearch({ name, tool, run }: ToolCallRequest): boolean {
-    return name === this.name && tool === undefined && this.runs.has(run);
+  /** Returns the result of a search, or the error of a call of an unknown tool. Otherwise returns undefined. */
+  answerTo({ name, tool, needsApproval, input, run }: ToolCallRequest): Awaitable<ToolResult> | undefined {
+    const found = this.runs.get(run);
+    if (found === undefined || tool !== undefined || needsApproval) return undefined;
+    if (name === this.name) return this.search((input ?? {}) as { readonly query?: unknown }, found);
+    return found.tools.length === 0 ? undefined : this.unknown(name, found);
   }
 
-  async answer({ input, run }: ToolCallRequest): Promise<ToolResult> {
-    const { query } = (input ?? {}) as { readonly query?: unknown };
-    const hidden = this.runs.get(run)?.hidden ?? [];
+  /** Names no tool except the nearest, because the request hides most tools. */
+  private unknown(name: string, { tools, hidden }: FoundTools): ToolResult {
+    const near = nearestTool(
+      name,
+      tools.map((tool) => tool.name),
+    );
+    const advice = near === undefined ? '' : ` Did you mean "${near}"?`;
+    return errorResult(
+      `There is no tool "${name}".${advice}${hidden.size > 0 ? ` Find tools with "${this.name}".` : ''}`,
+    );
+  }
+
+  private async search({ query }: { readonly query?: unknown }, { tools, hidden }: FoundTools): Promise<ToolResult> {
     if (typeof query !== 'string' || query.trim() === '') {
       return errorResult(`The arguments of "${this.name}" are not valid: \`query\` must be a string of words.`);
     }
-    const names = (await this.finderOf(hidden))(query, this.most);
-    if (names.length === 0) {
-      const content = `No tool matches ${JSON.stringify(query)}. Search with other words. ${sourcesOf(hidden)}`;
-      return { content, structured: { tools: [] } };
-    }
-    const lines = names.map((name) => `- ${name}: ${shortText(hidden.find((tool) => tool.name === name))}`);
-    const content = `You can call these tools from now on:\n${lines.join('\n')}`;
-    return { content, structured: { tools: [...names] } };
+    const words = query.slice(0, QUERY_READ);
+    const names = (await this.finderOf(tools))(words);
+    const found = names.filter((name) => hidden.has(name)).slice(0, this.most);
+    const offered = names.filter((name) => !hidden.has(name)).slice(0, this.most);
+    const lines = found.map((name) => `- ${name}: ${shortText(tools.find((tool) => tool.name === name))}`);
+    const content = [
+      query === words ? '' : `Only the first ${QUERY_READ} characters of \`query\` were read.`,
+      names.length === 0 ? `No tool matches ${JSON.stringify(words)}. Search with other words.` : '',
+      found.length === 0 ? '' : `You can call these tools from now on:\n${lines.join('\n')}`,
+      offered.length === 0 ? '' : `You have these tools already: ${offered.join(', ')}.`,
+      names.length === 0 ? sourcesOf(tools.filter(({ name }) => hidden.has(name))) : '',
+    ];
+    return { content: content.filter((text) => text !== '').join('\n'), structured: { tools: found } };
   }
 
   private foundIn({ run, messages }: ModelCallRequest): FoundTools {
@@ -169,8 +207,7 @@ class ToolSearch {
   }
 
   private finderOf(tools: readonly Tool[]): Promise<FindTools> {
-    const key = JSON.stringify(tools.map(({ name, description }) => [name, description]));
-    if (this.index?.key !== key) this.index = { key, find: indexTools(tools) };
+    if (this.index === undefined || !areSame(this.index.tools, tools)) this.index = { tools, find: indexTools(tools) };
     return this.index.find;
   }
 
@@ -185,6 +222,12 @@ class ToolSearch {
       },
     };
   }
+}
+
+function areSame(some: readonly Tool[], others: readonly Tool[]): boolean {
+  const isSame = ({ name, description, inputSchema }: Tool, other: Tool | undefined) =>
+    name === other?.name && description === other.description && inputSchema === other.inputSchema;
+  return some.length === others.length && some.every((tool, at) => isSame(tool, others[at]));
 }
 
 /** Lists the sources of tools with the number of their tools. */

@@ -10,7 +10,7 @@ const others = Array.from({ length: 40 }, (_, at) => tool(`alpha_${at}`, `Does a
 
 /** Returns the names of the tools that a search finds, the best match first. */
 async function found(query: string, ...tools: readonly ToolSpec[]): Promise<readonly string[]> {
-  return (await indexTools([...others, ...tools]))(query, 5);
+  return (await indexTools([...others, ...tools]))(query);
 }
 
 describe('a search finds a word in a language without blanks:', () => {
@@ -60,4 +60,49 @@ describe('a search finds a tool of an MCP server by the name that the server gav
   ])('%s', async (name, mcpTool, query) => {
     expect(await found(query, { ...tool(name), metadata: { mcpServer: 'few', mcpTool } } as ToolSpec)).toEqual([name]);
   });
+});
+
+describe('a search finds an English word in another number:', () => {
+  const pairs: readonly (readonly [plural: string, singular: string])[] = [
+    ...['company', 'query', 'policy', 'entry'].map((word) => [word.replace(/y$/, 'ies'), word] as const),
+    ...['box', 'status', 'alias', 'match', 'address', 'hero'].map((word) => [`${word}es`, word] as const),
+    ...['cache', 'database', 'issue', 'movie', 'api', 'analytic', 'invoice'].map((word) => [`${word}s`, word] as const),
+    ['indices', 'index'],
+  ];
+
+  test.each(pairs)('%s and %s', async (plural, singular) => {
+    expect(await found(plural, tool(`get_${singular}`))).toEqual([`get_${singular}`]);
+    expect(await found(singular, tool(`list_${plural}`))).toEqual([`list_${plural}`]);
+  });
+});
+
+describe('a search finds two words of a name that are written together:', () => {
+  test.each([
+    ['pullrequest', 'getPullRequest'],
+    ['pullrequests', 'get_pull_request'],
+    ['PULLREQUEST', 'list-pull-requests'],
+    ['httpserver', 'startHTTPServer'],
+    ['s3buckets', 'createS3Bucket'],
+  ])('%s', async (query, name) => {
+    expect(await found(query, tool(name), tool('mcp__s__other'))).toEqual([name]);
+  });
+});
+
+test.each([' zebra', ',zebra', '\nzebra '])('a search ignores blanks and commas around words: %j', async (query) => {
+  expect(await found(query, tool('zebra'))).toEqual(['zebra']);
+});
+
+test('a large index leaves the thread to other work', async () => {
+  const word = (at: number) => (at * 7_919).toString(36);
+  const text = (at: number) => Array.from({ length: 400 }, (_, index) => word(at * 400 + index)).join(' ');
+  const large = Array.from({ length: 500 }, (_, at) => tool(`t${at}`, text(at)));
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  });
+  const find = await indexTools(large);
+  clearInterval(timer);
+
+  expect(find(word(4_000))[0]).toBe('t10');
+  expect(turns).toBeGreaterThan(10);
 });

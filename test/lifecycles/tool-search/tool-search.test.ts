@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, defineTool, type Tool } from '../../../src/index.js';
+import { Agent, type AgentLifecycle, createToolSet, defineTool, type Message, type Tool } from '../../../src/index.js';
 import { approval, type ToolSearchOptions, toolSearch } from '../../../src/lifecycles/lifecycles.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 
@@ -51,6 +51,12 @@ async function runWith(
   });
   const result = await agent.run('Archive invoice 7.');
   return { model, result, offered: model.requests.map((request) => request.tools.map(({ name }) => name)) };
+}
+
+/** Returns the results of the tool calls. */
+function resultsOf({ messages }: { readonly messages: readonly Message[] }) {
+  const results = messages.flatMap(({ role, content }) => (role === 'tool' ? content : []));
+  return results.map(({ content, isError }) => ({ content: String(content), isError }));
 }
 
 describe('toolSearch', () => {
@@ -168,6 +174,88 @@ describe('toolSearch', () => {
       { isError: true, content: expect.stringContaining('`query` must be a string') },
     ]);
   });
+
+  test.each([
+    ['one long word', 'a'.repeat(100_000)],
+    ['many words', 'issue invoice customer order '.repeat(4_000)],
+    ['many different words', Array.from({ length: 20_000 }, (_, at) => `word${at.toString(36)}`).join(' ')],
+    ['many characters of a language without blanks', '查询余票信息'.repeat(20_000)],
+  ])('reads only the beginning of a query of %s', async (_title, words) => {
+    const { result } = await runWith([calls('search_tools', { query: `archive invoice ${words}` }), says('done')]);
+    const [answer] = resultsOf(result);
+
+    expect(answer?.isError).toBe(undefined);
+    expect(answer?.content).toContain('Only the first 500 characters of `query` were read.');
+    expect(answer?.content).toContain('mcp__invoices__archive_invoice');
+    expect(answer?.content.length).toBeLessThan(5_000);
+  });
+
+  test.each([
+    ['found', {}],
+    ['pinned', { pinned: ['*archive_invoice'] }],
+    ['pinned with its server', { pinnedServers: ['invoices'] }],
+  ])('says that a tool is offered already if it is %s', async (_title, options) => {
+    const query = 'mcp__invoices__archive_invoice';
+    const { result } = await runWith(
+      [calls('search_tools', { query }), calls('search_tools', { query }), says('done')],
+      options,
+    );
+    const [, second] = resultsOf(result);
+
+    expect(second?.content).toContain(`You have these tools already: ${query}`);
+    expect(second?.content).not.toContain('No tool matches');
+    expect(second?.content).not.toContain(`- ${query}:`);
+  });
+
+  test('searches the arguments that a tool has now', async () => {
+    const withArgument = (name: string) => ({ ...clock, inputSchema: { type: 'object', properties: { [name]: {} } } });
+    const set = createToolSet([...manyTools(), withArgument('zone')]);
+    const model = scriptedModel(
+      ['zone', 'zone', 'gearbox'].flatMap((query) => [calls('search_tools', { query }), 'done']),
+    );
+    const agent = new Agent({ model, tools: set, lifecycle: [toolSearch({ keep: 'run' })] });
+    const first = await agent.run('Hi');
+    set.remove('clock');
+    set.add(withArgument('gearbox'));
+    const later = [await agent.run('Hi'), await agent.run('Hi')];
+
+    const contents = [first, ...later].map((result) => resultsOf(result)[0]?.content.includes('clock'));
+    expect(contents).toEqual([true, false, true]);
+  });
+
+  test.each([
+    ['a search', false],
+    ['the search of the provider', true],
+  ])('names at most the nearest tool if the model calls an unknown tool: with %s', async (_title, findsTools) => {
+    const script = [calls('archive_invoce'), calls('archive_invoice'), calls('zzz'), says('done')];
+    const model = { ...scriptedModel(script), findsTools };
+    const result = await new Agent({ model, tools, lifecycle: [toolSearch()] }).run('Hi');
+    const [typo, short, unknown] = resultsOf(result).map(({ content }) => content);
+
+    expect(typo).toContain('There is no tool "archive_invoce".');
+    expect(short).toContain('There is no tool "archive_invoice". Did you mean "mcp__invoices__archive_invoice"?');
+    expect(unknown).toContain('There is no tool "zzz".');
+    expect(unknown?.length).toBeLessThan(100);
+    expect(unknown?.includes('search_tools')).toBe(!findsTools);
+  });
+
+  test.each([10, 100])(
+    'offers the search tool first, and the latest of very many found tools: %i results',
+    async (results) => {
+      const search = (query: string) => ({ name: 'search_tools', input: { query } });
+      const { offered } = await runWith([calls(search('list'), ...NOUNS.map(search)), calls(search('ticket')), says('done')], {
+        results,
+      });
+
+      for (const names of offered.slice(1)) {
+        expect(names[0]).toBe('search_tools');
+        expect(names.length).toBeLessThan(128);
+        expect(names.filter((name) => name.includes('certificates__'))).toHaveLength(10);
+        expect(names.filter((name) => name.includes('issues__'))).toHaveLength(0);
+      }
+      expect(offered[2]?.filter((name) => name.includes('tickets__'))).toHaveLength(10);
+    },
+  );
 
   test.each([
     [{ over: -1 }, '`over`'],
