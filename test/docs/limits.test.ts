@@ -136,6 +136,16 @@ const rows: Readonly<Record<string, Row>> = {
       return [mcp, result];
     },
   },
+  'levels of arrays and objects in a message of an MCP server': {
+    ...{ bytes: 1_000_000, times: 1 },
+    async send() {
+      const { mcp } = await connected({ servers: { deep: raw({ tools: [{ name: 'line', inputSchema: schema }] }) } });
+      const line = `{"jsonrpc":"2.0","id":ID,"result":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`;
+      const result = await call(mcp, 'line', { line });
+      expect(result).toMatchObject({ isError: true, content: expect.stringContaining('more than 500 levels') });
+      return [mcp, result];
+    },
+  },
   'entries in a list of an MCP server': {
     ...{ bytes: 1_000_000, times: 1 },
     async send() {

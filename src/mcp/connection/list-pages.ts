@@ -29,7 +29,7 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
   let params = {};
   while (cursors.size < maxPages) {
     const { [field]: found, nextCursor } = await request(params);
-    if (Array.isArray(found)) entries.push(...found.slice(0, maxEntries + 1));
+    if (Array.isArray(found)) for (const entry of found.slice(0, maxEntries + 1)) entries.push(entry);
     else warn(`the result of ${method} must have an array \`${field}\`; this page is ignored`);
     if (entries.length > maxEntries) {
       warn(`${method} returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
@@ -61,16 +61,7 @@ async function charactersOf(entries: readonly unknown[]): Promise<number> {
   let length = 0;
   for (const entry of entries) {
     if (pace.isDue) await pace.rest();
-    length += charactersOfEntry(entry);
+    length += JSON.stringify(entry).length;
   }
   return length;
-}
-
-function charactersOfEntry(entry: unknown): number {
-  try {
-    return JSON.stringify(entry).length;
-  } catch {
-    // It is nested too deeply. Each level has at least two characters, and such an entry is not used.
-    return 0;
-  }
 }

@@ -39,7 +39,7 @@ export class Channel {
 
   /** Passes a message to the connection. */
   receive(message: JsonRpcMessage): void {
-    if (!this.closed.aborted) deliver(message, (ready) => this.transport.onmessage?.(ready));
+    if (!this.closed.aborted) deliver(message, this.transport);
   }
 
   /** Closes the connection. Pending requests fail at once. Returns false if it was already closed. */

@@ -53,41 +53,105 @@ export function tooLongAnswer(id: RequestId, maxBytes: number): JsonRpcError {
   return failedAnswer(id, TOO_LONG, new AnswerTooLongError(maxBytes).message);
 }
 
+/** Most levels of arrays and objects in a message. Far more levels overflow the stack of code that walks a value. */
+const MOST_LEVELS = 500;
+
 /**
- * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, which the SDK
- * would reject. Returns undefined for anything that is not a message. Does not parse strings without `"jsonrpc"`.
+ * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields and `_meta`,
+ * because the SDK drops a whole message if one of them is invalid. Returns undefined for anything that is not a message.
+ * Does not parse strings without `"jsonrpc"`. Of a string with too many levels, a request loses its parameters, and a
+ * response becomes an error.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
   if (!text.includes('"jsonrpc"')) return [undefined];
   try {
     // The output of some runtimes begins with a byte order mark.
     const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
-    return Array.isArray(read) ? read.map(readMessage) : [readMessage(read)];
+    const messages = Array.isArray(read) ? read : [read];
+    return messages.map(isDeep(text) ? readOutline : readMessage);
   } catch {
     return [undefined];
   }
+}
+
+/** Returns true if arrays and objects are nested too deeply. Reads the text, because walking the value is slower. */
+function isDeep(text: string): boolean {
+  // Each level has two brackets.
+  if (text.length <= 2 * MOST_LEVELS) return false;
+  let level = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInString = !isInString;
+    else if (isInString) at += code === BACKSLASH ? 1 : 0;
+    // `[` and `{` differ in one bit, as `]` and `}` do.
+    else if ((code | 32) === OPENING) level += 1;
+    else if ((code | 32) === CLOSING) level -= 1;
+    if (level > MOST_LEVELS) return true;
+  }
+  return false;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPENING = 123;
+const CLOSING = 125;
+
+/** Reads a message without its parameters, its result and the data of its error. */
+function readOutline(fields: unknown): JsonRpcMessage | undefined {
+  if (!isObject(fields)) return undefined;
+  const { jsonrpc, id, method, error } = fields;
+  const message = `the response has more than ${MOST_LEVELS} levels of arrays and objects`;
+  const said = isObject(error) ? { code: error.code, message: error.message } : { code: NO_ANSWER, message };
+  return readMessage({ jsonrpc, id, method, error: said });
 }
 
 function readMessage(fields: unknown): JsonRpcMessage | undefined {
   if (!isObject(fields) || fields.jsonrpc !== '2.0') return undefined;
   const { id, method, params, result, error } = fields;
   const jsonrpc = '2.0';
-  const isId = typeof id === 'string' || Number.isInteger(id);
+  const isId = typeof id === 'string' || Number.isSafeInteger(id);
   if (typeof method === 'string') {
-    return { jsonrpc, ...(isId && { id: id as RequestId }), method, ...(isObject(params) && { params }) };
+    return {
+      jsonrpc,
+      ...(isId && { id: id as RequestId }),
+      method,
+      ...(isObject(params) && { params: plain(params) }),
+    };
   }
   if (!isId) return undefined;
-  if (isObject(result)) return { jsonrpc, id: id as RequestId, result };
-  const isError = isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
+  if (isObject(result)) return { jsonrpc, id: id as RequestId, result: plain(result) };
+  const isError = isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === 'string';
   if (isError) return { jsonrpc, id: id as RequestId, error: error as unknown as JsonRpcError['error'] };
   return failedAnswer(id as RequestId, NO_ANSWER, 'the response has neither a result nor an error');
+}
+
+/** Removes `_meta`, which nothing reads. */
+function plain(fields: Record<string, unknown>): Record<string, unknown> {
+  if ('_meta' in fields) delete fields._meta;
+  return fields;
+}
+
+/** Callbacks of a transport. */
+interface Receiver {
+  readonly onmessage: ((message: JsonRpcMessage) => void) | undefined;
+  readonly onerror: ((error: Error) => void) | undefined;
 }
 
 /**
  * Passes a message to the SDK. The SDK handles a notification one microtask after it arrives, but a response at once. So a
  * response is delayed by one microtask; otherwise it would overtake the last progress notification.
  */
-export function deliver(message: JsonRpcMessage, to: (message: JsonRpcMessage) => void): void {
-  if ('method' in message) to(message);
-  else queueMicrotask(() => to(message));
+export function deliver(message: JsonRpcMessage, to: Receiver): void {
+  if ('method' in message) pass(message, to);
+  else queueMicrotask(() => pass(message, to));
+}
+
+/** Reports an error, because nobody catches what is thrown here, and it would end the process. */
+function pass(message: JsonRpcMessage, to: Receiver): void {
+  try {
+    to.onmessage?.(message);
+  } catch (error) {
+    to.onerror?.(error as Error);
+  }
 }

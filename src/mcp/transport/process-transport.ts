@@ -130,7 +130,7 @@ export class ProcessTransport implements McpTransport {
 
   private readLine(text: string): void {
     for (const message of readMessages(text)) {
-      if (message !== undefined) deliver(message, (ready) => this.onmessage?.(ready));
+      if (message !== undefined) deliver(message, this);
       else if (!this.hasReported) {
         this.hasReported = true;
         this.report(
@@ -144,7 +144,7 @@ export class ProcessTransport implements McpTransport {
     const { maxBytes } = this.options;
     this.report(`It wrote a message of more than ${maxBytes} bytes, which was dropped; see \`limits.messageBytes\`.`);
     const id = idAtEnds(ends);
-    if (id !== undefined) this.onmessage?.(tooLongAnswer(id, maxBytes));
+    if (id !== undefined) deliver(tooLongAnswer(id, maxBytes), this);
   }
 
   private onEnded(end: GroupEnd): void {
