@@ -3,6 +3,7 @@ import { perAgent } from '../lifecycle/per-agent.js';
 import type { LiveToolSet } from '../tools/tool.js';
 import { AgentTools } from './agent-tools.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
+import { type AgentNames, withFullNames } from './full-names.js';
 import { reportMissing } from './missing-servers.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
@@ -150,7 +151,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    load: (host) => pool.load(host, [outerLifecycle(pool, host), innerLifecycle(pool)]),
+    load: (host) => pool.load(host, lifecyclesOf(pool, host)),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),
@@ -163,9 +164,13 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   };
 }
 
-/** Runs outermost, so that every other hook sees the full name of a tool that the model called by its short name. */
-function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
+function lifecyclesOf(pool: ServerPool, host: LoaderHost): readonly AgentLifecycle[] {
   const tools = new AgentTools(pool, host);
+  return [outerLifecycle(pool, tools), innerLifecycle(pool, { tools, host })];
+}
+
+/** Runs outermost, so that every other hook sees the converted arguments. */
+function outerLifecycle(pool: ServerPool, tools: AgentTools): AgentLifecycle {
   const load = new ToolLoad();
   const lifecycle: AgentLifecycle = {
     name: 'mcp',
@@ -173,33 +178,27 @@ function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
     tools,
     beforeAgent: (_input, run) => reportMissing(run, pool.status()),
     afterModel: (_response, run) => load.check(run),
-    wrapToolCall(call, next) {
-      const meant = call.tool === undefined ? callByAlias(call, tools, host) : call;
-      // The person who approved the call saw these arguments. They are converted after the hooks.
-      return next(meant.approved ? meant : converted(meant, pool));
-    },
+    // The person who approved the call saw these arguments. They are converted after the hooks.
+    wrapToolCall: (call, next) => next(call.approved ? call : converted(call, pool)),
   };
   return perAgent(lifecycle, (agent) => outerLifecycle(pool, agent));
 }
 
-/** Runs innermost, to convert the arguments that another hook has changed, or that a person has approved. */
-function innerLifecycle(pool: ServerPool): AgentLifecycle {
-  return { name: 'mcp', priority: 0, wrapToolCall: (call, next) => next(converted(call, pool)) };
+/**
+ * Runs innermost, to see the names that the model was offered, and to convert the arguments that another hook has changed
+ * or that a person has approved.
+ */
+function innerLifecycle(pool: ServerPool, names: AgentNames): AgentLifecycle {
+  return {
+    name: 'mcp',
+    priority: 0,
+    wrapModelCall: async (request, next) => withFullNames(await next(), request, names),
+    wrapToolCall: (call, next) => next(converted(call, pool)),
+  };
 }
 
 /** Converts the arguments of a call. Returns the call itself if nothing changes. */
 function converted(call: ToolCallRequest, pool: ServerPool): ToolCallRequest {
   const input = call.tool === undefined ? call.input : pool.coerce(call.tool, call.input);
   return input === call.input ? call : { ...call, input };
-}
-
-/**
- * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not
- * redirected, even if that tool is not offered in this turn. Returns the call itself if the name is unknown.
- */
-function callByAlias(call: ToolCallRequest, tools: AgentTools, host: LoaderHost): ToolCallRequest {
-  const meant = tools.find(call.name);
-  const tool = call.run.tools.find((offered) => offered.name === meant?.name);
-  if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return call;
-  return { ...call, name: tool.name, tool };
 }

@@ -34,7 +34,7 @@ describe('the short name of a tool', () => {
 
     const { results } = await run(mcp, [calls('search', { q: 1 }), 'done'], { lifecycle: [guard] });
 
-    expect(results).toEqual([['search', 'a: {"q":1}']]);
+    expect(results).toEqual([['mcp__a__search', 'a: {"q":1}']]);
     expect(seen).toEqual(['mcp__a__search', { mcpServer: 'a', mcpTool: 'search' }]);
   });
 
