@@ -2,7 +2,7 @@ import { systemClock } from '../internal/clock.js';
 import { required, timerMs } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
 import { onAbort } from '../internal/stop.js';
-import { bytesOf, OutputHead } from './output.js';
+import { bytesOf, OutputEnds } from './output.js';
 import { type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
@@ -27,8 +27,13 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
 
 /** Limits for the captured output. */
 interface ProcessLimits {
-  /** Size limit of standard output. A program that exceeds it is terminated. Default 1 MiB. */
+  /** Size limit of standard output. Default 1 MiB. */
   readonly stdoutBytes?: number | undefined;
+  /**
+   * A program that writes more bytes to standard output is terminated. Bytes above `stdoutBytes` are read and dropped.
+   * Default `stdoutBytes`.
+   */
+  readonly readBytes?: number | undefined;
   /** Size limit of standard error. If there is more, the last bytes are kept. Default 64 KiB. */
   readonly stderrBytes?: number | undefined;
 }
@@ -43,6 +48,8 @@ export interface ProcessResult {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stdoutTruncated: boolean;
+  /** The last 64 KiB of standard output if it was truncated, or else an empty string. */
+  readonly stdoutEnd: string;
   readonly stderr: string;
   readonly stderrTruncated: boolean;
   /** The reason why the program could not be started. Set only with `spawn-failed`. */
@@ -74,21 +81,14 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   const startedAt = clock.now();
   const group = ProcessGroup.start({ ...options, stderrBytes: options.limits?.stderrBytes });
   if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
-  const stdout = new OutputHead(options.limits?.stdoutBytes ?? STDOUT_BYTES);
+  const stdout = new OutputEnds(options.limits?.stdoutBytes ?? STDOUT_BYTES);
   let cause: Cause | undefined;
   const stop = (why: Cause) => {
     if (group.exited) return;
     cause ??= why;
     void group.terminate(options.graceMs);
   };
-  let { onFirstLine } = options;
-  group.child.stdout?.on('data', (chunk: Buffer | string) => {
-    stdout.push(bytesOf(chunk));
-    if (stdout.truncated) stop('output-limit');
-    if (onFirstLine === undefined || !chunk.includes('\n')) return;
-    onFirstLine(stdout.text().split('\n', 1)[0] ?? '');
-    onFirstLine = undefined;
-  });
+  readStdout(group, { stdout, options, stop: () => stop('output-limit') });
   const release = stopAt(options, stop);
   try {
     const input = writeInput(group, options.stdin);
@@ -107,10 +107,29 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     toldByHost: group.toldByHost,
     stdout: stdout.text(),
     stdoutTruncated: stdout.truncated,
+    stdoutEnd: stdout.end(),
     stderr: group.stderr.text(),
     stderrTruncated: group.stderr.truncated,
     durationMs: Math.max(0, clock.now() - startedAt),
   };
+}
+
+interface StdoutReader {
+  readonly stdout: OutputEnds;
+  readonly options: RunProcessOptions;
+  readonly stop: () => void;
+}
+
+function readStdout({ child }: ProcessGroup, { stdout, options, stop }: StdoutReader): void {
+  let { onFirstLine } = options;
+  const { readBytes = 0 } = options.limits ?? {};
+  child.stdout?.on('data', (chunk: Buffer | string) => {
+    stdout.push(bytesOf(chunk));
+    if (stdout.truncated && stdout.length > readBytes) stop();
+    if (onFirstLine === undefined || !chunk.includes('\n')) return;
+    onFirstLine(stdout.text().split('\n', 1)[0] ?? '');
+    onFirstLine = undefined;
+  });
 }
 
 /** Writes the standard input. Returns a promise if the input is not ready yet. */
@@ -124,7 +143,8 @@ function writeInput({ child, ended }: ProcessGroup, stdin: RunProcessOptions['st
 
 function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
   const end = { exitCode: null, signal: null, failure, detachedChild: false, toldByHost: false, durationMs: 0 };
-  return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
+  const output = { stdout: '', stdoutTruncated: false, stdoutEnd: '', stderr: '', stderrTruncated: false };
+  return { ...end, ...output, outcome };
 }
 
 /** Calls `stop` when the time limit is over or the signal aborts. The returned function cancels both. */

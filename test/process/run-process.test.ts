@@ -20,6 +20,7 @@ test('stdin, stdout, stderr and the exit code are passed on', async () => {
     signal: null,
     stdout: 'größe 🎉',
     stdoutTruncated: false,
+    stdoutEnd: '',
     stderr: 'problem\n',
     stderrTruncated: false,
     failure: undefined,
@@ -158,6 +159,16 @@ test('a program with endless stdout output is ended at the limit', async () => {
     length: 1_048_576,
   });
   expect(durationMs).toBeLessThan(5_000);
+});
+
+test('a program may write more than is kept, up to `readBytes`, and the end of its output is kept', async () => {
+  const limits = { stdoutBytes: 10, readBytes: 1_000_000 };
+  const { outcome, exitCode, stdout, stdoutEnd } = await sh('echo begin; head -c 99999 /dev/zero; echo end; exit 2', {
+    limits,
+  });
+
+  expect({ outcome, exitCode, stdout }).toEqual({ outcome: 'exited', exitCode: 2, stdout: 'begin\n\0\0\0\0' });
+  expect(stdoutEnd).toBe(`${'\0'.repeat(65_532)}end\n`);
 });
 
 test('output of exactly the limit is not truncated', async () => {

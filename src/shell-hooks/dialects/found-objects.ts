@@ -8,13 +8,25 @@ const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 /** Limit for the tokens that all attempts read together, so that no output holds the thread. */
 const MOST_TOKENS = 200_000;
 
+/** The tokens that may still be read. If none is left, the text was not read to its end. */
+export interface TokenBudget {
+  tokens: number;
+}
+
+export function createBudget(): TokenBudget {
+  return { tokens: MOST_TOKENS };
+}
+
 /**
  * Returns the JSON objects in an output that also contains other text, in order. An object that was cut at the end of
  * the output is closed. `parse` returns undefined for invalid JSON.
  */
-export function findObjects(text: string, parse: (json: string) => JsonObject | undefined): readonly JsonObject[] {
+export function findObjects(
+  text: string,
+  parse: (json: string) => JsonObject | undefined,
+  budget: TokenBudget = createBudget(),
+): readonly JsonObject[] {
   const found: JsonObject[] = [];
-  const budget = { tokens: MOST_TOKENS };
   for (let at = text.indexOf('{'); at >= 0; ) {
     const { whole, closed = [], end } = readObject(text, at, budget);
     const object = whole === undefined ? undefined : parse(whole);
@@ -35,7 +47,7 @@ interface FoundObject {
   readonly end: number;
 }
 
-function readObject(text: string, begin: number, budget: { tokens: number }): FoundObject {
+function readObject(text: string, begin: number, budget: TokenBudget): FoundObject {
   const open: string[] = [];
   let end = begin;
   let members = '';

@@ -7,10 +7,10 @@ import { type HookContent, type HookSource, reportOn } from '../files/source.js'
 import { definitionRules, type HookRegistration, type ShellHook } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
 import { ALL_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
-import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { type HookProblem, malformed } from '../hook/problem.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
-import { findBadField, type ParsedOutput, parseOutput, reasonOf, reasonOfExit, resultOf, textOf } from './output.js';
+import { findBadField, parseRun, reasonOf, reasonOfExit, resultOf, textOf } from './output.js';
 import type { JsonMap } from './parse-events.js';
 
 /** Hooks in Keelson's own format. */
@@ -145,13 +145,11 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
  */
 function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
-  const problem = problemOf(result);
   if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
-  const parsed = parseOutput(result.stdout, run.redact);
-  if (problem !== undefined) return readFailed(parsed, problem);
-  const { output } = parsed;
-  const bad = parsed.problem ?? (output && problemIn(output));
-  if (bad !== undefined) return readFailed(parsed, malformed(bad));
+  const { output, objects, failure, problem } = parseRun(run);
+  if (failure !== undefined) return readFailed(objects, failure);
+  const bad = problem ?? (output && problemIn(output));
+  if (bad !== undefined) return readFailed(objects, malformed(bad));
   if (output === undefined) return SILENT;
   const fields = camelCased(output);
   const ignored = [...misplacedIn(fields, hook.event), ...foreignWordsIn(fields)];
@@ -184,8 +182,8 @@ function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly 
  * Returns the interpreted result of a failed hook. Only a cancellation in its output counts, because a guard that
  * refuses and then fails has still refused.
  */
-function readFailed({ output, found = [] }: ParsedOutput, problem: HookProblem): HookReading {
-  const refusal = [output, ...found].find((object) => object?.continue === false);
+function readFailed(objects: readonly JsonObject[], problem: HookProblem): HookReading {
+  const refusal = objects.find((object) => object.continue === false);
   if (refusal === undefined) return failed(problem);
   const fields = camelCased(refusal);
   const reading = { output: refusal, data: dataOf(fields), effects: cancellation(fields), refused: true };

@@ -3,10 +3,10 @@ import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
-import { isGateEvent } from '../hook/event.js';
-import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { isEntryEvent, isGateEvent } from '../hook/event.js';
+import { type HookProblem, malformed, problemOf, TOO_MUCH_OUTPUT } from '../hook/problem.js';
 import { shortText } from '../run/text.js';
-import { findObjects } from './found-objects.js';
+import { createBudget, findObjects } from './found-objects.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
@@ -15,6 +15,8 @@ export interface ParsedOutput {
   readonly problem?: string;
   /** Objects beside other text. Only a refusal in them counts. */
   readonly found?: readonly JsonObject[];
+  /** True if the output has too many parts to find all objects in it. */
+  readonly isUnfinished?: boolean;
 }
 
 /** Keys that are removed from every object in an output. Merging them into another object could change a prototype. */
@@ -39,7 +41,26 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
     'problem' in read
       ? `stdout must be one JSON object and nothing else (${read.problem})`
       : `stdout must be one JSON object, got ${kindOf(read.value)}`;
-  return { problem, found: findObjects(text, (json) => objectIn(json, redact)) };
+  const budget = createBudget();
+  const found = findObjects(text, (json) => objectIn(json, redact), budget);
+  return { problem, found, isUnfinished: budget.tokens <= 0 };
+}
+
+/** The output of a finished hook, and the problem of its program. */
+export interface ParsedRun extends ParsedOutput {
+  /** The objects that may refuse: the output, or all objects in it, and the objects at the end of a cut output. */
+  readonly objects: readonly JsonObject[];
+  readonly failure: HookProblem | undefined;
+}
+
+/** Parses the output of a finished hook. `text` replaces standard output. */
+export function parseRun({ hook, result, redact }: FinishedHook, text = result.stdout): ParsedRun {
+  const parsed = parseOutput(text, redact);
+  const { output, found = [], isUnfinished } = parsed;
+  const last = findObjects(result.stdoutEnd, (json) => objectIn(json, redact));
+  const objects = [...(output === undefined ? found : [output]), ...last];
+  const failure = isUnfinished && isEntryEvent(hook.event) ? TOO_MUCH_OUTPUT : problemOf(result);
+  return { ...parsed, objects, failure };
 }
 
 function objectIn(text: string, redact: (text: string) => string): JsonObject | undefined {
@@ -197,13 +218,10 @@ export interface OutputRules {
  * exit code.
  */
 export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
-  const { result } = run;
-  if (result.outcome === 'exited' && result.exitCode === 2) {
-    return { ...SILENT, effects: rules.exitCode2(run, reasonOfExit(run)) };
-  }
-  const { output, problem: unread, found = [] } = parseOutput(rules.textOf?.(run) ?? result.stdout, run.redact);
-  const no = output === undefined ? refusalIn(found, run, rules) : rules.refusal(output, run);
-  const problem = problemOf(result);
+  if (run.result.exitCode === 2) return { ...SILENT, effects: rules.exitCode2(run, reasonOfExit(run)) };
+  const parsed = parseRun(run, rules.textOf?.(run));
+  const { output, problem: unread, failure: problem } = parsed;
+  const no = refusalIn(parsed, run, rules);
   if (output === undefined && problem === undefined && unread !== undefined && !refuses(no)) {
     const effects = (rules.text ?? (() => ({})))(run);
     if (effects !== undefined) return { ...SILENT, effects };
@@ -216,10 +234,10 @@ export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
   return { output, data: {}, effects: rules.effects(output, run, no), ignored: unreadFields(output, read) };
 }
 
-/** Returns the refusals in objects beside other text. At an event that no hook guards, such text is not judged. */
-function refusalIn(found: readonly JsonObject[], run: FinishedHook, rules: OutputRules): HookEffects {
-  if (!isGateEvent(run.hook.event)) return {};
-  return Object.assign({}, ...found.map((output) => rules.refusal(output, run)).reverse()) as HookEffects;
+/** Returns the refusals in an output. Objects beside other text are not judged at an event that no hook guards. */
+function refusalIn({ output, objects }: ParsedRun, run: FinishedHook, rules: OutputRules): HookEffects {
+  const judged = isGateEvent(run.hook.event) ? objects : objects.filter((object) => object === output);
+  return Object.assign({}, ...judged.map((object) => rules.refusal(object, run)).reverse()) as HookEffects;
 }
 
 function refuses(no: HookEffects): boolean {

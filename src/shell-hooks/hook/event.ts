@@ -35,7 +35,7 @@ export function isGateEvent(event: HookEvent): boolean {
   return event !== 'session_start' && event !== 'session_end' && event !== 'notification';
 }
 
-/** Returns true for events whose hooks cancel if the machine has no resources to start them. */
+/** Returns true for events whose hooks cancel if they cannot start for lack of resources, or if their output is cut. */
 export function isEntryEvent(event: HookEvent): boolean {
   return event === 'before_tool' || event === 'before_agent';
 }

@@ -25,22 +25,23 @@ export interface HookProblem {
   readonly code?: SpawnFailureCode | undefined;
 }
 
-/** Returns the problem of a finished program; undefined if it exited with code 0. */
+/** The problem of a hook whose output was not read to its end. */
+export const TOO_MUCH_OUTPUT: HookProblem = {
+  kind: 'output-limit',
+  message: 'It wrote too much output to read all of it',
+  hint: 'Write only one JSON object to stdout.',
+};
+
+/** Returns the problem of a finished program; undefined if it exited with code 0 and its output is complete. */
 export function problemOf(result: ProcessResult): HookProblem | undefined {
-  const { outcome, exitCode, signal, failure } = result;
+  const { outcome, exitCode, signal, failure, stdoutTruncated } = result;
   const said = lastWords(result.stderr);
   if (outcome === 'spawn-failed') {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
   }
-  if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
   if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
-  if (outcome === 'output-limit') {
-    return {
-      kind: 'output-limit',
-      message: 'It wrote too much output and was terminated',
-      hint: 'Write only one JSON object to stdout.',
-    };
-  }
+  if (stdoutTruncated) return TOO_MUCH_OUTPUT;
+  if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
   if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${said}` };
   return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${said}` };
 }
@@ -55,9 +56,12 @@ export function neverStarted(timeoutMs: number, most: number): HookProblem {
   };
 }
 
-/** Returns true if the machine, or the limit of hook processes, kept the hook from running for its whole time limit. */
-export function isOutOfResources(problem: HookProblem | undefined): boolean {
-  return problem?.code === 'no-resources';
+/**
+ * Returns true if the decision of a hook is unknown. Its output was too long, or the machine or the limit of hook
+ * processes kept it from running for its whole time limit.
+ */
+export function isUnheard(problem: HookProblem | undefined): boolean {
+  return problem?.code === 'no-resources' || problem?.kind === 'output-limit';
 }
 
 /** Returns the problem of a hook whose output is invalid. */

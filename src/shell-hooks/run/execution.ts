@@ -138,7 +138,8 @@ export class HookExecutor {
     if (options.transcripts === undefined || !readsTranscripts(hook)) this.reports.transcript(hook, verified.launch);
     const result = await startHook(start, this.machine);
     const redact = redactorOf(hook, options);
-    return { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) };
+    const { stdout, stdoutEnd, stderr } = result;
+    return { ...result, stdout: redact(stdout), stdoutEnd: redact(stdoutEnd), stderr: redact(stderr) };
   }
 
   /** Returns the outcome of a denied hook; undefined if the approved matcher does not match. */

@@ -26,13 +26,16 @@ export interface HookMachine {
   readonly report: Report;
 }
 
+/** A hook that writes more is terminated. Up to here its exit code counts, and a refusal at the end of its output. */
+const READ_BYTES = 64 * 1_048_576;
+
 /** Runs the program of a hook. If its working directory is missing, uses the workspace, or else the home directory. */
 export async function startHook(start: HookStart, machine: HookMachine): Promise<ProcessResult> {
   const { hook, verified, env, stdin, timeoutMs, signal, onFirstLine } = start;
   const { command = '', argv0, args = [], cwd = machine.workspaceDir } = verified.launch ?? {};
   const { clock, spawn, report } = machine;
-  const run = (folder: string) =>
-    runProcess({ command, argv0, args, cwd: folder, env, stdin, timeoutMs, signal, onFirstLine, clock, spawn });
+  const options = { command, argv0, args, env, stdin, timeoutMs, signal, onFirstLine, clock, spawn };
+  const run = (folder: string) => runProcess({ ...options, cwd: folder, limits: { readBytes: READ_BYTES } });
   const result = await run(cwd);
   if (result.failure?.code !== 'cwd-missing') return result;
   const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');

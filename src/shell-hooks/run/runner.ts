@@ -21,7 +21,7 @@ import { failed, type HookReading, SILENT } from '../hook/effects.js';
 import { type HookEvent, isEntryEvent, isGateEvent } from '../hook/event.js';
 import { HookApprovals } from '../hook/hook-approval.js';
 import { contentOf } from '../hook/hook-content.js';
-import { type HookProblem, isOutOfResources } from '../hook/problem.js';
+import { type HookProblem, isUnheard } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import { type Execution, HookExecutor, type HookExecutorOptions, redactorOf, type Waiter } from './execution.js';
@@ -216,13 +216,13 @@ export class HookRunner {
   }
 
   /**
-   * Returns the outcome of a hook. A failure cancels the operation if the hook has `onFailure: 'block'`, or if a hook of
-   * `before_tool` or `before_agent` got no resources to run.
+   * Returns the outcome of a hook. A failure cancels the operation if the hook has `onFailure: 'block'`. It also cancels
+   * if a hook of `before_tool` or `before_agent` got no resources to run, or wrote more output than can be read.
    */
   private finish(hook: ShellHook, reading: HookReading, run: Omit<HookOutcome, 'hook' | 'id'>): Finished {
     const { output, problem } = reading;
     const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
-    const mustRun = hook.onFailure === 'block' || (isEntryEvent(hook.event) && isOutOfResources(problem));
+    const mustRun = hook.onFailure === 'block' || (isEntryEvent(hook.event) && isUnheard(problem));
     const blocks = mustRun && run.status === 'failed' && problem?.kind !== 'aborted';
     if (!blocks || refuses(reading)) return { outcome, reading };
     const cancel = `hook "${hook.name}" failed: ${problem?.message}`;

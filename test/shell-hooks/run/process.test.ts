@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Spawn } from '../../../src/process/process-group.js';
+import type { HookEvent } from '../../../src/shell-hooks/shell-hooks.js';
 import { answers, hooksIn, isGone, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
-const next = () => sh('before_tool', 'touch next', { name: 'next' });
+const next = (event: HookEvent = 'before_tool') => sh(event, 'touch next', { name: 'next' });
 
 test('A1: terminates a hanging hook at its time limit, logs a warning with its name, and runs the next hook', async () => {
   const start = performance.now();
@@ -67,7 +68,7 @@ test('A9: a hook that waits on a named pipe exceeds its time limit', async () =>
 });
 
 test('terminates a hook with endless output and ignores the output', async () => {
-  const result = await runOnce(lab, [sh('before_tool', 'yes'), next()]);
+  const result = await runOnce(lab, [sh('after_tool', 'yes'), next('after_tool')]);
 
   expect(result.outcomes.map(({ problem }) => problem?.kind)).toEqual(['output-limit', undefined]);
 });
