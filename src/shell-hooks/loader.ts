@@ -20,6 +20,7 @@ import { HookRegistry } from './hook/registry.js';
 import { resolveHook } from './hook/resolve-hook.js';
 import { Installation } from './installation.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
+import { ProcessQueue } from './run/process-queue.js';
 import { HookRunner } from './run/runner.js';
 import { Transcripts } from './transcript/transcripts.js';
 
@@ -85,6 +86,7 @@ class ShellHooksLoader implements ShellHooks {
   private readonly diagnostics: Diagnostics;
   private readonly transcripts: Transcripts | undefined;
   private logger: Logger;
+  private queue: ProcessQueue;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
   /** Last readable content of each discovered file, by file path. */
@@ -103,11 +105,12 @@ class ShellHooksLoader implements ShellHooks {
     this.gate = settings.gate ?? this.createGate(logger);
     for (const hook of own) registry.register(hook);
     this.transcripts = this.createTranscripts();
+    this.queue = new ProcessQueue().limitTo(settings.maxProcesses);
     this.runner = new HookRunner({
       ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
       ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
-      ...{ toolNames: settings.toolNames ?? {}, maxProcesses: settings.maxProcesses, redact: settings.redact },
+      ...{ toolNames: settings.toolNames ?? {}, queue: () => this.queue, redact: settings.redact },
       transcripts: this.transcripts,
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
     });
@@ -122,6 +125,7 @@ class ShellHooksLoader implements ShellHooks {
     }
     this.isLoaded = true;
     this.logger = host.logger;
+    this.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
     try {
       await this.reload();
     } catch (error) {

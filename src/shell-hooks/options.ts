@@ -106,8 +106,8 @@ export interface ShellHooksOptions {
    */
   readonly inheritEnv?: boolean | InheritedVariables | undefined;
   /**
-   * Number of hook processes that may run at once. Further hooks wait, and the wait counts towards their time limit.
-   * Default 16.
+   * Number of hook processes that may run at once for the agent. Further hooks wait, and the wait counts towards their
+   * time limit. If several loaders of the agent set it, the smallest number counts. Default 16.
    */
   readonly maxProcesses?: number | undefined;
   /** Called with each diagnostic. */
@@ -198,7 +198,6 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly files: readonly HookFile[];
   readonly discover: readonly HookDialect[];
   readonly own: readonly HookRegistration[];
-  readonly maxProcesses: number;
   readonly timeout: number | undefined;
   /** Directory of the transcripts; undefined without transcripts. */
   readonly transcripts: string | undefined;
@@ -207,11 +206,11 @@ export interface ShellHooksSettings extends ShellHooksOptions {
 /** Validates the options and fills in the defaults. Throws an `OptionInvalidError` or a `HookInvalidError`. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
   validateOptions(options, rules);
-  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [], maxProcesses = 16 } = options;
+  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
   const { hooks, timeout } = ownHooks(options.hooks);
   return {
     ...options,
-    ...{ appName, discover, own: hooks, timeout, maxProcesses },
+    ...{ appName, discover, own: hooks, timeout },
     workspaceDir: resolve(workspaceDir),
     transcripts: transcriptFolder(options, appName),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { onAbort } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
 import type { HookEffects } from '../hook/effects.js';
@@ -55,13 +55,9 @@ export class RunState {
   signalOf(run: RunContext): AbortSignal {
     if (this.controller === undefined) {
       const controller = new AbortController();
-      // Each hook process of the run adds a listener, so their number says nothing about a leak.
-      setMaxListeners(0, controller.signal);
       const { signal } = run;
-      const abort = () => controller.abort(signal.reason);
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort, { once: true });
-      this.release = () => signal.removeEventListener('abort', abort);
+      if (signal.aborted) controller.abort(signal.reason);
+      this.release = onAbort(signal, () => controller.abort(signal.reason));
       this.controller = controller;
     }
     return this.controller.signal;

@@ -13,7 +13,7 @@ import { hookInput } from './input.js';
 import { isMatched, isWanted } from './matching.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
-import { ProcessQueue } from './process-queue.js';
+import type { ProcessQueue } from './process-queue.js';
 import type { HookReports } from './reports.js';
 
 /** Options of a `HookExecutor`. */
@@ -25,8 +25,8 @@ export interface HookExecutorOptions {
   readonly inheritEnv: boolean | InheritedVariables;
   readonly sensitive: readonly string[];
   readonly toolNames: ToolNames;
-  /** Number of hook processes that may run at once. */
-  readonly maxProcesses: number;
+  /** Returns the queue for the processes of hooks. Called at each run. */
+  readonly queue: () => ProcessQueue;
   readonly redact?: ((text: string) => string) | undefined;
   /** Writes the transcripts of sessions. Undefined if hooks get none. */
   readonly transcripts?: Transcripts | undefined;
@@ -74,7 +74,6 @@ export class HookExecutor {
   private readonly permits: HookApprovals;
   private readonly reports: HookReports;
   private readonly machine: HookMachine;
-  private readonly queue: ProcessQueue;
   private readonly prefix: string;
 
   constructor(
@@ -84,7 +83,6 @@ export class HookExecutor {
     this.permits = permits;
     this.reports = reports;
     this.machine = machine;
-    this.queue = new ProcessQueue(options.maxProcesses, machine.clock);
     this.prefix = variablePrefix(options.appName);
   }
 
@@ -97,9 +95,10 @@ export class HookExecutor {
     if (!decision.allowed) return this.denied(hook, progress.context, { decision, isTried });
     const timeoutMs = hook.timeout ?? options.timeoutMs();
     const { signal } = waiter;
-    const { type, waitedMs } = await this.queue.enter({ timeoutMs, signal });
+    const queue = options.queue();
+    const { type, waitedMs } = await queue.enter({ timeoutMs, signal, clock: this.machine.clock });
     if (type !== 'entered') {
-      const problem = type === 'late' ? neverStarted(timeoutMs, options.maxProcesses) : ABORTED;
+      const problem = type === 'late' ? neverStarted(timeoutMs, queue.most) : ABORTED;
       return { status: 'failed', problem, durationMs: waitedMs };
     }
     try {
@@ -107,7 +106,7 @@ export class HookExecutor {
       const result = await this.start(hook, progress, { ...waiter, isTried, isTested, timeoutMs: left });
       return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
     } finally {
-      this.queue.leave();
+      queue.leave();
     }
   }
 
