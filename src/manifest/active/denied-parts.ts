@@ -31,9 +31,9 @@ export class DeniedParts {
     else this.add(decision.message, decision);
   }
 
-  addTexts({ denied, skills, context }: ExtensionTexts): void {
+  addTexts({ denied, skills, context, excludedTools }: ExtensionTexts): void {
     if (denied !== undefined) this.add(denied.problem, denied.decision);
-    else if (skills.length > 0 || context !== '') this.hasUsable = true;
+    else if (skills.length + excludedTools.length > 0 || context !== '') this.hasUsable = true;
   }
 
   /** Reports the parts that nobody can approve: as an error if a hook or the whole package is lost. */

@@ -70,7 +70,7 @@ export class ManifestParts {
     this.skills.replace([...skills, ...this.standalone.entries]);
     this.effects = {
       contexts: active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== ''),
-      excludedTools: new Set(active.flatMap(({ extension }) => extension.excludedTools)),
+      excludedTools: new Set(active.flatMap(({ texts }) => texts.excludedTools)),
     };
     const hasEffects = this.effects.contexts.length + this.effects.excludedTools.size > 0;
     if (hasEffects) this.removeEffects ??= this.host?.use(extensionLifecycle(() => this.effects));

@@ -12,7 +12,7 @@ import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '
 import { DeniedParts } from './denied-parts.js';
 import { dataFolder, makeDataFolder } from './plugin-data.js';
 import { originOf } from './server-origin.js';
-import { type ExtensionTexts, hasTexts, loadExtensionTexts } from './texts.js';
+import { changesRequests, type ExtensionTexts, loadExtensionTexts, NO_TEXTS } from './texts.js';
 import { hookItems, type JudgedExtension, packageItem, promptItem, serverItems, settingsItem } from './trust-items.js';
 
 /** The services and settings that `prepareExtension` needs. */
@@ -37,7 +37,7 @@ export interface PreparedExtension {
   /** The reason why the extension package stays inactive: a missing setting, or a lost hook that blocks. */
   readonly blocked: string | undefined;
   readonly hooks: readonly HookRegistration[];
-  readonly texts: Pick<ExtensionTexts, 'skills' | 'context'>;
+  readonly texts: Pick<ExtensionTexts, keyof typeof NO_TEXTS>;
   /** Reasons for the parts that are not approved. */
   readonly denied: readonly string[];
   readonly diagnostics: readonly ManifestDiagnostic[];
@@ -69,7 +69,7 @@ export async function prepareExtension(
   const base = { extension, scope, settings, blocked, denied: denied.messages };
   if (blocked !== undefined) {
     diagnostics.push(...denied.diagnostics(extension));
-    return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
+    return { ...base, hooks: [], texts: NO_TEXTS, diagnostics };
   }
   if (scope === 'workspace') await checkParts(denied, { judged, hooks: items }, context);
   const texts = await loadExtensionTexts(judged, { ...options, gate });
@@ -93,7 +93,7 @@ async function askOnce(
     ...hooks,
     ...serverItems(extension.mcpServers, originOf(judged, workspaceDir)),
     ...(settings === undefined ? [] : [settings]),
-    ...((await hasTexts(extension)) ? [promptItem(judged)] : []),
+    ...((await changesRequests(extension)) ? [promptItem(judged)] : []),
   ];
   await gate.authorizeParts?.(packageItem(judged), parts);
 }

@@ -18,11 +18,13 @@ import { type JudgedExtension, promptItem } from './trust-items.js';
 
 const MAX_CONTEXT_BYTES = 256 * 1024;
 
-/** Texts of an extension package for the model. */
+/** Texts of an extension package for the model, and the tools that it hides from the model. */
 export interface ExtensionTexts {
   readonly skills: readonly SkillEntry[];
   /** The text that is added to the system instructions. */
   readonly context: string;
+  /** Names of hidden tools. */
+  readonly excludedTools: readonly string[];
   /** Reason for a denial, and the decision of the gate if it denied. No text may be read then. */
   readonly denied: TextDenial | undefined;
   readonly diagnostics: readonly ManifestDiagnostic[];
@@ -33,18 +35,21 @@ interface TextDenial {
   readonly decision?: DeniedDecision | undefined;
 }
 
+/** The texts of an extension package that has none, or none that is approved. */
+export const NO_TEXTS = { skills: [], context: '', excludedTools: [] } as const;
+
 /** Options of `loadExtensionTexts`. */
 export interface TextReading extends Omit<FolderReading, 'scope'> {
   readonly gate: TrustGate;
   readonly userDir: string;
 }
 
-/** Reads the approved texts of an extension package for the model. All texts have one approval. */
+/** Reads the approved texts of an extension package for the model. One approval covers them and the hidden tools. */
 export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
   const { extension } = judged;
   const source = new TextSource(judged, reading);
-  const nothing = { skills: [], context: '', denied: undefined, diagnostics: [] };
-  if (!(await hasTexts(extension))) return nothing;
+  const nothing = { ...NO_TEXTS, denied: undefined, diagnostics: [] };
+  if (!(await changesRequests(extension))) return nothing;
   const opened = await source.open();
   if ('problem' in opened) return { ...nothing, denied: opened };
   const loaded = await loadFolders(judged, source, opened.root);
@@ -54,14 +59,15 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   return {
     skills: named.skills,
     context: context.text,
+    excludedTools: extension.excludedTools,
     denied: undefined,
     diagnostics: [...loaded.diagnostics, ...named.diagnostics, ...context.diagnostics],
   };
 }
 
-/** Returns true if the extension package adds texts to prompts. */
-export async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
-  if (extension.skills.length > 0) return true;
+/** Returns true if the extension package adds texts to the model's requests, or hides tools from the model. */
+export async function changesRequests(extension: ExtensionPackage): Promise<boolean> {
+  if (extension.skills.length > 0 || extension.excludedTools.length > 0) return true;
   const paths = [...extension.skillFolders, ...extension.commandPaths, ...extension.contextFiles];
   const found = await Promise.all(paths.map((path) => resolveInside(extension.root, path)));
   return found.some((path) => path !== undefined);

@@ -32,13 +32,14 @@ export function settingsItem({ extension, scope }: JudgedExtension): TrustItem |
   return { ...base(extension, scope), kind: 'settings', reads, details: { settings: plainJson(settings) } };
 }
 
-/** Returns one trust item for all texts that an extension package adds to prompts. */
+/** Returns one trust item for all texts that an extension package adds to prompts, and the tools that it hides. */
 export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
-  const { skills, skillFolders, commandPaths, contextFiles } = extension;
+  const { skills, skillFolders, commandPaths, contextFiles, excludedTools } = extension;
+  const details = { skills: plainJson(skills), skillFolders, commandPaths, contextFiles };
   return {
     ...base(extension, scope),
     kind: 'skill',
-    details: { skills: plainJson(skills), skillFolders, commandPaths, contextFiles },
+    details: { ...details, ...(excludedTools.length > 0 && { excludedTools }) },
   };
 }
 
