@@ -177,18 +177,19 @@ function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects):
   const context = textOf(specific.additionalContext);
   const user = textOf(output.systemMessage);
   return {
-    ...specificEffects(specific, hook.event),
+    ...specificEffects(specific, hook),
     ...(context !== undefined && { modelTexts: [context] }),
     ...(user !== undefined && { userText: user }),
     ...no,
   };
 }
 
-function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
+function specificEffects(specific: JsonObject, { event, extension }: ShellHook): HookEffects {
   const { tool_input: input, tool_output: output, llm_request: request, llm_response: response, toolConfig } = specific;
   if (event === 'before_tool') return isObject(input) ? { inputChanges: input as JsonObject } : {};
   if (event === 'after_tool') return typeof output === 'string' ? { result: { content: output } } : {};
-  if (event === 'before_tool_selection') return isObject(toolConfig) ? limitOf(toolConfig as JsonObject) : {};
+  if (event === 'before_tool_selection')
+    return isObject(toolConfig) ? limitOf(toolConfig as JsonObject, extension) : {};
   if (event !== 'before_model' && event !== 'after_model') return {};
   const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;
   return {
@@ -199,10 +200,11 @@ function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
 
 const MODES: Readonly<Record<string, 'none' | 'any' | 'auto'>> = { NONE: 'none', ANY: 'any', AUTO: 'auto' };
 
-function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects {
+function limitOf({ mode, allowedFunctionNames: names }: JsonObject, extension: string | undefined): HookEffects {
   const known = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? 'auto';
   const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
-  return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true, dialect: 'gemini' } };
+  const limit = { names: listed.length > 0 ? listed : undefined, mode: known, joins: true };
+  return { tools: { ...limit, dialect: 'gemini', extension } };
 }
 
 const ROLES = { user: 'user', tool: 'user', assistant: 'model', system: 'system' } as const;

@@ -53,7 +53,7 @@ export async function beforeToolSelection(
     signal: notes.signalOf(run),
   });
   notes.mustCallTool = outcome.tools.some(({ joins, mode }) => joins && mode === 'any');
-  const left = joinLimits(outcome.value, outcome.tools, (name, dialect) => parts.runner.namesOf(name, { dialect }));
+  const left = joinLimits(outcome.value, outcome.tools, (name, hook) => parts.runner.namesOf(name, hook));
   return takeEntry(outcome, run, parts) ?? (left === tools ? undefined : left);
 }
 

@@ -2,6 +2,7 @@ import { isObject } from '../../internal/json.js';
 import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
+import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects, ToolChoiceLimit } from '../hook/effects.js';
 
 /** Returns the arguments of a tool call after the changes of a hook. */
@@ -65,8 +66,8 @@ export function limitTools<Named extends { readonly name: string }>(
   return tools.filter(({ name }) => namesOf(name).some((known) => allowed.has(known)));
 }
 
-/** Returns the names of a tool in a dialect. */
-export type NamesOf = (name: string, dialect: NonNullable<ToolChoiceLimit['dialect']>) => readonly string[];
+/** Returns the names of a tool in the dialect and the extension package of a hook. */
+export type NamesOf = (name: string, hook: Pick<ShellHook, 'dialect' | 'extension'>) => readonly string[];
 
 /** Returns the tools after all hooks of the event have run. Applies the limits with `joins` as one limit. */
 export function joinLimits<Named extends { readonly name: string }>(
@@ -75,6 +76,6 @@ export function joinLimits<Named extends { readonly name: string }>(
   namesOf: NamesOf,
 ): readonly Named[] {
   const joined = limits.filter(({ joins }) => joins);
-  const dialects = new Set(joined.map(({ dialect = 'native' }) => dialect));
-  return limitTools(tools, joined, (name) => [...dialects].flatMap((dialect) => namesOf(name, dialect)));
+  const hooks = joined.map(({ dialect = 'native', extension }) => ({ dialect, extension }));
+  return limitTools(tools, joined, (name) => hooks.flatMap((hook) => namesOf(name, hook)));
 }

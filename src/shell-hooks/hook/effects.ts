@@ -55,6 +55,8 @@ export interface ToolChoiceLimit {
   readonly joins: boolean;
   /** Dialect of the names. Default `native`. */
   readonly dialect?: HookDialect | undefined;
+  /** Extension package of the hook, which has other names for the tools of its own servers. */
+  readonly extension?: string | undefined;
 }
 
 /** A hook and the result of its program. */

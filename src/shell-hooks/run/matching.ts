@@ -5,7 +5,7 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
-import { shownArgs, shownToolName } from './tool-names.js';
+import { ownPart, shownArgs, shownToolName } from './tool-names.js';
 
 /**
  * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the
@@ -19,7 +19,7 @@ export function namesOf(
   if (tool === undefined) return [];
   const { alias } = namedEvent(dialectOf(hook.dialect).events, hook) ?? {};
   return [tool, ...ownNames(tool, hook)].flatMap((name) => {
-    const shown = shownToolName(hook, name, names);
+    const shown = shownToolName({ dialect: hook.dialect }, name, names);
     return alias === undefined ? [name, shown] : [name, shown, alias(shown)];
   });
 }
@@ -34,12 +34,6 @@ function ownNames(tool: string, { extension, dialect }: Pick<ShellHook, 'dialect
   if (rest === undefined) return [];
   const { pluginTool } = dialectOf(dialect);
   return [`mcp__${rest}`, ...(pluginTool === undefined ? [] : [pluginTool(extension, rest)])];
-}
-
-/** Returns `server__tool`. The id of a server is `package-server`, or `package` if both have the same name. */
-function ownPart(tool: string, extension: string): string | undefined {
-  if (tool.startsWith(`mcp__${extension}-`)) return tool.slice(`mcp__${extension}-`.length);
-  return tool.startsWith(`mcp__${extension}__`) ? tool.slice('mcp__'.length) : undefined;
 }
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */

@@ -76,7 +76,7 @@ export class HookRunner {
   }
 
   /** Returns the names of a tool: its name here and its name in the hook's dialect. */
-  namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect'>): readonly string[] {
+  namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
   }
 
@@ -101,7 +101,7 @@ export class HookRunner {
   ): Promise<HookEventResult<PlainData>> {
     validatePlainEvent(event, data);
     const outcome = await this.runEvent(plainContext(event, data, signal));
-    return endPlainEvent(event, outcome, (name, dialect) => this.namesOf(name, { dialect }));
+    return endPlainEvent(event, outcome, (name, hook) => this.namesOf(name, hook));
   }
 
   /**

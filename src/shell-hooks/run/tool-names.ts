@@ -5,14 +5,29 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects } from '../hook/effects.js';
 
 type ForDialect = Pick<ShellHook, 'dialect'>;
+type ForHook = ForDialect & Partial<Pick<ShellHook, 'extension'>>;
 
 /**
  * Returns the name of a tool in the hook's dialect. A name in `toolNames` takes precedence over the dialect's own rule.
+ * A hook of an extension package reads the name that its program gives to a tool of the package's own servers.
  */
-export function shownToolName(hook: ForDialect, tool: string, names: ToolNames): string {
+export function shownToolName(hook: ForHook, tool: string, names: ToolNames): string {
   const mapping = mappingOf(hook, tool, names);
   if (mapping !== undefined) return typeof mapping === 'string' ? mapping : mapping.name;
-  return dialectOf(hook.dialect).toolName?.(tool) ?? tool;
+  const { toolName, pluginTool } = dialectOf(hook.dialect);
+  const { extension } = hook;
+  const own = extension === undefined ? undefined : ownPart(tool, extension);
+  if (extension === undefined || own === undefined) return toolName?.(tool) ?? tool;
+  return pluginTool?.(extension, own) ?? toolName?.(`mcp__${own}`) ?? tool;
+}
+
+/**
+ * Returns `server__tool` for a tool of the extension's own servers. The id of a server is `package-server`, or `package`
+ * if both have the same name.
+ */
+export function ownPart(tool: string, extension: string): string | undefined {
+  if (tool.startsWith(`mcp__${extension}-`)) return tool.slice(`mcp__${extension}-`.length);
+  return tool.startsWith(`mcp__${extension}__`) ? tool.slice('mcp__'.length) : undefined;
 }
 
 /**

@@ -1,9 +1,21 @@
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../../src/index.js';
+import type { HookRegistration } from '../../../src/shell-hooks/hook/definition.js';
+import { HookRegistry } from '../../../src/shell-hooks/hook/registry.js';
 import { type ShellHooksOptions, shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../../src/testing/testing.js';
-import { agentWith, answers, hooksIn, recorded, records, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import {
+  agentWith,
+  answers,
+  countingTool,
+  hooksIn,
+  recorded,
+  records,
+  sh,
+  useHookLab,
+} from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 const toolNames = { claude: { write: { name: 'Write', args: { path: 'file_path', text: 'content' } } } } as const;
@@ -84,6 +96,71 @@ describe('a guard of another program', () => {
     await writtenWith({ hooks: [recording('after_tool')], toolNames }, { path: '/tmp/a' });
 
     expect(recorded(lab)[0]).toMatchObject({ tool_input: { file_path: '/tmp/a' }, data: { args: { path: '/tmp/a' } } });
+  });
+});
+
+describe('a hook of the package `plug`', () => {
+  /** Calls a tool with a hook of the package. Returns the inputs of the tool. */
+  async function called(tool: string, hook: HookRegistration, options: ShellHooksOptions = {}) {
+    const registry = new HookRegistry();
+    const root = dirname(lab.write('plug/README.md', ''));
+    registry.register({ extension: 'plug', root, cwd: lab.workspace, scope: 'user', ...hook });
+    const { tool: given, inputs } = countingTool(tool);
+    const hooks = hooksIn(lab, { registry, approve: () => true, ...options });
+    await agentWith(lab, hooks, { script: [calls(tool, {}), says('ok')], tools: [given] }).agent.run('go');
+    return inputs;
+  }
+
+  test.each([
+    ['claude', 'mcp__plug-few__look', 'mcp__plugin_plug_few__look'],
+    ['claude', 'mcp__plug__look', 'mcp__plugin_plug_plug__look'],
+    ['gemini', 'mcp__plug-few__look', 'mcp_few_look'],
+    ['gemini', 'mcp__plug__look', 'mcp_plug_look'],
+    ['cursor', 'mcp__plug-few__look', 'MCP:look'],
+    ['native', 'mcp__plug-few__look', 'mcp__plug-few__look'],
+    ['claude', 'mcp__other-few__look', 'mcp__other-few__look'],
+    ['gemini', 'mcp__other-few__look', 'mcp_other-few_look'],
+  ] as const)('of %s reads the tool %s as %s, before and after the call', async (dialect, tool, shown) => {
+    await called(tool, { ...records('before_tool'), dialect });
+    await called(tool, { ...records('after_tool'), dialect });
+
+    expect(recorded(lab).map((input) => input.tool_name)).toEqual([shown, shown]);
+    expect(recorded(lab)).toMatchObject([{ data: { tool_name: tool } }, { data: { tool_name: tool } }]);
+  });
+
+  test('refuses its own MCP tool by the name that its matcher has', async () => {
+    const text = `case "$(cat)" in *'"tool_name":"mcp__plugin_plug_few__look"'*) echo no >&2; exit 2;; esac`;
+    const own = { ...sh('before_tool', text, { matcher: 'mcp__plugin_plug_few__.*' }), dialect: 'claude' } as const;
+
+    expect(await called('mcp__plug-few__look', own)).toEqual([]);
+  });
+
+  test('allows its own MCP tool at BeforeToolSelection by the name of Gemini CLI', async () => {
+    const registry = new HookRegistry();
+    const output = { hookSpecificOutput: { toolConfig: { allowedFunctionNames: ['mcp_few_look'] } } };
+    const hook = { ...answers('before_tool_selection', output), dialect: 'gemini' } as const;
+    registry.register({ extension: 'plug', root: lab.workspace, scope: 'user', ...hook });
+    const tools = ['mcp__plug-few__look', 'mcp__few__look', 'mcp__other-few__look', 'look'].map(
+      (name) => countingTool(name).tool,
+    );
+    const hooks = hooksIn(lab, { registry, approve: () => true });
+    const { agent, model } = agentWith(lab, hooks, { script: [says('ok')], tools });
+    await agent.run('go');
+    const available_tools = tools.map(({ name }) => name);
+    const alone = await hooks.runner.run('before_tool_selection', { available_tools });
+
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['mcp__plug-few__look', 'mcp__few__look']);
+    expect(alone.value).toEqual({ available_tools: ['mcp__plug-few__look', 'mcp__few__look'] });
+  });
+
+  test('reads the name in `toolNames` if there is one, and still matches by the other names', async () => {
+    const names = { claude: { 'mcp__plug-few__look': 'Read' } };
+    for (const matcher of ['Read', 'mcp__plugin_plug_few__look', 'mcp__few__look', 'mcp__plug-few__look']) {
+      const hook = { ...records('before_tool', { matcher }), dialect: 'claude' } as const;
+      await called('mcp__plug-few__look', hook, { toolNames: names });
+    }
+
+    expect(recorded(lab).map((input) => input.tool_name)).toEqual(['Read', 'Read', 'Read', 'Read']);
   });
 });
 
