@@ -5,6 +5,7 @@ import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookEffects, HookReading } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
+import { toolResponse } from './claude-results.js';
 import type { Dialect } from './dialect.js';
 import {
   type OutputFields,
@@ -59,6 +60,7 @@ export const claude: Dialect = {
   runsOnce: true,
   pluginTool: (plugin, tool) => `mcp__plugin_${plugin}_${tool}`,
   parse: (document, source) => parseClaude(document, source, 'CLAUDE_PLUGIN_DATA'),
+  input: toolResponse,
   detaches: isAsyncNotice,
   read: (run) => readWithoutNotice(run, RULES),
 };

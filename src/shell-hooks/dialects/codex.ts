@@ -15,6 +15,8 @@ export const codex: Dialect = {
   },
   // In Codex, a name that contains `-`, a space or `,` is a regular expression.
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
+  // The fields of a result in Codex are not documented.
+  input: undefined,
   parse: (document, source) => parseClaude(document, source, 'PLUGIN_DATA'),
   read: (run) => readWithoutNotice(run, RULES),
 };

@@ -1,0 +1,56 @@
+import { isObject } from '../../internal/json.js';
+import { type DialectInputSource, resultText } from './dialect.js';
+import type { JsonMap } from './parse-events.js';
+
+/** A finished call of a tool of Claude Code. */
+interface FinishedCall {
+  /** Arguments as the hook reads them. */
+  readonly args: JsonMap;
+  /** Text of the result. */
+  readonly text: string;
+  readonly isError: boolean;
+  /** Fields of a structured result. */
+  readonly own: JsonMap;
+}
+
+/** Fields of `tool_response` that follow from the call. Fields such as `structuredPatch` are known only to the tool. */
+const FIELDS: Readonly<Record<string, (call: FinishedCall) => JsonMap>> = {
+  Bash: bashFields,
+  Read: ({ args, text, isError }) =>
+    isError ? {} : { type: 'text', file: { filePath: args.file_path, content: text } },
+  Write: fileFields,
+  Edit: (call) => ({ ...fileFields(call), ...editFields(call.args) }),
+  MultiEdit: fileFields,
+  WebFetch: ({ args, text }) => ({ url: args.url, result: text }),
+};
+
+/** Returns the result of a tool as Claude Code shows it to hooks. Fields of a structured result replace all others. */
+export function toolResponse(source: DialectInputSource): JsonMap {
+  const { toolName = '', fields } = source;
+  const { result, flat } = fields;
+  if (result === undefined) return {};
+  const { content, structured, isError = false } = result;
+  const own = isObject(structured) ? structured : {};
+  const args = isObject(flat?.tool_input) ? flat.tool_input : {};
+  const call = { args, text: resultText(source) ?? '', isError, own };
+  const known = Object.hasOwn(FIELDS, toolName) ? FIELDS[toolName]?.(call) : undefined;
+  return { tool_response: { content, structured, is_error: isError, ...known, ...own } };
+}
+
+/** A structured result with one of the streams already says which text belongs to which. */
+function bashFields({ text, isError, own }: FinishedCall): JsonMap {
+  const shown = 'stdout' in own || 'stderr' in own ? '' : text;
+  return { stdout: isError ? '' : shown, stderr: isError ? shown : '', interrupted: false, isImage: false };
+}
+
+function fileFields({ args, isError }: FinishedCall): JsonMap {
+  return { filePath: args.file_path, success: !isError };
+}
+
+function editFields({
+  old_string: oldString,
+  new_string: newString,
+  replace_all: replaceAll = false,
+}: JsonMap): JsonMap {
+  return { oldString, newString, replaceAll };
+}
