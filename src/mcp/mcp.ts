@@ -1,9 +1,9 @@
 import type { AgentLifecycle, LifecycleLoader, LoaderHost, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import { perAgent } from '../lifecycle/per-agent.js';
 import type { LiveToolSet } from '../tools/tool.js';
-import { AgentTools } from './agent-tools.js';
+import { agentTools } from './agent-tools.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
-import { type AgentNames, withFullNames } from './full-names.js';
+import { withFullNames } from './full-names.js';
 import { reportMissing } from './missing-servers.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
@@ -151,7 +151,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    load: (host) => pool.load(host, lifecyclesOf(pool, host)),
+    load: (host) => pool.load(host, [outerLifecycle(pool, host), innerLifecycle(pool, host)]),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),
@@ -164,18 +164,13 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   };
 }
 
-function lifecyclesOf(pool: ServerPool, host: LoaderHost): readonly AgentLifecycle[] {
-  const tools = new AgentTools(pool, host);
-  return [outerLifecycle(pool, tools), innerLifecycle(pool, { tools, host })];
-}
-
 /** Runs outermost, so that every other hook sees the converted arguments. */
-function outerLifecycle(pool: ServerPool, tools: AgentTools): AgentLifecycle {
+function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
   const load = new ToolLoad();
   const lifecycle: AgentLifecycle = {
     name: 'mcp',
     priority: 100,
-    tools,
+    tools: agentTools(pool, host),
     beforeAgent: (_input, run) => reportMissing(run, pool.status()),
     afterModel: (_response, run) => load.check(run),
     // The person who approved the call saw these arguments. They are converted after the hooks.
@@ -188,13 +183,15 @@ function outerLifecycle(pool: ServerPool, tools: AgentTools): AgentLifecycle {
  * Runs innermost, to see the names that the model was offered, and to convert the arguments that another hook has changed
  * or that a person has approved.
  */
-function innerLifecycle(pool: ServerPool, names: AgentNames): AgentLifecycle {
-  return {
+function innerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
+  const names = { tools: agentTools(pool, host), host };
+  const lifecycle: AgentLifecycle = {
     name: 'mcp',
     priority: 0,
     wrapModelCall: async (request, next) => withFullNames(await next(), request, names),
     wrapToolCall: (call, next) => next(converted(call, pool)),
   };
+  return perAgent(lifecycle, (agent) => innerLifecycle(pool, agent));
 }
 
 /** Converts the arguments of a call. Returns the call itself if nothing changes. */

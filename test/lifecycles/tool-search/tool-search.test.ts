@@ -243,9 +243,12 @@ describe('toolSearch', () => {
     'offers the search tool first, and the latest of very many found tools: %i results',
     async (results) => {
       const search = (query: string) => ({ name: 'search_tools', input: { query } });
-      const { offered } = await runWith([calls(search('list'), ...NOUNS.map(search)), calls(search('ticket')), says('done')], {
-        results,
-      });
+      const { offered } = await runWith(
+        [calls(search('list'), ...NOUNS.map(search)), calls(search('ticket')), says('done')],
+        {
+          results,
+        },
+      );
 
       for (const names of offered.slice(1)) {
         expect(names[0]).toBe('search_tools');
