@@ -1,9 +1,9 @@
-import type { AgentLifecycle, LifecycleLoader, LoaderHost, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { perAgent } from '../lifecycle/per-agent.js';
 import type { LiveToolSet } from '../tools/tool.js';
 import { agentTools } from './agent-tools.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
-import { withFullNames } from './full-names.js';
+import { withMeantCalls } from './meant-calls.js';
 import { reportMissing } from './missing-servers.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
@@ -151,7 +151,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    load: (host) => pool.load(host, [outerLifecycle(pool, host), innerLifecycle(pool, host)]),
+    load: (host) => pool.load(host, lifecyclesOf(pool, host)),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),
@@ -164,8 +164,11 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   };
 }
 
-/** Runs outermost, so that every other hook sees the converted arguments. */
-function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
+function lifecyclesOf(pool: ServerPool, host: LoaderHost): readonly AgentLifecycle[] {
+  return [toolsLifecycle(pool, host), callsLifecycle(pool, host), argumentsLifecycle(pool)];
+}
+
+function toolsLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
   const load = new ToolLoad();
   const lifecycle: AgentLifecycle = {
     name: 'mcp',
@@ -173,29 +176,32 @@ function outerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
     tools: agentTools(pool, host),
     beforeAgent: (_input, run) => reportMissing(run, pool.status()),
     afterModel: (_response, run) => load.check(run),
-    // The person who approved the call saw these arguments. They are converted after the hooks.
-    wrapToolCall: (call, next) => next(call.approved ? call : converted(call, pool)),
   };
-  return perAgent(lifecycle, (agent) => outerLifecycle(pool, agent));
+  return perAgent(lifecycle, (agent) => toolsLifecycle(pool, agent));
 }
 
-/**
- * Runs innermost, to see the names that the model was offered, and to convert the arguments that another hook has changed
- * or that a person has approved.
- */
-function innerLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
-  const names = { tools: agentTools(pool, host), host };
+/** Runs innermost, to see the names that the model was offered. */
+function callsLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
+  const names = { pool, tools: agentTools(pool, host), host };
   const lifecycle: AgentLifecycle = {
     name: 'mcp',
     priority: 0,
-    wrapModelCall: async (request, next) => withFullNames(await next(), request, names),
-    wrapToolCall: (call, next) => next(converted(call, pool)),
+    wrapModelCall: async (request, next) => withMeantCalls(await next(), request, names),
   };
-  return perAgent(lifecycle, (agent) => innerLifecycle(pool, agent));
+  return perAgent(lifecycle, (agent) => callsLifecycle(pool, agent));
 }
 
-/** Converts the arguments of a call. Returns the call itself if nothing changes. */
-function converted(call: ToolCallRequest, pool: ServerPool): ToolCallRequest {
-  const input = call.tool === undefined ? call.input : pool.coerce(call.tool, call.input);
-  return input === call.input ? call : { ...call, input };
+/**
+ * Converts the arguments that other hooks have changed. Runs directly outside of `approval`, so that a person sees them.
+ * An approved call runs as it was shown.
+ */
+function argumentsLifecycle(pool: ServerPool): AgentLifecycle {
+  return {
+    name: 'mcp',
+    priority: 6,
+    wrapToolCall(call, next) {
+      const input = call.tool === undefined || call.approved ? call.input : pool.coerce(call.tool, call.input);
+      return next(input === call.input ? call : { ...call, input });
+    },
+  };
 }

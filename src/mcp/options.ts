@@ -43,13 +43,14 @@ export interface McpServersOptions {
    * How the arguments of a call are compared with the schema of the tool.
    *
    * - `coerce`: values of a wrong type are converted, such as `"5"` to `5`; `null` values of optional properties and
-   *   forbidden unknown properties are removed. The result is checked. Hooks of the agent get the converted arguments,
-   *   and each change is a `modify` decision.
+   *   forbidden unknown properties are removed. The result is checked. The messages, the hooks of the agent and a person
+   *   who approves the call get the converted arguments, and each change is a `modify` decision.
    * - `strict`: the arguments are checked and never changed.
    * - `off`: the server alone checks the arguments.
    *
    * Default: `coerce` for an agent with the loader. Agents that share `tools` have no hook of the loader, so the default
-   * for them is `strict`. With an explicit `coerce`, the arguments are converted after the hooks of such an agent.
+   * for them is `strict`. With an explicit `coerce`, the arguments are converted after the hooks of such an agent. Then
+   * no decision is recorded, and a person who approves the call sees the arguments of the model.
    */
   readonly checkArguments?: 'coerce' | 'strict' | 'off' | undefined;
   /** Answers questions from a server to the user. Without it, the client declares no support for such questions. */

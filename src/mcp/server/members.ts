@@ -36,7 +36,7 @@ export class ServerMembers {
   private readonly leaving = new Set<McpServer>();
   private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
   private isClosed = false;
-  /** True once an agent has the loader. The loader then converts arguments before all hooks. */
+  /** True once an agent has the loader. The hooks of the loader then convert arguments. */
   isLoaded = false;
 
   constructor(
@@ -223,7 +223,8 @@ export class ServerMembers {
     return new McpServer(definition, {
       ...{ settings, log, emit, ignored },
       onTools: () => this.collect(),
-      checkArguments: () => this.checkArguments,
+      // For an agent with the loader, its hooks convert. Nothing converts a call after an approval.
+      checkArguments: () => (this.isLoaded && this.checkArguments === 'coerce' ? 'strict' : this.checkArguments),
     });
   }
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentLifecycle } from '../../../src/index.js';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
 import type { McpServersOptions } from '../../../src/mcp/mcp.js';
 import { coerceArguments } from '../../../src/mcp/tools/coerce.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
@@ -232,15 +231,11 @@ describe('the option `checkArguments`', () => {
 
     expect(part).toMatchObject({ content: 'echo: {"n":5,"force":true}' });
     expect(seen).toEqual([{ n: 5, force: true }]);
-    expect(decisions).toEqual([
+    expect(decisions).toMatchObject([
       {
-        type: 'modify',
-        by: 'mcp',
-        point: 'wrapToolCall',
-        turn: 1,
-        call: expect.anything(),
-        before: bent,
-        after: { n: 5, force: true },
+        ...{ type: 'modify', by: 'mcp', point: 'wrapModelCall' },
+        before: { content: [{ input: bent }] },
+        after: { content: [{ input: { n: 5, force: true } }] },
       },
     ]);
   });
@@ -278,25 +273,6 @@ describe('the option `checkArguments`', () => {
 
       expect(messages.find(({ role }) => role === 'tool')?.content).toMatchObject([{ ...(isError && { isError }) }]);
     }
-  });
-
-  test('a call that was approved with unconverted arguments runs with converted ones', async () => {
-    const { mcp } = lab({ servers: { a: raw({ tools }) } });
-    const model = scriptedModel([calls('mcp__a__add', bent), says('done')]);
-    await using agent = new Agent({ model, loaders: [mcp], lifecycle: [approval()], logger: keepingLogger() });
-    const suspended = await agent.run('go');
-    const [{ id = '' } = {}] = suspended.pending ?? [];
-
-    const { status, messages, decisions } = await agent.run('', {
-      ...{ messages: suspended.history, resume: { [id]: 'approve' } },
-    });
-
-    expect(status).toBe('completed');
-    expect(JSON.stringify(messages)).toContain('echo: {');
-    expect(decisions).toMatchObject([
-      { type: 'approve', by: 'resume' },
-      { type: 'modify', by: 'mcp', before: bent, after: { n: 5, force: true } },
-    ]);
   });
 
   test('arguments that a hook has changed are converted after the hook, and the change is recorded', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, defineTool, type RunResult } from '../../src/index.js';
+import { Agent, type AgentLifecycle, type AgentOptions, defineTool, type RunResult } from '../../src/index.js';
 import { approval, toolSearch } from '../../src/lifecycles/lifecycles.js';
 import type { McpServers } from '../../src/mcp/mcp.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
@@ -19,6 +19,12 @@ function resultsOf({ messages }: RunResult) {
   return results.map(({ name, content }) => [name, content]);
 }
 
+/** Options of a run in which a person approves the call. */
+const approve = ({ history, pending: [call] }: RunResult) => ({
+  messages: history,
+  resume: { [call?.id ?? '']: 'approve' as const },
+});
+
 /** Runs an agent until a person has to decide on a call of `drop`, and closes the agent. */
 async function suspended(options: Partial<AgentOptions>): Promise<RunResult> {
   const { mcp } = lab({ servers: { db: server('db', 'drop') } });
@@ -28,11 +34,6 @@ async function suspended(options: Partial<AgentOptions>): Promise<RunResult> {
 
 describe('an approval of a call by the short name of a tool', () => {
   const lifecycle = [approval({ tools: ['mcp__db__drop'] })];
-  const approve = ({ history, pending: [call] }: RunResult) => ({
-    messages: history,
-    resume: { [call?.id ?? '']: 'approve' as const },
-  });
-
   test.each([
     ['the full name', approval({ tools: ['mcp__db__drop'] })],
     ['a condition', approval({ when: ({ name }) => name === 'mcp__db__drop' })],
@@ -83,6 +84,55 @@ describe('an approval of a call by the short name of a tool', () => {
     expect(resultsOf(await session.run('', { resume }))).toEqual([
       ['mcp__db__drop', 'db: {}'],
       ['mcp__db__list', 'db: {}'],
+    ]);
+  });
+});
+
+describe('an approval of arguments that are converted', () => {
+  const properties = { path: { type: 'string' }, dryRun: { type: 'boolean' } };
+  const wipe = { name: 'wipe', inputSchema: { ...object, properties, additionalProperties: false } };
+  const sent = { path: '/', dry_run: true };
+
+  test('shows the arguments that run', async () => {
+    const { mcp } = lab({ servers: { fs: raw({ tools: [wipe] }) } });
+    const model = scriptedModel([calls('mcp__fs__wipe', { ...sent, dryRun: 'true' }), says('done')]);
+    await using agent = agentOf(mcp, { model, lifecycle: [approval()] });
+
+    const run = await agent.run('go');
+    expect(run.pending).toMatchObject([{ input: { path: '/', dryRun: true } }]);
+    const resumed = await agent.run('', approve(run));
+
+    expect(resultsOf(resumed)).toEqual([['mcp__fs__wipe', 'echo: {"path":"/","dryRun":true}']]);
+    expect(resumed.decisions).toMatchObject([{ type: 'approve', by: 'resume' }]);
+  });
+
+  test('shows them to `ask`, also if a hook has changed the call', async () => {
+    const { mcp } = lab({ servers: { fs: raw({ tools: [wipe] }) } });
+    const model = scriptedModel([calls('mcp__fs__wipe', { path: '/' }), says('done')]);
+    const hook: AgentLifecycle = { name: 'hook', wrapToolCall: (call, next) => next({ ...call, input: sent }) };
+    const asked: unknown[] = [];
+    const asking = approval({
+      ask({ input }) {
+        asked.push(input);
+        return 'approve';
+      },
+    });
+    await using agent = agentOf(mcp, { model, lifecycle: [hook, asking] });
+
+    expect(resultsOf(await agent.run('go'))).toEqual([['mcp__fs__wipe', 'echo: {"path":"/"}']]);
+    expect(asked).toEqual([{ path: '/' }]);
+  });
+
+  test('ends with an error if the schema has changed, and nothing else runs', async () => {
+    const open = lab({ servers: { fs: raw({ tools: [tool('wipe')] }) } }).mcp;
+    const model = scriptedModel([calls('mcp__fs__wipe', sent)]);
+    await using before = agentOf(open, { model, lifecycle: [approval()] });
+    const run = await before.run('go');
+    const { mcp } = lab({ servers: { fs: raw({ tools: [wipe] }) } });
+    await using after = agentOf(mcp, { lifecycle: [approval()] });
+
+    expect(resultsOf(await after.run('', approve(run)))).toEqual([
+      ['mcp__fs__wipe', expect.stringContaining('dry_run')],
     ]);
   });
 });
