@@ -7,10 +7,11 @@ import { throughPauses } from '../shared/pauses.js';
 import { isObject, type WireObject } from '../shared/wire.js';
 import { requestIdIn, toFailure } from './failure.js';
 import type { AiSdkDownloader } from './file.js';
-import { type AiSdkModel, checkModel } from './model.js';
-import { type CallTarget, familyOf, toCallOptions } from './request.js';
+import { type AiSdkModel, checkModel, familyOf } from './model.js';
+import { type CallTarget, toCallOptions } from './request.js';
 import { readResult } from './response.js';
 import { readStream } from './stream.js';
+import { withReadArguments } from './tools.js';
 import { withFileNotes } from './unsupported.js';
 
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
@@ -78,8 +79,10 @@ async function toCall(request: ModelRequest, target: CallTarget & AiSdkOptions):
     provider: familyOf(model.provider),
     maxRetries,
     send: () => send(() => (request.onPart ? model.doStream(options) : model.doGenerate(options)), model),
-    read: async (answer, own) =>
-      readResult(own.onPart ? await readStream(answer.stream, model, own) : answer, model, target.providerTools),
+    async read(answer, own) {
+      const whole = own.onPart ? await readStream(answer.stream, model, own) : answer;
+      return withReadArguments(readResult(whole, model, target.providerTools), request, target);
+    },
     requestIdOf: ({ response }) => requestIdIn(isObject(response) ? response.headers : undefined),
   };
 }

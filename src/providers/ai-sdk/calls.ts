@@ -9,11 +9,10 @@ import {
   withTurns,
 } from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
-import type { AiSdkModel } from './model.js';
+import { type AiSdkModel, isOpenAI } from './model.js';
 import { speaksChat } from './result.js';
 
 const LONGEST_NAME = 64;
-const OPENAI_CHAT = /^(openai|azure)\b/;
 
 /** The model of a prompt, and the ids of the calls that this model made. */
 export interface CallTarget {
@@ -31,7 +30,7 @@ export function withAcceptedCalls(prompt: readonly WireObject[], { model, ownIds
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
   if (isMistral) return withTurns(withIds(prompt, MISTRAL_IDS, NONE), [{ type: 'text', text: 'OK.' }]);
   if (!speaksChat(model.provider)) return withIds(prompt, PLAIN_IDS, ownIds);
-  return OPENAI_CHAT.test(model.provider) ? withIds(prompt, OPENAI_IDS, ownIds) : prompt;
+  return isOpenAI(model) ? withIds(prompt, OPENAI_IDS, ownIds) : prompt;
 }
 
 const NONE: ReadonlySet<string> = new Set();

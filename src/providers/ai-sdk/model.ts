@@ -31,3 +31,18 @@ const rules = {
 export function checkModel(model: unknown): void {
   validateOption('model', model, required(having(`a language model of the AI SDK, ${EXAMPLE}`, rules)));
 }
+
+/** Returns the key of provider options and metadata: `openai` for `openai.responses`. */
+export function familyOf(provider: string): string {
+  return provider.split('.', 1)[0] ?? provider;
+}
+
+/** True for a model of OpenAI, also at Azure. */
+export function isOpenAI({ provider }: Pick<AiSdkModel, 'provider'>): boolean {
+  return /^(openai|azure)\b(?!.*anthropic)/.test(provider);
+}
+
+/** True for a model of Anthropic, also at Bedrock, Vertex AI and gateways, which pass tools on to its API. */
+export function isClaude({ provider, modelId }: AiSdkModel): boolean {
+  return /anthropic/.test(provider) || /anthropic|claude/i.test(modelId);
+}

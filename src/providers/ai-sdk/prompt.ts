@@ -13,6 +13,7 @@ import { type WireObject, wellFormed } from '../shared/wire.js';
 import { withAcceptedCalls } from './calls.js';
 import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
+import { isOpenAI } from './model.js';
 import { isCustomTool } from './provider-tools.js';
 import { type PromptCall, type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
@@ -56,8 +57,8 @@ function wirePrompt(messages: readonly Message[], target: PromptTarget): readonl
  * Moves a later system message into a user message: Anthropic's, Google's and other providers refuse it after the first
  * message.
  */
-function systemMessage(content: string, isLate: boolean, { model: { provider } }: PromptTarget): WireObject {
-  if (!isLate || speaksChat(provider) || /^(openai|azure)\b/.test(provider)) return { role: 'system', content };
+function systemMessage(content: string, isLate: boolean, { model }: PromptTarget): WireObject {
+  if (!isLate || speaksChat(model.provider) || isOpenAI(model)) return { role: 'system', content };
   return { role: 'user', content: [{ type: 'text', text: `<system>\n${content}\n</system>` }] };
 }
 

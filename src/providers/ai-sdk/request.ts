@@ -1,12 +1,12 @@
-import type { ModelRequest, ModelSettings, ToolSpec } from '../../model/model.js';
+import type { ModelRequest, ModelSettings } from '../../model/model.js';
 import { isStrictSchema } from '../openai/schema.js';
-import { acceptedTools } from '../shared/tools/accepted-tools.js';
-import { toolParameters, withoutDialect } from '../shared/tools/tool-parameters.js';
+import { withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, hasFields, isObject, type WireObject, wellFormed } from '../shared/wire.js';
 import { withCacheMarks } from './cache-marks.js';
 import { type AiSdkDownloader, downloadsFor } from './file.js';
-import type { AiSdkModel } from './model.js';
+import { type AiSdkModel, familyOf, isOpenAI } from './model.js';
 import { toPrompt } from './prompt.js';
+import { toolOptions, withSentArguments } from './tools.js';
 
 /** The model and options of a call, beside the request. */
 export interface CallTarget {
@@ -22,9 +22,11 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
   const { model, download, headers } = target;
   const downloads = await downloadsFor(messages, { model, download, signal });
   const schema = output && wellFormed(withoutDialect(output.schema));
+  const tools = toolOptions(request, target);
+  const prompt = toPrompt(messages, { model, downloads, providerTools: target.providerTools });
   const options = defined({
-    prompt: toPrompt(messages, { model, downloads, providerTools: target.providerTools }),
-    ...toolOptions(request, target),
+    prompt: withSentArguments(prompt, request, target),
+    ...tools,
     responseFormat: schema && { type: 'json', schema, name: 'output' },
     ...settingOptions(settings, model),
     providerOptions: providerOptions(request, model),
@@ -32,28 +34,6 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
     abortSignal: signal,
   });
   return settings.promptCache === undefined ? options : withCacheMarks(options, model, settings.promptCache.ttl);
-}
-
-/**
- * Returns the tool options. A provider tool replaces the function tool of its name in the request.
- * The agent's tool still executes calls that the provider does not.
- */
-function toolOptions({ tools, toolChoice }: ModelRequest, { model, providerTools = {} }: CallTarget): WireObject {
-  const defined = Object.entries(providerTools).map(([name, tool]) => providerTool(name, tool, model));
-  const own = tools.filter(({ name }) => !Object.hasOwn(providerTools, name));
-  const functions = acceptedTools(own, { provider: familyOf(model.provider) }, functionTool);
-  if (defined.length + functions.length === 0) return {};
-  const choice = typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.tool } : { type: toolChoice };
-  return { tools: [...functions, ...defined], ...(toolChoice && { toolChoice: choice }) };
-}
-
-function functionTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  return wellFormed({ type: 'function', name, description, inputSchema: toolParameters(inputSchema) });
-}
-
-function providerTool(name: string, tool: object, { specificationVersion }: AiSdkModel): WireObject {
-  const { id, args } = tool as WireObject;
-  return { type: specificationVersion === 'v2' ? 'provider-defined' : 'provider', id, name, args: args ?? {} };
 }
 
 function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdkModel): WireObject {
@@ -76,11 +56,10 @@ function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdk
  */
 function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkModel): WireObject | undefined {
   const { provider, specificationVersion } = model;
-  const isOpenAI = /^(openai|azure)\b/.test(provider);
-  const name = isOpenAI ? 'openai' : familyOf(provider);
+  const name = isOpenAI(model) ? 'openai' : familyOf(provider);
   const own = defined({
     reasoningEffort: effortOption(settings.reasoningEffort, name, specificationVersion),
-    strictJsonSchema: isOpenAI && output && !isStrictSchema(withoutDialect(output.schema)) ? false : undefined,
+    strictJsonSchema: isOpenAI(model) && output && !isStrictSchema(withoutDialect(output.schema)) ? false : undefined,
   });
   const given = settings.providerOptions ?? {};
   const options = hasFields(own) ? { ...given, [name]: { ...own, ...(isObject(given[name]) && given[name]) } } : given;
@@ -97,9 +76,4 @@ function effortOption(effort: Effort, name: string, version: AiSdkModel['specifi
   const isRefused = name === 'deepseek' || (name === 'xai' && version === 'v2');
   if (effort === 'none') return isRefused ? undefined : 'none';
   return effort === 'minimal' ? 'low' : effort;
-}
-
-/** Returns the key of provider options and metadata: `openai` for `openai.responses`. */
-export function familyOf(provider: string): string {
-  return provider.split('.', 1)[0] ?? provider;
 }

@@ -9,9 +9,8 @@ import { toProviderError } from '../shared/failure.js';
 import { toBase64 } from '../shared/file-data.js';
 import { defined, hasFields, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
 import { markedBy, markedMetadata } from './metadata.js';
-import type { AiSdkModel } from './model.js';
+import { type AiSdkModel, familyOf } from './model.js';
 import { isCustomTool, type ProviderTools } from './provider-tools.js';
-import { familyOf } from './request.js';
 
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 

@@ -2,8 +2,7 @@ import type { ModelPart, ModelRequest } from '../../model/model.js';
 import { interrupted, ProviderError } from '../shared/error.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toFailure, toStreamFailure } from './failure.js';
-import type { AiSdkModel } from './model.js';
-import { familyOf } from './request.js';
+import { type AiSdkModel, familyOf } from './model.js';
 import { finishOf, usageOf } from './response.js';
 
 /**

@@ -5,6 +5,9 @@ import { toolParameters } from '../shared/tools/tool-parameters.js';
 import { isObject, objectsIn, type WireObject } from '../shared/wire.js';
 import { type Renames, renamed, withRenames } from './renamed-schema.js';
 
+/** The rules of Anthropic for tools. */
+export const ANTHROPIC_TOOLS = { provider: 'Anthropic', name: /^[a-zA-Z0-9_-]{1,128}$/ };
+
 /** The names that the API accepts for the properties of a tool's arguments. */
 const ACCEPTED = /^[a-zA-Z0-9_.-]{1,64}$/;
 const LONGEST = 64;
@@ -35,12 +38,16 @@ function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObjec
   return withRenames(toolParameters(withRenames(toDraft2020(inputSchema), renames)), renames);
 }
 
-/** Returns the messages with the names of the request in the arguments of tool calls. */
+/**
+ * Returns the messages with the names of the request in the arguments of tool calls. The messages have the form of the
+ * API or of the AI SDK. The parameters of the tools must have been converted before.
+ */
 export function withWireArguments(messages: readonly WireObject[], tools: readonly ToolSpec[]): readonly WireObject[] {
   const renames = renamesByTool(tools);
   if (renames.size === 0) return messages;
   const toBlock = (block: WireObject) => {
-    const names = block.type === 'tool_use' ? renames.get(String(block.name)) : undefined;
+    const isCall = block.type === 'tool_use' || block.type === 'tool-call';
+    const names = isCall ? renames.get(String(block.name ?? block.toolName)) : undefined;
     return names && isObject(block.input) ? { ...block, input: renamed(block.input, names) } : block;
   };
   return messages.map((message) =>

@@ -7,7 +7,7 @@ import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } fro
 import { withCacheMarks } from './cache-marks.js';
 import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
-import { acceptedParameters, withWireArguments } from './property-names.js';
+import { ANTHROPIC_TOOLS, acceptedParameters, withWireArguments } from './property-names.js';
 import { outputSchema } from './schema.js';
 import { withKnownReferences, withSearchTool } from './tool-search.js';
 
@@ -72,8 +72,6 @@ function inWords(schema: JsonSchema): string {
   return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
 
-const TOOL_RULES = { provider: 'Anthropic', name: /^[a-zA-Z0-9_-]{1,128}$/ };
-
 interface WireTools {
   readonly tools: readonly WireObject[];
   readonly tool_choice?: WireObject | undefined;
@@ -88,7 +86,7 @@ function wireTools(
   messages: readonly WireObject[],
   logger: Logger | undefined,
 ): WireTools {
-  const accepted = acceptedTools(tools, { ...TOOL_RULES, logger }, wireTool);
+  const accepted = acceptedTools(tools, { ...ANTHROPIC_TOOLS, logger }, wireTool);
   if (accepted.length > 0) return { tools: accepted, tool_choice: wireToolChoice(toolChoice) };
   const blocks = messages.flatMap(({ content }) => objectsIn(content));
   const names = new Set(blocks.filter(({ type }) => type === 'tool_use').map(({ name }) => textOr(name)));

@@ -13,12 +13,12 @@ export interface ToolRules {
   readonly logger?: Logger | undefined;
 }
 
-/** The tools that a warning has named, by logger. */
+/** Texts of warnings, and names in warnings, by logger. */
 const warned = new WeakMap<Logger, Set<string>>();
 
 /**
  * Converts the tools of a request to the form of a provider. Leaves out each tool that the provider would refuse the
- * whole request for, and logs one warning for each such tool.
+ * whole request for, and names each such tool once in a warning.
  */
 export function acceptedTools(
   tools: readonly ToolSpec[],
@@ -26,19 +26,29 @@ export function acceptedTools(
   toWire: (tool: ToolSpec) => WireObject,
 ): readonly WireObject[] {
   const accepted = tools.flatMap((tool) => {
-    const found = convert(tool, rules, toWire);
-    if (typeof found !== 'string') return [found];
-    warnOnce(rules, `Tool ${JSON.stringify(tool.name)} is left out of requests to ${rules.provider}: ${found}`);
+    const wire = convert(tool, rules, toWire);
+    if (typeof wire !== 'string') return [{ name: tool.name, wire }];
+    const text = `Tool ${JSON.stringify(tool.name)} is left out of requests to ${rules.provider}: ${wire}`;
+    if (isNew(rules, text)) loggerOf(rules).warn(text);
     return [];
   });
-  const { most = accepted.length } = rules;
-  if (accepted.length <= most) return accepted;
-  const names = tools.map(({ name }) => name).slice(-(accepted.length - most));
-  warnOnce(
+  const most = Math.max(rules.most ?? accepted.length, 0);
+  warnOfRest(
+    accepted.slice(most).map(({ name }) => name),
+    accepted.length,
     rules,
-    `${rules.provider} accepts ${most} tools in a request, got ${accepted.length}. Left out: ${names.join(', ')}. Offer fewer tools, or add \`toolSearch()\` of keelson/lifecycles.`,
   );
-  return accepted.slice(0, most);
+  return accepted.slice(0, most).map(({ wire }) => wire);
+}
+
+/** Warns about the tools beyond the limit that no warning has named. */
+function warnOfRest(rest: readonly string[], total: number, rules: ToolRules): void {
+  const { provider, most } = rules;
+  const fresh = rest.filter((name) => isNew(rules, `${provider} ${name}`));
+  if (fresh.length === 0) return;
+  loggerOf(rules).warn(
+    `${provider} accepts ${most} tools in a request, got ${total}. Left out: ${fresh.join(', ')}. Offer fewer tools, or add \`toolSearch()\` of keelson/lifecycles.`,
+  );
 }
 
 /** Returns the tool in the form of the provider, or the reason why the provider would refuse the tool. */
@@ -51,10 +61,13 @@ function convert(tool: ToolSpec, { name }: ToolRules, toWire: (tool: ToolSpec) =
   }
 }
 
-function warnOnce({ logger = consoleLogger }: ToolRules, text: string): void {
+function isNew(rules: ToolRules, text: string): boolean {
+  const logger = loggerOf(rules);
   const texts = warned.get(logger) ?? new Set();
   warned.set(logger, texts);
-  if (texts.has(text)) return;
-  texts.add(text);
-  logger.warn(text);
+  return texts.size < texts.add(text).size;
+}
+
+function loggerOf({ logger = consoleLogger }: ToolRules): Logger {
+  return logger;
 }

@@ -87,3 +87,32 @@ test('a warning is logged once for each logger', () => {
 
   expect(logger.lines).toHaveLength(1);
 });
+
+describe('a warning about too many tools', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => tool(`t${index}`));
+  const linesOf = (...requests: readonly (readonly ToolSpec[])[]) => {
+    const logger = keepingLogger();
+    const target = { model: 'gpt-5-mini', maxTokensField: 'max_tokens', server: 'openai', logger } as const;
+    for (const tools of requests) toOpenAI({ messages, tools }, target);
+    return logger.lines.map((line) => /Left out: (.*)\. Offer/.exec(line)?.[1]);
+  };
+
+  test('names each tool once, although the number of tools changes', () => {
+    expect(linesOf(many(129), many(130), many(130), many(129), many(132))).toEqual(['t128', 't129', 't130, t131']);
+  });
+
+  test('names each tool once, although the order of tools changes', () => {
+    expect(linesOf(many(130), many(130).reverse(), many(130))).toEqual(['t128, t129', 't1, t0']);
+  });
+
+  test('names the tools beyond the limit, and not a tool at the end that is left out for its name', () => {
+    const logger = keepingLogger();
+    const target = { model: 'gpt-5-mini', maxTokensField: 'max_tokens', server: 'openai', logger } as const;
+    toOpenAI({ messages, tools: [...many(129), tool('a b')] }, target);
+
+    expect(logger.lines).toEqual([
+      expect.stringContaining('Tool "a b" is left out'),
+      expect.stringContaining('got 129. Left out: t128. Offer'),
+    ]);
+  });
+});

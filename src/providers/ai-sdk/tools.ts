@@ -1,0 +1,68 @@
+import type { ModelRequest, ModelResponse, ToolSpec } from '../../model/model.js';
+import {
+  ANTHROPIC_TOOLS,
+  acceptedParameters,
+  withOwnArguments,
+  withWireArguments,
+} from '../anthropic/property-names.js';
+import { OPENAI_TOOLS } from '../openai/schema.js';
+import { acceptedTools, type ToolRules } from '../shared/tools/accepted-tools.js';
+import { toolParameters } from '../shared/tools/tool-parameters.js';
+import { type WireObject, wellFormed } from '../shared/wire.js';
+import { type AiSdkModel, familyOf, isClaude, isOpenAI } from './model.js';
+import type { ProviderTools } from './provider-tools.js';
+
+/** The model of a request, and the tools that its provider defines. */
+export interface ToolTarget {
+  readonly model: AiSdkModel;
+  readonly providerTools?: ProviderTools | undefined;
+}
+
+/**
+ * Returns the tool options. A provider tool replaces the function tool of its name in the request.
+ * The agent's tool still executes calls that the provider does not.
+ */
+export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTarget): WireObject {
+  const { model, providerTools = {} } = target;
+  const defined = Object.entries(providerTools).map(([name, tool]) => providerTool(name, tool, model));
+  const own = functionTools(tools, target);
+  const functions = acceptedTools(own, rulesOf(model, defined.length), (tool) => functionTool(tool, model));
+  if (defined.length + functions.length === 0) return {};
+  const choice = typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.tool } : { type: toolChoice };
+  return { tools: [...functions, ...defined], ...(toolChoice && { toolChoice: choice }) };
+}
+
+/** Returns the prompt with the names of the request in the arguments of tool calls. Expects the tool options to be made. */
+export function withSentArguments(
+  prompt: readonly WireObject[],
+  { tools }: ModelRequest,
+  target: ToolTarget,
+): readonly WireObject[] {
+  return isClaude(target.model) ? withWireArguments(prompt, functionTools(tools, target)) : prompt;
+}
+
+/** Returns the response with the tools' own names in the arguments of tool calls. */
+export function withReadArguments(response: ModelResponse, { tools }: ModelRequest, target: ToolTarget): ModelResponse {
+  return isClaude(target.model) ? withOwnArguments(response, functionTools(tools, target)) : response;
+}
+
+function functionTools(tools: readonly ToolSpec[], { providerTools = {} }: ToolTarget): readonly ToolSpec[] {
+  return tools.filter(({ name }) => !Object.hasOwn(providerTools, name));
+}
+
+/** The provider refuses the whole request for a tool that breaks its rules, through the AI SDK as well. */
+function rulesOf(model: AiSdkModel, definedTools: number): ToolRules {
+  const provider = familyOf(model.provider);
+  if (isClaude(model)) return { ...ANTHROPIC_TOOLS, provider };
+  return isOpenAI(model) ? { ...OPENAI_TOOLS, most: OPENAI_TOOLS.most - definedTools, provider } : { provider };
+}
+
+function functionTool({ name, description, inputSchema }: ToolSpec, model: AiSdkModel): WireObject {
+  const parameters = isClaude(model) ? acceptedParameters(inputSchema) : toolParameters(inputSchema);
+  return wellFormed({ type: 'function', name, description, inputSchema: parameters });
+}
+
+function providerTool(name: string, tool: object, { specificationVersion }: AiSdkModel): WireObject {
+  const { id, args } = tool as WireObject;
+  return { type: specificationVersion === 'v2' ? 'provider-defined' : 'provider', id, name, args: args ?? {} };
+}
