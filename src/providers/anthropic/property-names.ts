@@ -3,7 +3,7 @@ import type { ModelResponse, ToolSpec } from '../../model/model.js';
 import { toDraft2020 } from '../shared/tools/draft-2020.js';
 import { toolParameters } from '../shared/tools/tool-parameters.js';
 import { isObject, objectsIn, type WireObject } from '../shared/wire.js';
-import { type Renames, renamed, withRenames } from './renamed-schema.js';
+import { freeName, type Renames, renamed, withRenames } from './renamed-schema.js';
 
 /** The rules of Anthropic for tools. */
 export const ANTHROPIC_TOOLS = { provider: 'Anthropic', name: /^[a-zA-Z0-9_-]{1,128}$/ };
@@ -76,7 +76,8 @@ function renamesOf(inputSchema: JsonSchema, parameters: WireObject): Renames {
   const renames = new Map<string, string>();
   for (const name of names) {
     if (ACCEPTED.test(name)) continue;
-    const wire = freeName(name, taken);
+    const legal = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').slice(0, LONGEST) || '_';
+    const wire = freeName(legal, taken, LONGEST);
     taken.add(wire);
     renames.set(name, wire);
   }
@@ -91,13 +92,4 @@ function renamesByTool(tools: readonly ToolSpec[]): ReadonlyMap<string, Renames>
     if (renames !== undefined && renames.size > 0) found.set(name, renames);
   }
   return found;
-}
-
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  const legal = name.replace(/[^a-zA-Z0-9_.-]+/g, '_').slice(0, LONGEST) || '_';
-  for (let count = 1; ; count += 1) {
-    const end = count === 1 ? '' : `_${count}`;
-    const candidate = legal.slice(0, LONGEST - end.length) + end;
-    if (!taken.has(candidate)) return candidate;
-  }
 }

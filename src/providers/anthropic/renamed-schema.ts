@@ -11,9 +11,28 @@ const SAME_LISTS = ['allOf', 'anyOf', 'oneOf'];
 /** Keywords that map names of properties to schemas of the same object, or to other names. */
 const BY_NAME = ['dependentSchemas', 'dependentRequired', 'dependencies'];
 
-/** Returns the schema with other names of the properties at its root, in all keywords and references that name them. */
+/**
+ * Returns the schema with other names of the properties at its root, in all keywords and references that name them. A
+ * nested reference to the root, such as `#` in a recursive filter, means a copy with the own names, because only the names
+ * at the root of the arguments are translated back.
+ */
 export function withRenames(schema: WireObject, renames: Renames): WireObject {
-  return withReferences(renamedIn(schema, renames), (reference) => renamedReference(reference, renames));
+  const { $defs, definitions, $schema, $id, ...root } = schema;
+  const defined = isObject($defs) ? $defs : {};
+  const renamer = new Renamer(renames, freeName('root', new Set(Object.keys(defined))));
+  const whole = renamer.object(schema);
+  if (!renamer.isCopied) return whole;
+  const copy = renamer.nested(root);
+  return { ...whole, $defs: { ...(isObject(whole.$defs) && whole.$defs), [renamer.copy]: copy } };
+}
+
+/** Returns a name that is not taken: the given name, if necessary with a number. */
+export function freeName(name: string, taken: ReadonlySet<string>, longest = name.length + 9): string {
+  for (let count = 1; ; count += 1) {
+    const end = count === 1 ? '' : `_${count}`;
+    const candidate = name.slice(0, longest - end.length) + end;
+    if (!taken.has(candidate)) return candidate;
+  }
 }
 
 /** Returns the fields with other names. */
@@ -21,24 +40,59 @@ export function renamed(fields: WireObject, names: Renames): WireObject {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value]));
 }
 
-function renamedIn(schema: WireObject, renames: Renames): WireObject {
-  // A renamed property would not match a restriction of its name.
-  const { propertyNames, ...kept } = schema;
-  return Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, renamedValue(key, value, renames)]));
+class Renamer {
+  /** True if a reference means the copy of the root. */
+  isCopied = false;
+
+  constructor(
+    private readonly renames: Renames,
+    readonly copy: string,
+  ) {}
+
+  /** Renames the properties in a schema of the object whose properties have other names. */
+  object(schema: WireObject): WireObject {
+    // A renamed property would not match a restriction of its name.
+    const { propertyNames, ...kept } = schema;
+    return Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, this.value(key, value)]));
+  }
+
+  /** Changes the references in a schema of another object. */
+  nested(schema: WireObject): WireObject {
+    return withReferences(schema, (reference) => {
+      if (!meansRoot(reference)) return renamedReference(reference, this.renames);
+      this.isCopied = true;
+      return referenceTo(['$defs', this.copy, ...(stepsOf(reference) ?? [])]);
+    });
+  }
+
+  private value(key: string, value: unknown): unknown {
+    if (key === '$ref' && typeof value === 'string') return renamedReference(value, this.renames);
+    if (key === 'required' || SAME.includes(key)) return this.part(value);
+    if (SAME_LISTS.includes(key) && Array.isArray(value)) return value.map((part) => this.part(part));
+    if (BY_NAME.includes(key) && isObject(value)) {
+      const parts = Object.entries(value).map(([name, part]) => [name, this.part(part)]);
+      return renamed(Object.fromEntries(parts), this.renames);
+    }
+    const { [key]: inner } = this.nested({ [key]: value });
+    return key === 'properties' && isObject(inner) ? renamed(inner, this.renames) : inner;
+  }
+
+  private part(part: unknown): unknown {
+    if (Array.isArray(part)) return part.map((name) => this.renames.get(name) ?? name);
+    return isObject(part) ? this.object(part) : part;
+  }
 }
 
-function renamedValue(key: string, value: unknown, renames: Renames): unknown {
-  if (key === 'properties') return isObject(value) ? renamed(value, renames) : value;
-  if (key === 'required' || SAME.includes(key)) return renamedPart(value, renames);
-  if (SAME_LISTS.includes(key) && Array.isArray(value)) return value.map((part) => renamedPart(part, renames));
-  if (!BY_NAME.includes(key) || !isObject(value)) return value;
-  const parts = Object.entries(value).map(([name, part]) => [name, renamedPart(part, renames)]);
-  return renamed(Object.fromEntries(parts), renames);
-}
-
-function renamedPart(part: unknown, renames: Renames): unknown {
-  if (Array.isArray(part)) return part.map((name) => renames.get(name) ?? name);
-  return isObject(part) ? renamedIn(part, renames) : part;
+/** True for a reference to the root, or to a schema of the same object, such as `#/then`. */
+function meansRoot(reference: string): boolean {
+  const steps = [...(stepsOf(reference) ?? [])];
+  while (steps.length > 0) {
+    const key = steps.shift() ?? '';
+    if (SAME.includes(key)) continue;
+    if (!SAME_LISTS.includes(key) && !BY_NAME.includes(key)) return false;
+    steps.shift();
+  }
+  return reference === '#' || reference.startsWith('#/');
 }
 
 /** Changes `#/properties/$filter` to `#/properties/_filter`, also inside `then` and other schemas of the same object. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../../src/internal/json.js';
 import { acceptedParameters } from '../../../src/providers/anthropic/property-names.js';
 
@@ -89,4 +89,82 @@ test('the parameters of a tool are computed once', () => {
   const schema = { type: 'object', properties: { $a: string } };
 
   expect(acceptedParameters(schema)).toBe(acceptedParameters(schema));
+});
+
+describe('a nested object of the same form keeps its own names', () => {
+  const array = (items: JsonSchema) => ({ type: 'array', items });
+
+  test.each<[string, JsonSchema, JsonSchema]>([
+    [
+      'with a reference to the root',
+      { properties: { $and: array({ $ref: '#' }), $eq: string }, required: ['$eq'], additionalProperties: false },
+      {
+        properties: { _and: array({ $ref: '#/$defs/root' }), _eq: string },
+        ...{ required: ['_eq'], additionalProperties: false },
+        $defs: {
+          root: {
+            type: 'object',
+            properties: { $and: array({ $ref: '#/$defs/root' }), $eq: string },
+            ...{ required: ['$eq'], additionalProperties: false },
+          },
+        },
+      },
+    ],
+    [
+      'in a definition, although its name is taken',
+      { properties: { $a: { $ref: '#/$defs/list' } }, $defs: { root: string, list: array({ $ref: '#' }) } },
+      {
+        properties: { _a: { $ref: '#/$defs/list' } },
+        $defs: {
+          ...{ root: string, list: array({ $ref: '#/$defs/root_2' }) },
+          root_2: { type: 'object', properties: { $a: { $ref: '#/$defs/list' } } },
+        },
+      },
+    ],
+    [
+      'with a reference to a condition, and references to properties',
+      {
+        properties: { $a: string, b: { $ref: '#/if' }, c: { $ref: '#/properties/$a' } },
+        if: { properties: { $a: { const: 'x' } } },
+        additionalProperties: { $ref: '#' },
+      },
+      {
+        properties: { _a: string, b: { $ref: '#/$defs/root/if' }, c: { $ref: '#/properties/_a' } },
+        if: { properties: { _a: { const: 'x' } } },
+        additionalProperties: { $ref: '#/$defs/root' },
+        $defs: {
+          root: {
+            type: 'object',
+            properties: { $a: string, b: { $ref: '#/$defs/root/if' }, c: { $ref: '#/properties/_a' } },
+            if: { properties: { $a: { const: 'x' } } },
+            additionalProperties: { $ref: '#/$defs/root' },
+          },
+        },
+      },
+    ],
+    [
+      'with alternatives at the root',
+      { anyOf: [{ properties: { $not: { $ref: '#' } } }, { properties: { $x: { $ref: '#/anyOf/0' } } }] },
+      {
+        description: expect.stringContaining('The arguments must also match'),
+        properties: { _not: { $ref: '#/$defs/root' }, _x: { $ref: '#/$defs/root/anyOf/0' } },
+        $defs: {
+          root: {
+            type: 'object',
+            anyOf: [
+              { properties: { $not: { $ref: '#/$defs/root' } } },
+              { properties: { $x: { $ref: '#/$defs/root/anyOf/0' } } },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'and a schema without other names does not change',
+      { properties: { and: array({ $ref: '#' }) } },
+      { properties: { and: array({ $ref: '#' }) } },
+    ],
+  ])('%s', (_title, schema, expected) => {
+    expect(acceptedParameters({ type: 'object', ...schema })).toEqual({ type: 'object', ...expected });
+  });
 });
