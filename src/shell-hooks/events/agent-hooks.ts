@@ -48,11 +48,12 @@ export async function beforeAgent(
 }
 
 function afterAgentContext(text: string, run: RunContext, { runs }: HookParts): HookEventContext<string> {
-  const { prompt, calls, continued, response } = runs.of(run);
+  const state = runs.of(run);
+  const { prompt, calls, continued } = state;
   return {
     event: 'after_agent',
     ...idsOf(run),
-    transcript: transcriptOf(run, { response }),
+    transcript: transcriptOf(run, state),
     value: text,
     describe: (value) => afterAgentFields(value, { prompt, calls, continued }),
     signal: run.signal,

@@ -40,12 +40,20 @@ export interface LatestResponse {
   readonly after: number;
 }
 
-/** Returns a function that returns the messages of the session, with the latest response. */
-export function transcriptOf(
-  run: RunContext,
-  { response }: { readonly response: LatestResponse | undefined },
-): () => readonly Message[] {
+/** The state of a run that decides which messages its transcript has. */
+export interface TranscriptState {
+  readonly response: LatestResponse | undefined;
+  readonly isClosed: boolean;
+}
+
+/**
+ * Returns a function that returns the messages of the session, with the latest response. Returns undefined after a run
+ * without a session, because its transcript is removed.
+ */
+export function transcriptOf(run: RunContext, state: TranscriptState): () => readonly Message[] | undefined {
   return () => {
+    if (state.isClosed && run.session === undefined) return undefined;
+    const { response } = state;
     const isMissing = response !== undefined && run.messages.length <= response.after;
     return isMissing ? [...run.messages, response.message] : run.messages;
   };

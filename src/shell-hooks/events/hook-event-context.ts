@@ -29,8 +29,11 @@ export interface HookEventContext<Value = unknown> {
   };
   /** Returns the value after the effects of one hook, or the same value if the hook changes nothing. */
   readonly rewrite?: ((value: Value, effects: HookEffects) => Value) | undefined;
-  /** Returns the messages of the session for its transcript. Undefined if no agent runs the event. */
-  readonly transcript?: (() => readonly Message[]) | undefined;
+  /**
+   * Returns the messages of the session for its transcript, or undefined if the transcript gets no more messages.
+   * Undefined if no agent runs the event.
+   */
+  readonly transcript?: (() => readonly Message[] | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
   /** Name of the tool. Set only at tool events. */

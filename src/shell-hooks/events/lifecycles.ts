@@ -11,7 +11,7 @@ import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import { receivedArgs } from '../run/received-args.js';
-import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
+import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import { createSubagentGate, watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
@@ -173,11 +173,19 @@ function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<vo
   const hooks = parts.runner.matching({ event: 'after_agent' });
   const judges = hooks.length === 0 ? hooks : hooks.filter((hook) => !continues(hook));
   if (judges.length === 0) return closeRun(run, parts);
-  return afterAgent({ text, hooks: judges }, run, parts).finally(() => closeRun(run, parts));
+  return judgeEnd({ text, hooks: judges }, run, parts);
 }
 
-/** Ends the hooks of a run. A run without a session keeps no transcript. */
-function closeRun(run: RunContext, { runs, transcripts }: HookParts): void {
+async function judgeEnd(answer: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {
+  try {
+    await afterAgent(answer, run, parts);
+  } finally {
+    await closeRun(run, parts);
+  }
+}
+
+/** Ends the hooks of a run. A run without a session removes its transcript before it ends. */
+function closeRun(run: RunContext, { runs, transcripts }: HookParts): Awaitable<void> {
   runs.closeOf(run);
-  if (run.session === undefined) void transcripts?.remove(run.id);
+  return run.session === undefined ? transcripts?.remove(run.id) : undefined;
 }

@@ -19,6 +19,7 @@ export class RunState {
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
   response: LatestResponse | undefined = undefined;
+  isClosed = false;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
@@ -65,12 +66,13 @@ export class RunState {
 
   /** Aborts the hooks that are still running. */
   close(): void {
+    this.isClosed = true;
     this.release?.();
     this.controller?.abort();
   }
 }
 
-/** The hook state of each run, until the run ends. */
+/** The hook state of each run. */
 export class RunStates {
   private readonly byRun = new WeakMap<RunContext, RunState>();
 
@@ -83,7 +85,6 @@ export class RunStates {
   }
 
   closeOf(run: RunContext): void {
-    this.byRun.get(run)?.close();
-    this.byRun.delete(run);
+    this.of(run).close();
   }
 }

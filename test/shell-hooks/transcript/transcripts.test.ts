@@ -245,16 +245,6 @@ describe('a transcript', () => {
     expect(contents(linesOf(join(lab.workspace, 'stop.jsonl')))).toEqual([...contents(before), '"three"', text('A.')]);
   });
 
-  test('of a run without a session is removed with the run', async () => {
-    lab.write('copy.sh', COPY);
-    const hooks = claudeHooks(lab, { Stop: copyAt('stop') }, { transcript: 'claude' });
-    const { agent } = agentWith(lab, hooks, { script: [says('A.')] });
-    await agent.run('one');
-
-    expect(linesOf(join(lab.workspace, 'stop.jsonl'))).toHaveLength(2);
-    await expect.poll(() => readdirSync(folder())).toEqual([]);
-  });
-
   test.each(['../../etc/passwd', '.', 'a/b', 'a\nb', 'ä', ''.padEnd(300, 'x')])(
     'of a session with the id %j has a plain file name',
     async (id) => {
