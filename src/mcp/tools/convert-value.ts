@@ -16,7 +16,7 @@ export function typesOf(node: Readonly<Record<string, unknown>>): readonly JsonT
 export function toType(types: readonly JsonType[] | undefined, value: unknown): unknown {
   if (types === undefined || types.some((type) => isOfType(type, value))) return value;
   if (typeof value === 'string') return fromString(types, value);
-  const isScalar = typeof value === 'number' || typeof value === 'boolean';
+  const isScalar = (typeof value === 'number' && !isInexact(value)) || typeof value === 'boolean';
   if (isScalar && types.includes('string')) return String(value);
   if (types.includes('boolean') && (value === 0 || value === 1)) return value === 1;
   return value;
@@ -38,13 +38,15 @@ function fromString(types: readonly JsonType[], value: string): unknown {
   if (types.includes('null') && word === 'null') return null;
   const isJson = NUMBER.test(value) || /^\s*[[{]/.test(value);
   const read = isJson ? readJson(value) : undefined;
-  if (read === undefined || (typeof read === 'number' && isInexact(read))) return value;
+  if (read === undefined || isInexact(read)) return value;
   return types.some((type) => isOfType(type, read)) ? read : value;
 }
 
-/** True for a number whose digits may have been lost. */
-function isInexact(value: number): boolean {
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+/** True if digits of a number may have been lost, also of a number inside of the value. Such numbers are often ids. */
+function isInexact(value: unknown): boolean {
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(isInexact);
 }
 
 function readJson(text: string): unknown {
