@@ -9,10 +9,11 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
 import type { Model } from '../../model/model.js';
 import { ModelError } from '../../model/run-error.js';
+import { summaryMessage } from '../../model/summary-message.js';
 import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
 import { createReplacements, fittingShare } from './overflow.js';
 import { shortenResults } from './shorten-results.js';
-import { summariseBy, summaryMessage } from './summary.js';
+import { summariseBy } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
 /** Sets when and how a conversation is compacted. Set either `maxTokens` or `maxMessages`. */

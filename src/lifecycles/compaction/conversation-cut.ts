@@ -1,5 +1,5 @@
 import type { Message } from '../../model/message.js';
-import { isSummary } from './summary.js';
+import { isSummary } from '../../model/summary-message.js';
 
 /** The limits that decide which messages a summary replaces. */
 export interface CutRule {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../internal/json.js';
 import { contentText, type Message } from '../../model/message.js';
+import { isSummary } from '../../model/summary-message.js';
 import type { ToolNames } from '../events/hook-event-context.js';
 import { redact } from '../run/plain-json.js';
 import { shownArgs, shownToolName } from '../run/tool-names.js';
@@ -34,7 +35,7 @@ export function claudeLines(
   { key, parentId }: { readonly key: string; readonly parentId: string | undefined },
 ): MessageLines {
   let lastId = parentId;
-  const lines = entriesOf(message, source, key).map((entry, at) => {
+  const lines = entriesOf(message, source, { key, parentId }).map((entry, at) => {
     const uuid = uuidOf(`${key} ${at}`);
     const line = {
       ...{ parentUuid: lastId ?? null, isSidechain: false, userType: 'external', cwd: source.workspaceDir },
@@ -47,7 +48,11 @@ export function claudeLines(
   return { lines, lastId };
 }
 
-function entriesOf(message: Message, source: TranscriptSource, key: string): readonly object[] {
+function entriesOf(
+  message: Message,
+  source: TranscriptSource,
+  { key, parentId }: { readonly key: string; readonly parentId: string | undefined },
+): readonly object[] {
   if (message.role === 'system') return [{ type: 'system', subtype: 'informational', content: message.content }];
   if (message.role === 'assistant') {
     const id = `msg_${uuidOf(key).replaceAll('-', '')}`;
@@ -64,7 +69,17 @@ function entriesOf(message: Message, source: TranscriptSource, key: string): rea
   }
   const { content } = message;
   const blocks = typeof content === 'string' ? content : content.map((part) => blockOf(part, source));
-  return [{ type: 'user', message: { role: 'user', content: blocks } }];
+  const entry = { type: 'user', message: { role: 'user', content: blocks } };
+  return isSummary(message) ? summaryEntries(entry, parentId) : [entry];
+}
+
+/** Returns the entries of a summary. `isMeta` says that it is no prompt, although its role is `user`. */
+function summaryEntries(entry: object, parentId: string | undefined): readonly object[] {
+  const boundary = {
+    ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', level: 'info' },
+    ...{ parentUuid: null, logicalParentUuid: parentId ?? null, compactMetadata: { trigger: 'auto' } },
+  };
+  return [boundary, { ...entry, isMeta: true, isCompactSummary: true, isVisibleInTranscriptOnly: true }];
 }
 
 /** A content part of any kind of message. */

@@ -8,6 +8,7 @@ import { writeAtomic } from '../../process/files/write-atomic.js';
 import type { Report } from '../files/diagnostic.js';
 import { jsonText } from '../run/plain-json.js';
 import { claudeLines, type TranscriptSource } from './claude-lines.js';
+import { missingMessages } from './missing-messages.js';
 
 /** Options of `Transcripts`. */
 export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' | 'now'> {
@@ -39,7 +40,8 @@ export class Transcripts {
 
   /**
    * Adds the messages that the file of the session lacks. Without messages, the file stays as it is. Returns the path of
-   * the file, or an empty string if the file is missing or cannot be written. If earlier messages were replaced, as by a compaction, the new messages follow the earlier ones.
+   * the file, or an empty string if the file is missing or cannot be written. If earlier messages were replaced, as by a
+   * compaction, they stay in the file, and only new messages follow.
    */
   write(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
     const before = this.writing.get(sessionId) ?? Promise.resolve();
@@ -62,11 +64,14 @@ export class Transcripts {
     const known = this.written.get(sessionId);
     if (messages === undefined) return known !== undefined || existsSync(path) ? path : '';
     const keys = messages.map((message) => this.keyOf(message));
-    const same = keys.findIndex((key, at) => key !== known?.keys[at]);
-    const from = same < 0 ? keys.length : same;
-    if (known !== undefined && from === keys.length) return path;
+    const missing = missingMessages(known?.keys ?? [], keys);
+    if (known !== undefined && missing.length === 0) {
+      this.remember(sessionId, { ...known, keys });
+      return path;
+    }
     try {
-      const { lines, lastId } = this.linesOf(sessionId, { messages, from, lastId: known?.lastId });
+      const added = missing.map((at) => messages[at] as Message);
+      const { lines, lastId } = this.linesOf(sessionId, added, known?.lastId);
       await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
       if (known === undefined) await writeAtomic(path, lines.join(''));
       else await appendFile(path, lines.join(''), { mode: 0o600 });
@@ -78,15 +83,11 @@ export class Transcripts {
     }
   }
 
-  private linesOf(
-    sessionId: string,
-    { messages, from, lastId: first }: { messages: readonly Message[]; from: number; lastId: string | undefined },
-  ) {
+  private linesOf(sessionId: string, messages: readonly Message[], first: string | undefined) {
     const source = { ...this.options, sessionId, now: this.options.now() };
     const lines: string[] = [];
     let lastId = first;
     for (const [at, message] of messages.entries()) {
-      if (at < from) continue;
       const added = claudeLines(message, source, { key: `${sessionId} ${lastId} ${at}`, parentId: lastId });
       lines.push(...added.lines.map((line) => this.options.redact?.(line) ?? line));
       lastId = added.lastId;
@@ -104,7 +105,12 @@ export class Transcripts {
   private keyOf(message: Message): string {
     const known = this.keys.get(message);
     if (known !== undefined) return known;
-    const key = createHash('sha256').update(jsonText(message)).digest('base64');
+    const { role, content } = message;
+    // The same result may get shorter later.
+    const same = role === 'tool' ? content.map(({ id }) => id) : content;
+    const key = createHash('sha256')
+      .update(jsonText([role, same]))
+      .digest('base64');
     this.keys.set(message, key);
     return key;
   }
