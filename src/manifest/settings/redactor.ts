@@ -1,18 +1,17 @@
 import { fold } from '../../internal/fold.js';
+import { isObject } from '../../internal/json.js';
 import type { Logger } from '../../internal/logger.js';
 import { isPlainObject } from '../../internal/plain-data.js';
 import type { SettingDefinition } from '../extension.js';
-import { Secret } from './secret-forms.js';
+import { Secret, searchedText, secretsOf } from './secret-forms.js';
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 32;
-/** Shorter values would match almost everywhere, so they are redacted only by the name of their setting. */
-const MIN_LENGTH = 4;
 
 /** Redacts sensitive settings: their values, and any value under a key with the setting's name. */
 export class Redactor {
-  /** The longest first, because one may contain another. */
-  private secrets: readonly Secret[] = [];
+  /** Secrets by value. Values that are too short are redacted only by the name of their setting. */
+  private readonly secrets = new Map<string, Secret>();
   private readonly keys = new Map<string, RegExp>();
 
   /** Adds a sensitive setting and its value. A value stays redacted even after the setting has changed. */
@@ -21,9 +20,10 @@ export class Redactor {
       const key = fold(name ?? '');
       if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
     }
-    const secret = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-    if (secret.length < MIN_LENGTH || this.secrets.some(({ text }) => text === secret)) return;
-    this.secrets = [...this.secrets, new Secret(secret)].sort((a, b) => b.text.length - a.text.length);
+    if (typeof value !== 'string' && typeof value !== 'number') return;
+    for (const secret of secretsOf(String(value))) {
+      if (!this.secrets.has(secret)) this.secrets.set(secret, new Secret(secret));
+    }
   }
 
   /** Returns a string without sensitive values, and without any value that follows the name of a sensitive setting. */
@@ -38,7 +38,17 @@ export class Redactor {
 
   /** Returns a string without sensitive values. Names of settings are ignored. */
   values(text: string): string {
-    return this.secrets.reduce((shown, secret) => secret.replaceIn(shown, REDACTED), text);
+    if (this.secrets.size === 0) return text;
+    const searched = searchedText(text);
+    const spans = [...this.secrets.values()].flatMap((secret) => secret.spansIn(searched));
+    let shown = '';
+    let from = 0;
+    for (const { start, end } of spans.sort((a, b) => a.start - b.start)) {
+      // Overlapping spans are one: a secret may contain another.
+      if (start >= from) shown += text.slice(from, start) + REDACTED;
+      from = Math.max(from, end);
+    }
+    return shown + text.slice(from);
   }
 
   /** Returns a copy without sensitive values, by value and by key. Does not call getters, and keeps bytes. */
@@ -48,7 +58,7 @@ export class Redactor {
 
   /** Same as `copy`, but by value only. */
   copyValues<T>(value: T): T {
-    return this.secrets.length === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
+    return this.secrets.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
   /** Returns a logger that redacts each message and its details before `current()` logs them. */
@@ -76,13 +86,25 @@ export class Redactor {
     const copy = emptyLike(value);
     if (copy === undefined) return this.walk(String(value), walk);
     walk.seen.set(value, copy);
-    for (const key of Reflect.ownKeys(value)) {
+    const whole = Array.isArray(value) ? this.joinSplit(value) : value;
+    for (const key of Reflect.ownKeys(whole)) {
       if (key === 'length' && Array.isArray(value)) continue;
-      const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(value, key) ?? {};
+      const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(whole, key) ?? {};
       const [name, shown] = [typeof key === 'string' ? this.values(key) : key, this.member(key, item, walk)];
       Object.defineProperty(copy, name, { value: shown, enumerable, writable: true, configurable: true });
     }
     return copy;
+  }
+
+  /** Joins the text parts of a message if a secret is split over them, because a reader may join them too. */
+  private joinSplit(parts: readonly unknown[]): readonly unknown[] {
+    const texts = parts.filter(isTextPart);
+    const joined = texts.map(({ text }) => text).join('');
+    const shown = texts.length < 2 ? joined : this.values(joined);
+    if (shown === joined || shown === texts.map(({ text }) => this.values(text)).join('')) return parts;
+    const [first] = texts;
+    const others = parts.filter((part) => part === first || !isTextPart(part));
+    return others.map((part) => (part === first ? { ...first, text: joined } : part));
   }
 
   private member(key: unknown, item: unknown, walk: Walk): unknown {
@@ -103,6 +125,15 @@ function keyPattern(key: string): RegExp {
   const letters = [...key].join('[^\\p{L}\\p{N}\\n]{0,3}');
   const text = String.raw`(?<![\p{L}\p{N}])(${letters}["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}"']+)`;
   return new RegExp(text, 'giu');
+}
+
+interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+function isTextPart(part: unknown): part is TextPart {
+  return isObject(part) && part.type === 'text' && typeof part.text === 'string';
 }
 
 /**
