@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compilePermissionRule } from '../../../src/shell-hooks/rule/permission-rule.js';
+import { starTest } from '../../../src/tools/star-pattern.js';
 
 const matches = (rule: string, { name, args }: { readonly name: string; readonly args: unknown }) =>
   compilePermissionRule(rule)?.({ names: [name], args, workspaceDir: '/work' });
@@ -140,4 +142,62 @@ test.each(['Bash(git push *)|Bash(git commit *)', 'Edit(*.ts) | Write(*.ts)', 'B
 
 test.each(['', 'Bash(', '(git)', 'Bash git', 'Bash()x'])('refuses the rule %j', (rule) => {
   expect(compilePermissionRule(rule)).toBe(undefined);
+});
+
+const stars = '*a'.repeat(20);
+const many = 'a'.repeat(5_000);
+test.each([
+  [`Bash(${stars})`, bash(`${many}b`)],
+  ['Bash(git push *)', bash(`${'a=b '.repeat(50_000)}ls`)],
+  ['Bash(git push *)', bash(`${'sudo '.repeat(50_000)}ls`)],
+  ['Bash(git push *)', bash(`${'timeout 1 '.repeat(50_000)}ls`)],
+  [`Edit(${stars})`, file('Edit', `${many}b`)],
+  [`Edit(${'**/a/'.repeat(20)}b)`, file('Edit', 'a/'.repeat(10_000))],
+  [`WebFetch(domain:${stars})`, { name: 'WebFetch', args: { url: `https://${'a'.repeat(200)}b` } }],
+  [`drop(${stars})`, { name: 'drop', args: { command: `${many}b` } }],
+  [stars, { name: `${many}b`, args: {} }],
+])('tests %.30s with a long argument in less than a second', (rule, call) => {
+  const begin = performance.now();
+
+  expect(matches(rule, call)).toBe(false);
+  expect(performance.now() - begin).toBeLessThan(1_000);
+});
+
+const letters = (alphabet: string) => fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 8 });
+
+test('a star matches as in a regular expression', () => {
+  fc.assert(
+    fc.property(letters('ab *'), letters('ab '), (pattern, text) => {
+      const source = pattern.replace(/\*+/g, '[\\s\\S]*');
+
+      expect(starTest(pattern)(text)).toBe(new RegExp(`^${source}$`).test(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a pattern of gitignore matches as in a regular expression', () => {
+  const sources: Record<string, string> = {
+    ...{ '**/': '(?:.*/)?', '/**': '/.*', '**': '.*', '*': '[^/]*', '?': '[^/]', '[!a]': '(?!/)[^a]' },
+  };
+  const pieces = fc.array(fc.constantFrom('a', 'b', '/', '**/', '/**', '**', '*', '?', '[!a]'), { maxLength: 6 });
+  fc.assert(
+    fc.property(pieces, letters('ab/'), (parts, path) => {
+      const pattern = `/${parts.join('')}`;
+      fc.pre(/^\/[^/]/.test(pattern) && !pattern.endsWith('**/') && /^[^/]/.test(path));
+      // Joined parts may read as other parts.
+      const found = pattern.slice(1).match(/\*\*\/|\/\*\*$|\*\*|\*|\?|\[!a\]|[\s\S]/g) ?? [];
+      const source = found
+        .map((piece) => sources[piece] ?? piece)
+        .join('')
+        .replace(/\/$/, '');
+      const inside = path
+        .split('/')
+        .filter((step) => step !== '')
+        .join('/');
+
+      expect(matches(`Edit(${pattern})`, file('Edit', path))).toBe(new RegExp(`^/?${source}(?:/.*)?$`).test(inside));
+    }),
+    { numRuns: 2_000 },
+  );
 });
