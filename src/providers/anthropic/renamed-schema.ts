@@ -12,9 +12,9 @@ const SAME_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const BY_NAME = ['dependentSchemas', 'dependentRequired', 'dependencies'];
 
 /**
- * Returns the schema with other names of the properties at its root, in all keywords and references that name them. A
- * nested reference to the root, such as `#` in a recursive filter, means a copy with the own names, because only the names
- * at the root of the arguments are translated back.
+ * Returns the schema with other names of the properties at its root, in all keywords and references that name them. Only
+ * the names at the root of the arguments are translated back. So a nested reference to the root, such as `#` in a
+ * recursive filter, refers to a copy that has the original names.
  */
 export function withRenames(schema: WireObject, renames: Renames): WireObject {
   const { $defs, definitions, $schema, $id, ...root } = schema;

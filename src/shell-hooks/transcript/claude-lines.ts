@@ -73,7 +73,7 @@ function entriesOf(
   return isSummary(message) ? summaryEntries(entry, parentId) : [entry];
 }
 
-/** Returns the entries of a summary. `isMeta` says that it is no prompt, although its role is `user`. */
+/** Returns the entries of a summary. `isMeta` marks an entry with the role `user` that a person did not write. */
 function summaryEntries(entry: object, parentId: string | undefined): readonly object[] {
   const boundary = {
     ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', level: 'info' },

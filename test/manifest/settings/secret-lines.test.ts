@@ -8,8 +8,8 @@ const KEY =
 const LINES = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'c2Vjb25kIGxpbmUgb2YgdGhlIGtleQ'];
 
 test.each([
-  ['on standard error', 'process.stderr.write(`key: ${process.env.KEY}`); process.exit(1)'],
-  ['on standard output', 'process.stdout.write(`key: ${process.env.KEY}`); process.exit(1)'],
+  ['on standard error', 'process.stderr.write("key: " + process.env.KEY); process.exit(1)'],
+  ['on standard output', 'process.stdout.write("key: " + process.env.KEY); process.exit(1)'],
   ['with other line ends', 'process.stderr.write(process.env.KEY.replaceAll("\\n", "\\r\\n")); process.exit(1)'],
 ])('a key of several lines that a server writes %s is logged nowhere', async (_where, code) => {
   const place = makePlace();
