@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, type Tool } from '../../src/index.js';
-import { approval, limits } from '../../src/lifecycles/lifecycles.js';
+import { approval, limits, toolSearch } from '../../src/lifecycles/lifecycles.js';
 import { scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 
@@ -26,6 +26,7 @@ describe('a configured tool name that matches no tool', () => {
   test.each([
     ['approval({ tools })', approval({ tools: ['wriet', 'write'] })],
     ['limits({ perTool })', limits({ perTool: { wriet: 1, write: 1 } })],
+    ['toolSearch({ pinned })', toolSearch({ pinned: ['wriet', 'write', 'w*', 'x*'] })],
   ])('in %s is logged once, with the nearest tool name', async (option, lifecycle) => {
     expect(await warningsOf(lifecycle, { tools: [write] })).toEqual([
       `${option}: no tool is named "wriet"; did you mean "write"?`,
@@ -45,9 +46,22 @@ describe('a configured tool name that matches no tool', () => {
     ]);
   });
 
+  test('the name that an MCP server gave a tool pins nothing, and is logged with the whole name', async () => {
+    expect(
+      await warningsOf(toolSearch({ over: 0, pinned: ['read', 'mcp__later__read'] }), { tools: [remote] }),
+    ).toEqual(['toolSearch({ pinned }): no tool is named "read"; did you mean "mcp__files__read"?']);
+  });
+
+  test('a search of `toolSearch` needs no approval, and its name is logged', async () => {
+    expect(await warningsOf(approval({ tools: ['search_tools'] }), { tools: [write] })).toEqual([
+      'approval({ tools }): no tool is named "search_tools"',
+    ]);
+  });
+
   test('no hook is added if no names are configured', () => {
     expect(approval()).not.toHaveProperty('onInit');
     expect(approval()).not.toHaveProperty('beforeModel');
     expect(limits({ modelCalls: 1 })).not.toHaveProperty('onInit');
+    expect(toolSearch({ pinned: ['*'] })).not.toHaveProperty('onInit');
   });
 });

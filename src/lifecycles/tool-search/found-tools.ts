@@ -16,8 +16,12 @@ export class FoundTools {
 
   constructor(private readonly searchName: string) {}
 
-  /** Ignores all messages so far. */
-  skip(messages: readonly Message[]): void {
+  /** Ignores the messages of earlier runs. A resumed run continues after its input, so its own searches count. */
+  skipEarlierRuns(messages: readonly Message[]): void {
+    this.skip(messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1));
+  }
+
+  private skip(messages: readonly Message[]): void {
     this.scanned = messages.length;
     this.last = messages.at(-1);
   }

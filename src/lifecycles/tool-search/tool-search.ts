@@ -7,6 +7,7 @@ import { searchedRuns } from '../../tools/searched-runs.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { nearestTool } from '../../tools/unknown-tool-names.js';
+import { guardedNames } from '../guarded-names.js';
 import { FoundTools, wholeTools } from './found-tools.js';
 import { type FindTools, indexTools } from './index-tools.js';
 
@@ -14,7 +15,10 @@ import { type FindTools, indexTools } from './index-tools.js';
 export interface ToolSearchOptions {
   /** The largest number of tools that are all offered. With more tools, the model finds tools by a search. Default: 30. */
   readonly over?: number | undefined;
-  /** Names of tools that are always offered. `*` matches any characters. */
+  /**
+   * Names of tools that are always offered. `*` matches any characters. A name without `*` that matches no tool is logged
+   * as a warning at the first model call.
+   */
   readonly pinned?: readonly string[] | undefined;
   /** Names of MCP servers whose tools are always offered. */
   readonly pinnedServers?: readonly string[] | undefined;
@@ -76,10 +80,16 @@ const QUERY_READ = 500;
 export function toolSearch(options: ToolSearchOptions = {}): AgentLifecycle {
   validateOptions(options, rules);
   const search = new ToolSearch(options);
+  const names = (options.pinned ?? []).filter((name) => !name.includes('*'));
+  const guarded = names.length > 0 ? guardedNames('toolSearch({ pinned })', names) : undefined;
   return {
     name: 'tool-search',
     priority: 4,
-    wrapModelCall: (request, next) => next(search.narrowed(request)),
+    ...(guarded && { onInit: guarded.onInit }),
+    wrapModelCall(request, next) {
+      guarded?.check(request.run);
+      return next(search.narrowed(request));
+    },
     wrapToolCall: (call, next) => search.answerTo(call) ?? next(call),
   };
 }
@@ -200,7 +210,7 @@ class ToolSearch {
       found = new FoundTools(this.name);
       this.runs.set(run, found);
       searchedRuns.add(run);
-      if (this.options.keep === 'run') found.skip(messages);
+      if (this.options.keep === 'run') found.skipEarlierRuns(messages);
     }
     found.scan(messages);
     return found;
