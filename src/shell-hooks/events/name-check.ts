@@ -91,8 +91,8 @@ export class NameCheck {
   private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
     const { toolNames } = this.options;
     const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
-    // Without names in `toolNames`, the loader has already reported `tools-unnamed`.
-    if (isForeign && Object.keys(toolNames[hook.dialect] ?? {}).length === 0) return [];
+    // Without `toolNames`, the loader has already reported `tools-unnamed`.
+    if (isForeign && toolNames[hook.dialect] === undefined) return [];
     const known = tools.flatMap(({ name }) => namesOf(name, hook, toolNames)).map((name) => ({ name }));
     const unknown = unknownToolNames(hook.names, known);
     return isForeign && unknown.length < hook.names.length ? [] : unknown;

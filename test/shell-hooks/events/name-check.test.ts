@@ -61,6 +61,19 @@ test.each(['claude', 'codex', 'copilot'] as const)(
   },
 );
 
+test.each(['claude', 'codex', 'copilot'] as const)(
+  'in the %s dialect, an empty mapping says that the tools have their names here',
+  async (dialect) => {
+    const toolNames = { [dialect]: {} };
+    const hooks = [{ matcher: 'delete_file|Wipe', dialect }];
+
+    expect(await warningsOf(hooks, { toolNames })).toEqual([]);
+    expect(await warningsOf([{ matcher: 'Shell|Terminal', dialect }], { toolNames })).toEqual([
+      expect.stringContaining('no tool is named "Shell"; no tool is named "Terminal"'),
+    ]);
+  },
+);
+
 test.each(['gemini', 'cursor'] as const)(
   'does not warn about %s matchers, which are always regular expressions',
   async (dialect) => {
