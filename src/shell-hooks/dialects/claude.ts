@@ -82,6 +82,10 @@ const VARIABLES_FILE = 'CLAUDE_ENV_FILE';
 
 /** Parses a hook file in the format of Claude Code. `dataVariable` names the data directory that only plugins get. */
 export function parseClaude(document: JsonMap, source: HookSource, dataVariable: string): HookContent {
+  if (JSON.stringify(document).includes('"asyncRewake":true')) {
+    const message = '`asyncRewake` does not wake the model here: what such a hook writes is a message for the user.';
+    reportOn(source, { level: 'warning', code: 'key-ignored', message });
+  }
   return parseEvents(document, source, {
     events: claude.events,
     other: OTHER_EVENTS,

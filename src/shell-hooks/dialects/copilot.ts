@@ -190,7 +190,8 @@ const READ_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
 function readCopilot(run: FinishedHook): HookReading {
   const reading = readOutput(run, RULES);
   if (READ_FIELDS[run.hook.event] !== undefined) return reading;
-  return { ...reading, ignored: unreadFields(parseOutput(withoutProgress(run), run.redact).output ?? {}, []) };
+  const { output } = parseOutput(withoutProgress(run), run.redact);
+  return output === undefined ? reading : { ...reading, output, ignored: unreadFields(output, []) };
 }
 
 /** Failures of a `before_tool` hook that do not refuse the call. */

@@ -81,6 +81,16 @@ export interface HookReading {
   readonly problem?: HookProblem | undefined;
   /** True if the hook failed, but a refusal was found in its output. The refusal then counts in place of the failure. */
   readonly refused?: boolean | undefined;
+  /** True if nobody waited for the hook, so that it could not decide anything. */
+  readonly isDetached?: boolean | undefined;
+}
+
+/** Returns the result of a hook that nobody waited for. The user reads its reason, because it came too late to decide. */
+export function detached({ effects, ...reading }: HookReading): HookReading {
+  const { userText, cancel, stop, ask, again, modelTexts } = effects;
+  const said = userText ?? cancel ?? stop ?? ask ?? again ?? modelTexts?.join('\n');
+  const isShown = said !== undefined && said !== NO_REASON && reading.problem === undefined;
+  return { ...reading, effects: isShown ? { userText: said } : {}, isDetached: true };
 }
 
 /** Interpreted result of a hook that has no effect. */

@@ -36,6 +36,8 @@ export interface HookExecutorOptions {
 export type Execution = (ProcessResult | Refused) & {
   /** Time that the hook spent in the queue. Absent if the hook did not wait. */
   readonly waitedMs?: number | undefined;
+  /** The standard input of the hook, as JSON. Absent if the program did not start. */
+  readonly input?: string | undefined;
 };
 
 /** The reason why the program of a hook did not start. */
@@ -138,7 +140,8 @@ export class HookExecutor {
     const result = await startHook(start, this.machine);
     const redact = redactorOf(hook, options);
     const { stdout, stdoutEnd, stderr } = result;
-    return { ...result, stdout: redact(stdout), stdoutEnd: redact(stdoutEnd), stderr: redact(stderr) };
+    const input = await stdin;
+    return { ...result, input, stdout: redact(stdout), stdoutEnd: redact(stdoutEnd), stderr: redact(stderr) };
   }
 
   /** Returns the outcome of a denied hook; undefined if the approved matcher does not match. */

@@ -1,7 +1,10 @@
 import { fold } from '../../internal/fold.js';
+import type { JsonObject } from '../../internal/json.js';
+import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { dialectOf, eventNameOf } from '../dialects/list.js';
 import type { EventFields, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { HookReading } from '../hook/effects.js';
 import type { EventProgress } from './event-progress.js';
 import { redact } from './plain-json.js';
 import { shownArgs, shownToolName } from './tool-names.js';
@@ -70,4 +73,18 @@ export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly str
     value,
     sensitive.filter((name) => !declared.has(fold(name))),
   );
+}
+
+/**
+ * Returns the output fields without effect, except those that repeat the input. Many hooks print their input to say that
+ * they change nothing.
+ */
+export function withoutEcho({ ignored = [], output }: HookReading, input = '{}'): readonly string[] {
+  if (ignored.length === 0 || output === undefined) return ignored;
+  const given: JsonObject = JSON.parse(input);
+  const isEcho = (name: string) =>
+    Object.hasOwn(output, name) &&
+    Object.hasOwn(given, name) &&
+    canonicalJson(output[name]) === canonicalJson(given[name]);
+  return ignored.filter((name) => !isEcho(name));
 }

@@ -21,9 +21,14 @@ interface OutcomeContext {
   readonly timeoutMs: number;
   /** True if the hook cancelled the operation although it failed. */
   readonly hasRefused: boolean;
+  /** True if the hook could not decide anything, because nobody waited for it. */
+  readonly isDetached: boolean;
 }
 
-/** Logs every failure of a hook. A hook that no longer guards its event is also reported as a diagnostic, once. */
+/**
+ * Logs each kind of failure of a hook once, and repeated ones for debugging. A hook that no longer guards its event is also
+ * reported as a diagnostic, once.
+ */
 export class HookReports {
   /** Number of failures by hook id. */
   readonly failures = new Map<string, number>();
@@ -67,7 +72,7 @@ export class HookReports {
     this.options.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });
   }
 
-  outcome(hook: ShellHook, outcome: HookOutcome, { timeoutMs, hasRefused }: OutcomeContext): void {
+  outcome(hook: ShellHook, outcome: HookOutcome, { timeoutMs, hasRefused, isDetached }: OutcomeContext): void {
     const { problem, status, exitCode, durationMs } = outcome;
     if (problem === undefined || problem.kind === 'aborted') return;
     // The message quotes paths and program output, and may be printed on a terminal.
@@ -76,14 +81,16 @@ export class HookReports {
     const { logger } = this.options;
     const what = problem.hint === undefined ? message : `${message}. ${safeText(problem.hint)}`;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
-    if (problem.kind === 'timed-out') {
-      logger.warn(`Hook "${hook.name}" exceeded its time limit of ${timeoutMs} ms and was terminated.`, {
-        ...details,
-        timeoutMs,
-      });
-    } else logger.error(`Hook "${hook.name}" failed at ${hook.event}: ${what}`, details);
+    const isLate = problem.kind === 'timed-out';
+    const isNew = this.isNew(`${hook.id} ${problem.kind} ${problem.code} ${exitCode}`);
+    const isLoss = isGateEvent(hook.event) && !isDetached;
+    const level = isLoss && !isLate ? 'error' : 'warn';
+    const text = isLate
+      ? `exceeded its time limit of ${timeoutMs} ms and was terminated.`
+      : `failed at ${hook.event}: ${what}`;
+    logger[isNew ? level : 'debug'](`Hook "${hook.name}" ${text}`, isLate ? { ...details, timeoutMs } : details);
     this.failures.set(hook.id, (this.failures.get(hook.id) ?? 0) + 1);
-    if (!hasRefused) this.unguarded(hook, what);
+    if (!hasRefused && isLoss) this.unguarded(hook, what);
   }
 
   /** Reports once per hook that the hook and its matcher have changed since the approval. */
@@ -117,7 +124,7 @@ export class HookReports {
 
   /** Reports once per hook that a failure did not cancel the operation. */
   private unguarded(hook: ShellHook, what: string): void {
-    if (!isGateEvent(hook.event) || hook.onFailure === 'block' || !this.isNew(`${hook.id} unguarded`)) return;
+    if (hook.onFailure === 'block' || !this.isNew(`${hook.id} unguarded`)) return;
     const message = `Hook "${hook.name}" does not guard ${hook.event}: ${what}`;
     this.options.report({ level: 'warning', code: 'gate-broken', message, hook: hook.name });
   }

@@ -17,7 +17,7 @@ import {
 } from '../events/plain-events.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
-import { failed, type HookReading, SILENT } from '../hook/effects.js';
+import { detached, failed, type HookReading, SILENT } from '../hook/effects.js';
 import { type HookEvent, isEntryEvent, isGateEvent } from '../hook/event.js';
 import { HookApprovals } from '../hook/hook-approval.js';
 import { contentOf } from '../hook/hook-content.js';
@@ -25,7 +25,7 @@ import { type HookProblem, isUnheard } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import { type Execution, HookExecutor, type HookExecutorOptions, redactorOf, type Waiter } from './execution.js';
-import { shownTo } from './input.js';
+import { shownTo, withoutEcho } from './input.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { HookReports } from './reports.js';
 import { withShortTexts } from './text.js';
@@ -172,7 +172,7 @@ export class HookRunner {
   }
 
   private announceDetached(hook: ShellHook, finished: Finished | undefined): void {
-    if (finished !== undefined) this.announce(hook, finished.outcome, { ...finished.reading, effects: {} });
+    if (finished !== undefined) this.announce(hook, finished.outcome, detached(finished.reading));
   }
 
   /**
@@ -203,7 +203,12 @@ export class HookRunner {
       const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
       const ownArgs = withOwnArgs(hook, progress.context.tool, this.options.toolNames);
       const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, this.options) });
-      const reading = isCutOff ? CUT_OFF : delayed({ ...read, effects: withShortTexts(ownArgs(read.effects)) }, result);
+      const reading = isCutOff
+        ? CUT_OFF
+        : delayed(
+            { ...read, effects: withShortTexts(ownArgs(read.effects)), ignored: withoutEcho(read, result.input) },
+            result,
+          );
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -230,9 +235,9 @@ export class HookRunner {
   }
 
   private announce(hook: ShellHook, outcome: HookOutcome, reading: HookReading): void {
-    const { effects, ignored = [] } = reading;
+    const { effects, ignored = [], isDetached = false } = reading;
     const timeoutMs = hook.timeout ?? this.options.timeoutMs();
-    this.reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading) });
+    this.reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
     for (const key of ignored) this.reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
