@@ -149,9 +149,10 @@ async function judgeResponse({ response, run, stops }: Judged, parts: HookParts)
   return judged === response ? undefined : { type: 'modify', response: judged };
 }
 
-function recordCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
+function recordCalls(response: ModelResponse, run: RunContext, parts: HookParts): void {
   const notes = parts.runs.of(run);
-  const message = { role: 'assistant', content } as const;
+  const message = { role: 'assistant', content: response.content } as const;
+  parts.transcripts?.describe(response, run.model.id);
   notes.recordCalls(toolCallsOf(message));
   notes.response = { message, after: run.messages.length };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../internal/json.js';
 import { contentText, type Message } from '../../model/message.js';
+import type { Usage } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
 import type { ToolNames } from '../events/hook-event-context.js';
 import { redact } from '../run/plain-json.js';
@@ -17,6 +18,22 @@ export interface TranscriptSource {
   readonly now: number;
 }
 
+/** The model that wrote a message, and its tokens. */
+export interface MessageOrigin {
+  readonly model: string;
+  readonly usage: Usage;
+}
+
+/** The position of a message in the transcript, and its origin. */
+interface MessagePlace {
+  /** A string that is different for each message of the session. */
+  readonly key: string;
+  /** Id of the line before the message. */
+  readonly parentId: string | undefined;
+  /** Undefined if the message was not written by a model in this process. */
+  readonly origin: MessageOrigin | undefined;
+}
+
 /** The lines of one message, and the id of the last one. */
 export interface MessageLines {
   readonly lines: readonly string[];
@@ -27,16 +44,12 @@ const CLAUDE = { dialect: 'claude' } as const;
 
 /**
  * Returns a message as lines of a session file of Claude Code. An assistant message has one line for each content block,
- * and any other message has one line. `key` is different for each message of the session.
+ * and any other message has one line. A summary has a line before it.
  */
-export function claudeLines(
-  message: Message,
-  source: TranscriptSource,
-  { key, parentId }: { readonly key: string; readonly parentId: string | undefined },
-): MessageLines {
-  let lastId = parentId;
-  const lines = entriesOf(message, source, { key, parentId }).map((entry, at) => {
-    const uuid = uuidOf(`${key} ${at}`);
+export function claudeLines(message: Message, source: TranscriptSource, place: MessagePlace): MessageLines {
+  let lastId = place.parentId;
+  const lines = entriesOf(message, source, place).map((entry, at) => {
+    const uuid = uuidOf(`${place.key} ${at}`);
     const line = {
       ...{ parentUuid: lastId ?? null, isSidechain: false, userType: 'external', cwd: source.workspaceDir },
       ...{ sessionId: source.sessionId, uuid, timestamp: new Date(source.now).toISOString() },
@@ -48,17 +61,18 @@ export function claudeLines(
   return { lines, lastId };
 }
 
-function entriesOf(
-  message: Message,
-  source: TranscriptSource,
-  { key, parentId }: { readonly key: string; readonly parentId: string | undefined },
-): readonly object[] {
+function entriesOf(message: Message, source: TranscriptSource, place: MessagePlace): readonly object[] {
   if (message.role === 'system') return [{ type: 'system', subtype: 'informational', content: message.content }];
   if (message.role === 'assistant') {
-    const id = `msg_${uuidOf(key).replaceAll('-', '')}`;
+    const id = `msg_${uuidOf(place.key).replaceAll('-', '')}`;
+    const { model, usage } = place.origin ?? {};
+    // All lines of one message have its id and all of its tokens.
     return message.content.map((part) => ({
       type: 'assistant',
-      message: { id, type: 'message', role: 'assistant', content: [blockOf(part, source)] },
+      message: {
+        ...{ model, id, type: 'message', role: 'assistant', content: [blockOf(part, source)] },
+        usage: usage && usageOf(usage),
+      },
     }));
   }
   if (message.role === 'tool') {
@@ -70,7 +84,7 @@ function entriesOf(
   const { content } = message;
   const blocks = typeof content === 'string' ? content : content.map((part) => blockOf(part, source));
   const entry = { type: 'user', message: { role: 'user', content: blocks } };
-  return isSummary(message) ? summaryEntries(entry, parentId) : [entry];
+  return isSummary(message) ? summaryEntries(entry, place.parentId) : [entry];
 }
 
 /** Returns the entries of a summary. `isMeta` marks an entry with the role `user` that a person did not write. */
@@ -80,6 +94,16 @@ function summaryEntries(entry: object, parentId: string | undefined): readonly o
     ...{ parentUuid: null, logicalParentUuid: parentId ?? null, compactMetadata: { trigger: 'auto' } },
   };
   return [boundary, { ...entry, isMeta: true, isCompactSummary: true, isVisibleInTranscriptOnly: true }];
+}
+
+/** Cached and written tokens are part of the input tokens of a `Usage`, but not of `input_tokens`. */
+function usageOf({ inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 }: Usage): object {
+  return {
+    input_tokens: Math.max(0, inputTokens - cachedInputTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cachedInputTokens,
+    output_tokens: outputTokens,
+  };
 }
 
 /** A content part of any kind of message. */

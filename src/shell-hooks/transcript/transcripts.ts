@@ -4,10 +4,11 @@ import { appendFile, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError } from '../../errors.js';
 import type { Message } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import type { Report } from '../files/diagnostic.js';
 import { jsonText } from '../run/plain-json.js';
-import { claudeLines, type TranscriptSource } from './claude-lines.js';
+import { claudeLines, type MessageOrigin, type TranscriptSource } from './claude-lines.js';
 import { missingMessages } from './missing-messages.js';
 
 /** Options of `Transcripts`. */
@@ -34,6 +35,8 @@ export class Transcripts {
   private readonly written = new Map<string, Written>();
   private readonly writing = new Map<string, Promise<unknown>>();
   private readonly keys = new WeakMap<Message, string>();
+  /** By the content of a response, which is also that of its message. */
+  private readonly origins = new WeakMap<object, MessageOrigin>();
   private hasFailed = false;
 
   constructor(private readonly options: TranscriptsOptions) {}
@@ -51,6 +54,11 @@ export class Transcripts {
     return written.finally(() => {
       if (this.writing.get(sessionId) === written) this.writing.delete(sessionId);
     });
+  }
+
+  /** Records the model and the tokens of a response for the lines of its message. */
+  describe({ content, usage }: ModelResponse, model: string): void {
+    this.origins.set(content, { model, usage });
   }
 
   /** Removes the file of a run without a session. */
@@ -88,7 +96,9 @@ export class Transcripts {
     const lines: string[] = [];
     let lastId = first;
     for (const [at, message] of messages.entries()) {
-      const added = claudeLines(message, source, { key: `${sessionId} ${lastId} ${at}`, parentId: lastId });
+      const { content } = message;
+      const origin = typeof content === 'string' ? undefined : this.origins.get(content);
+      const added = claudeLines(message, source, { key: `${sessionId} ${lastId} ${at}`, parentId: lastId, origin });
       lines.push(...added.lines.map((line) => this.options.redact?.(line) ?? line));
       lastId = added.lastId;
     }
