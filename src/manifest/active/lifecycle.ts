@@ -1,13 +1,14 @@
 import { isAside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
+import type { Tool } from '../../tools/tool.js';
 
 /** Effects of active extension packages on a run, besides hooks, servers and skills. */
 export interface ExtensionEffects {
   /** Texts that are added to the system instructions. */
   readonly contexts: readonly string[];
-  /** Names of tools that are hidden from the model. */
-  readonly excludedTools: ReadonlySet<string>;
+  /** Returns the tools that are not hidden from the model. */
+  readonly visible: (tools: readonly Tool[]) => readonly Tool[];
 }
 
 /** Returns the lifecycle for these effects, which may change during a run. */
@@ -20,8 +21,8 @@ export function extensionLifecycle(current: () => ExtensionEffects): AgentLifecy
       return next({ ...request, messages: withInstructions(request.messages, text) });
     },
     beforeToolSelection(tools) {
-      const { excludedTools } = current();
-      return excludedTools.size === 0 ? undefined : tools.filter(({ name }) => !excludedTools.has(name));
+      const visible = current().visible(tools);
+      return visible.length === tools.length ? undefined : visible;
     },
   };
 }

@@ -6,6 +6,7 @@ import type { LoadedSkills } from '../../skills/load-skills.js';
 import { SkillRegistry } from '../../skills/registry.js';
 import type { SkillEntry } from '../../skills/skill.js';
 import { skillLifecycle } from '../../skills/tool.js';
+import type { Tool } from '../../tools/tool.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
 import { DiagnosticLog } from '../diagnostic-log.js';
 import { EnableChoices } from '../enable-choices.js';
@@ -13,6 +14,7 @@ import type { ManifestSettings } from '../options.js';
 import { redactingHost } from '../settings/redacting-host.js';
 import { Redactor } from '../settings/redactor.js';
 import { ActiveExtensions } from './active-extensions.js';
+import { HiddenTools } from './hidden-tools.js';
 import { InstalledHooks } from './installed-hooks.js';
 import { InstalledServers } from './installed-servers.js';
 import { type ExtensionEffects, extensionLifecycle } from './lifecycle.js';
@@ -31,7 +33,7 @@ export class ManifestParts {
   private readonly logger = this.redactor.logger(() => this.target);
   readonly diagnostics = new DiagnosticLog(this.logger);
   private host: LoaderHost | undefined = undefined;
-  private effects: ExtensionEffects = { contexts: [], excludedTools: new Set() };
+  private effects: ExtensionEffects = { contexts: [], visible: (tools) => tools };
   private removeEffects: (() => void) | undefined = undefined;
 
   constructor(private readonly settings: ManifestSettings) {
@@ -68,16 +70,21 @@ export class ManifestParts {
     const active = this.active.list();
     const skills = active.flatMap(({ texts }) => texts.skills.map((entry) => this.redacted(entry)));
     this.skills.replace([...skills, ...this.standalone.entries]);
-    this.effects = {
-      contexts: active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== ''),
-      excludedTools: new Set(active.flatMap(({ texts }) => texts.excludedTools)),
-    };
-    const hasEffects = this.effects.contexts.length + this.effects.excludedTools.size > 0;
-    if (hasEffects) this.removeEffects ??= this.host?.use(extensionLifecycle(() => this.effects));
+    const contexts = active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== '');
+    const hidden = new HiddenTools(active, this.shell.runner);
+    this.effects = { contexts, visible: (tools) => this.visible(tools, hidden) };
+    if (contexts.length > 0 || !hidden.isEmpty)
+      this.removeEffects ??= this.host?.use(extensionLifecycle(() => this.effects));
     else {
       this.removeEffects?.();
       this.removeEffects = undefined;
     }
+  }
+
+  private visible(tools: readonly Tool[], hidden: HiddenTools): readonly Tool[] {
+    hidden.check(() => this.host?.tools() ?? tools).forEach(this.diagnostics.report);
+    this.diagnostics.flush();
+    return hidden.rest(tools);
   }
 
   private redacted(entry: SkillEntry): SkillEntry {

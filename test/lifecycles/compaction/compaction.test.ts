@@ -320,7 +320,7 @@ describe('compaction: the summary call passes through wrapModelCall', () => {
   );
 
   test('without the instructions of an extension package', async () => {
-    const extension = extensionLifecycle(() => ({ contexts: ['Speak like a pirate.'], excludedTools: new Set() }));
+    const extension = extensionLifecycle(() => ({ contexts: ['Speak like a pirate.'], visible: (tools) => tools }));
     const { model, asked } = worker(4);
     const { agent } = agentOf(model, { maxMessages: 6 }, compact(extension as AgentLifecycle));
 
