@@ -72,6 +72,23 @@ async function loud() {
   return { server: mcp.server('loud'), logger };
 }
 
+const lineTool = { name: 'line', inputSchema: schema };
+const answerLine = '{"jsonrpc":"2.0","id":ID,"result":{"content":"done"}}';
+
+/** Lets a server write lines with questions that nobody answers. Returns the questions that were asked, and the log. */
+async function questions(text: string) {
+  const seen: unknown[] = [];
+  const { mcp, logger } = await connected({
+    servers: { raw: raw({ tools: [lineTool] }) },
+    elicit({ signal, ...question }) {
+      seen.push(question);
+      return new Promise(() => {});
+    },
+  });
+  await call(mcp, 'line', { line: text + answerLine });
+  return { seen, lines: logger.lines };
+}
+
 /** A test of one row. */
 interface Row {
   /** The limit in bytes. A character of ASCII is one byte. */
@@ -174,6 +191,45 @@ const rows: Readonly<Record<string, Row>> = {
       expect(logger.lines.filter((line) => line.endsWith(': line'))).toHaveLength(1_000);
       expect(logger.lines.filter((line) => line.includes('more than 1000 log messages'))).toHaveLength(1);
       return logger;
+    },
+  },
+  'questions of an MCP server that wait for an answer': {
+    ...{ bytes: 1_000_000, times: 1 },
+    async send() {
+      const question = (at: number) =>
+        `{"jsonrpc":"2.0","id":"q${at}","method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}\n`;
+      const asked = await questions(Array.from({ length: 100 }, (_, at) => question(at)).join(''));
+      expect(asked.seen).toHaveLength(10);
+      expect(asked.lines.filter((line) => line.includes('10 others wait'))).toHaveLength(1);
+      return asked;
+    },
+  },
+  'question of an MCP server': {
+    ...{ bytes: 262_144, times: 4 },
+    async send() {
+      const question = (id: string, text: string, title: string) =>
+        `{"jsonrpc":"2.0","id":"${id}","method":"elicitation/create","params":{"message":"${text}","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"${title}"}}}}}\n`;
+      const long = 'x'.repeat(100_000);
+      const asked = await questions(question('a', long, '') + question('b', '', 'x'.repeat(2_621_440)));
+      expect(asked.seen).toHaveLength(1);
+      expect(JSON.stringify(asked.seen).length).toBeLessThan(11_000);
+      expect(asked.lines.filter((line) => line.includes('its form or URL has'))).toHaveLength(1);
+      return asked;
+    },
+  },
+  'progress of a call, reported by an MCP server': {
+    ...{ bytes: 1_000_000, times: 1 },
+    async send() {
+      const { mcp, logger } = await connected({ servers: { raw: raw({ tools: [lineTool] }) } });
+      const note = (message: string) =>
+        `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID,"progress":1,"message":"${message}"}}\n`;
+      const seen: unknown[] = [];
+      const line = note('x'.repeat(100_000)) + note('m').repeat(30_000) + answerLine;
+      await call(mcp, { name: 'line', progress: (data) => seen.push(data) }, { line });
+      expect(seen).toHaveLength(10_000);
+      expect(JSON.stringify(seen[0]).length).toBeLessThan(11_000);
+      expect(logger.lines.filter((text) => text.includes('more than 10000 times'))).toHaveLength(1);
+      return [seen, logger];
     },
   },
   'message, data and body in the cause of an `McpRequestError`': {

@@ -43,6 +43,28 @@ describe('a request from a server to the host', () => {
     expect(logger.lines.filter((line) => line.includes('no terminal'))).toHaveLength(1);
   });
 
+  test('asks up to ten questions at the same time, and again after an answer', async () => {
+    const answers: (() => void)[] = [];
+    const { mcp } = await connected({
+      servers: { raw: raw({ tools: [tool('line'), tool('ask')] }) },
+      elicit: () => new Promise((resolve) => answers.push(() => resolve({ action: 'decline' }))),
+    });
+    const question = (at: number) =>
+      `${JSON.stringify({ jsonrpc: '2.0', id: `q${at}`, method: 'elicitation/create', params: form })}\n`;
+    const line = `${Array.from({ length: 12 }, (_, at) => question(at)).join('')}{"jsonrpc":"2.0","id":ID,"result":{}}`;
+    await call(mcp, 'line', { line });
+    const ask = () => call(mcp, 'ask', { method: 'elicitation/create', params: form });
+
+    expect(answers).toHaveLength(10);
+    expect(await ask()).toMatchObject({ content: '{"action":"cancel"}' });
+
+    for (const answer of answers) answer();
+    const last = ask();
+    await until(() => answers.length === 11);
+    answers[10]?.();
+    expect(await last).toMatchObject({ content: '{"action":"decline"}' });
+  });
+
   test('does not extend the time limit of the next call after a withdrawn question', async () => {
     const { mcp, logger } = await connected({
       servers: { raw: raw({ tools: [tool('ask_in_vain'), tool('hang')] }) },

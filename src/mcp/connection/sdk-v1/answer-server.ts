@@ -5,6 +5,7 @@ import type { Logger } from '../../../internal/logger.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { problemOfUrl } from '../../config/server-url.js';
 import type { McpElicitation } from '../../elicitation.js';
+import type { McpLimits } from '../../options.js';
 import type { ConnectionOptions } from '../connection.js';
 import { askUser, readRoots } from '../host-answers.js';
 import type { McpSdk } from './load-sdk.js';
@@ -21,7 +22,7 @@ export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOption
 
 /** Makes the client answer requests from its server, and log the server's messages. */
 export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
-  const { definition, settings, log, onToolsChanged } = options;
+  const { settings, log, onToolsChanged } = options;
   client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
   const countLine = countPerMinute(() => settings.system.clock.now());
   client.setNotificationHandler(sdk.LoggingMessageNotificationSchema, ({ params }) => {
@@ -35,14 +36,37 @@ export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOpt
       roots: (await readRoots(options)).map(({ uri, name }) => ({ uri, ...(name !== undefined && { name }) })),
     }));
   }
-  if (settings.elicit) {
-    client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
-      // The host may pass the URL to the operating system, which would also open files and start programs.
-      if (params.mode === 'url' && problemOfUrl(params.url) !== undefined) return { action: 'decline' };
-      const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
-      return { action, ...(content && { content: { ...content } as Record<string, string> }) };
-    });
-  }
+  if (settings.elicit) answerQuestions(client, sdk, options);
+}
+
+/** Questions of one connection that wait for an answer at the same time. */
+const MOST_QUESTIONS = 10;
+
+/** Passes questions of the server to the user. Answers a question above the limits with `cancel`. */
+function answerQuestions(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
+  const { definition, settings, log } = options;
+  let open = 0;
+  let isReported = false;
+  client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
+    // The host may pass the URL to the operating system, which would also open files and start programs.
+    if (params.mode === 'url' && problemOfUrl(params.url) !== undefined) return { action: 'decline' };
+    const problem = open < MOST_QUESTIONS ? problemOfForm(params, settings.limits) : `${MOST_QUESTIONS} others wait`;
+    if (problem !== undefined) {
+      if (!isReported) log.write('warn', `its question is not asked, because ${problem}`);
+      isReported = true;
+      return { action: 'cancel' };
+    }
+    open += 1;
+    const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
+    open -= 1;
+    return { action, ...(content && { content: { ...content } as Record<string, string> }) };
+  });
+}
+
+function problemOfForm(params: ElicitRequest['params'], { schemaLength }: McpLimits): string | undefined {
+  const form = params.mode === 'url' ? params.url : params.requestedSchema;
+  const { length } = JSON.stringify(form);
+  return length > schemaLength ? `its form or URL has ${length} characters, at most ${schemaLength}` : undefined;
 }
 
 /** Log messages of one server within a minute that are logged. */

@@ -8,6 +8,7 @@ import { HttpStatusError, HttpUnreachableError } from '../../transport/http-clie
 import type { McpTransport } from '../../transport/transport.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
 import { readPages } from '../list-pages.js';
+import { boundedProgress } from '../progress.js';
 import { requestError } from '../request-error.js';
 import { inRequestTime, type RequestScope } from '../request-time.js';
 import { answerServer, capabilitiesOf } from './answer-server.js';
@@ -99,12 +100,13 @@ export class SdkConnection implements Connection {
     { onProgress }: RequestOptions,
     scope: RequestScope,
   ): Promise<McpAnswer> {
+    const report = onProgress && boundedProgress(onProgress, this.options.log);
     return this.client.request(request, this.sdk.ResultSchema, {
       signal: scope.signal,
       timeout: MAX_TIMER_MS,
       onprogress: (progress) => {
         scope.touch();
-        onProgress?.(progress);
+        report?.(progress);
       },
     });
   }
