@@ -9,6 +9,9 @@ export type FindTools = (query: string) => readonly string[];
 /** A tool in a model request, with the metadata of its tool in the run. */
 type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
+/** Allows more edits for each word than the first search, which found nothing. */
+const MISSPELT = (word: string) => word.length > 3 && 0.3;
+
 /** Tools that are indexed in one go. Other work gets the thread between them. */
 const CHUNK = 10;
 
@@ -33,8 +36,9 @@ export async function indexTools(tools: readonly IndexedTool[]): Promise<FindToo
   return (query) => {
     const asked = new Set(query.split(/[\s,]+/).filter((name) => name !== ''));
     const exact = tools.filter((tool) => asked.has(tool.name) || asked.has(ownNameOf(tool))).map(({ name }) => name);
-    const ranked = index.search(query, { tokenize }).map(({ id }) => String(id));
-    return [...new Set([...exact, ...ranked])];
+    const near = index.search(query, { tokenize });
+    const ranked = near.length > 0 ? near : index.search(query, { tokenize, fuzzy: MISSPELT });
+    return [...new Set([...exact, ...ranked.map(({ id }) => String(id))])];
   };
 }
 

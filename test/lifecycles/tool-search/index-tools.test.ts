@@ -88,6 +88,20 @@ describe('a search finds two words of a name that are written together:', () => 
   });
 });
 
+describe('a search without a match allows more edits:', () => {
+  test.each([
+    ['waether', 'get_weather'],
+    ['isue', 'create_issue'],
+    ['translation', 'translate'],
+  ])('%s', async (query, name) => {
+    expect(await found(query, tool(name), tool('get_zebra'))).toEqual([name]);
+  });
+
+  test('and finds nothing that differs more', async () => {
+    expect(await found('wahteer xyzzy', tool('get_weather'))).toEqual([]);
+  });
+});
+
 test.each([' zebra', ',zebra', '\nzebra '])('a search ignores blanks and commas around words: %j', async (query) => {
   expect(await found(query, tool('zebra'))).toEqual(['zebra']);
 });
