@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { fingerprintItem } from '../../src/trust/fingerprint/fingerprint.js';
 import { createTrustGate } from '../../src/trust/gate.js';
@@ -248,4 +248,27 @@ test('in the home directory as the workspace, an item of the user covers only th
   const { scope, files } = await fingerprintItem(item, { ...place.trustPlace(), workspaceDir });
 
   expect([scope, files.map(({ path }) => path)]).toEqual(['user', ['hook.sh']]);
+});
+
+test('an extension of the user that is too large to compare causes one warning, whatever the number of its parts', async () => {
+  const place = makePlace();
+  const roots = ['big', 'bigger'].map((name) => join(place.stateDir, 'extensions', name));
+  const parts = roots.flatMap((root) => {
+    for (const file of ['a.sh', 'b.sh', 'c.sh']) script(join(root, file), '#!/bin/sh\n');
+    const source = write(join(root, 'manifest.json'), '{}');
+    const whole = { scope: 'user', source, root, extension: basename(root) } as const;
+    const hooks = ['a', 'b'].map(
+      (name) => ({ ...whole, kind: 'hook', name, event: 'x', command: `./${name}.sh` }) as const,
+    );
+    return [...hooks, { ...whole, kind: 'mcp-server', name: 'c', command: './c.sh' } as const];
+  });
+  const gate = place.gate({ limits: { files: 2, bytes: 1_000 } });
+  for (const part of [...parts, ...parts]) expect(await gate.authorize(part)).toMatchObject({ allowed: true });
+
+  const warned = place.logger.lines.filter((line) => line.startsWith('warn'));
+  expect(warned).toEqual(
+    ['big', 'bigger'].map((name) =>
+      expect.stringContaining(`Could not check whether the extension "${name}" has changed since it last ran: `),
+    ),
+  );
 });

@@ -10,6 +10,7 @@ import type { TrustStore } from './store.js';
 /** Detects changes of the user's own items since their last run. Reports each item once. */
 export class UserWatch {
   private readonly noted = new Set<string>();
+  private readonly failed = new Set<string>();
 
   constructor(
     private readonly store: TrustStore,
@@ -26,12 +27,16 @@ export class UserWatch {
         onUserHooksChanged?.(change);
       }
     } catch (error) {
-      logger.warn(`Could not check whether ${name} has changed since it last ran: ${describeError(error)}`);
+      // The items of an extension package share its files, so they fail alike.
+      const [key, subject] = item.root === undefined ? [keyOf(item), name] : [item.root, ownerOf(item)];
+      const level = this.failed.has(key) ? 'debug' : 'warn';
+      this.failed.add(key);
+      logger[level](`Could not check whether ${subject} has changed since it last ran: ${describeError(error)}`);
     }
   }
 
   private async changesOf(item: TrustItem): Promise<readonly UserHooksChange[]> {
-    const itemKey = identityText(identityOf({ item, workspace: '', source: item.source }));
+    const itemKey = keyOf(item);
     if (this.noted.has(itemKey)) return [];
     this.noted.add(itemKey);
     const { digest, source } = await fingerprintItem(item, this.settings.place);
@@ -48,4 +53,12 @@ export class UserWatch {
       return previous === undefined ? [] : [{ type: 'userHooksChanged', source, name: item.name, what }];
     });
   }
+}
+
+function keyOf(item: TrustItem): string {
+  return identityText(identityOf({ item, workspace: '', source: item.source }));
+}
+
+function ownerOf({ name, extension = name }: TrustItem): string {
+  return `the extension ${JSON.stringify(extension)}`;
 }
