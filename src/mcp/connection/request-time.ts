@@ -1,3 +1,4 @@
+import { onAbort } from '../../internal/stop.js';
 import { Deadline, type TimeLimits } from '../transport/pausable-clock.js';
 
 /** The time limits and the abort signal of one request. */
@@ -25,15 +26,15 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
 export class RequestScope {
   aborted = false;
   reason: unknown = undefined;
-  private readonly outer: AbortSignal | undefined;
   private readonly deadline: Deadline;
+  private readonly release: () => void;
   private listener: (() => void) | undefined = undefined;
 
   constructor(time: RequestTime) {
-    this.outer = time.signal;
+    const { signal: outer } = time;
     this.deadline = new Deadline(time, (error) => this.abort(error));
-    this.outer?.addEventListener('abort', this.onAbort, { once: true });
-    if (this.outer?.aborted) this.onAbort();
+    this.release = onAbort(outer, () => this.abort(outer?.reason));
+    if (outer?.aborted) this.abort(outer.reason);
   }
 
   get signal(): AbortSignal {
@@ -55,10 +56,8 @@ export class RequestScope {
 
   end(): void {
     this.deadline.clear();
-    this.outer?.removeEventListener('abort', this.onAbort);
+    this.release();
   }
-
-  private readonly onAbort = (): void => this.abort(this.outer?.reason);
 
   private abort(reason: unknown): void {
     this.aborted = true;
@@ -90,14 +89,14 @@ export async function withOwnSignal<T>(
 ): Promise<T> {
   const controller = new AbortController();
   const { signal } = controller;
-  const onAbort = () => controller.abort(outer.reason);
-  outer.addEventListener('abort', onAbort, { once: true });
-  if (outer.aborted) onAbort();
+  const abort = () => controller.abort(outer.reason);
+  const release = onAbort(outer, abort);
+  if (outer.aborted) abort();
   try {
     return await work(signal, controller);
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
-    outer.removeEventListener('abort', onAbort);
+    release();
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { call, connected, raw, readLog, temporaryFolder } from '../../support/mcp/lab.js';
@@ -86,4 +87,27 @@ test('logs the standard error of a running server line by line at debug, with lo
   expect(lines()[0]).toBe('debug: MCP server "a": standard error: first');
   expect(lines()[1]?.length).toBeLessThan(1_000);
   expect(lines()[2]).not.toContain('\u001b');
+});
+
+test('calls and requests on one signal share one listener, and an abort ends all of them', async () => {
+  const { mcp } = await connected({ servers: { a: raw() } });
+  const server = mcp.server('a');
+  const controller = new AbortController();
+  const { signal } = controller;
+  const many = (work: () => Promise<unknown>) => Array.from({ length: 20 }, work);
+
+  const ended = many(() => server.callTool('echo', {}, { signal }));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  await Promise.all(ended);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+
+  const hanging = many(() => server.callTool('hang', {}, { signal }));
+  const reading = many(() => server.readResource('x:', { signal }).catch(() => signal.throwIfAborted()));
+  expect(getEventListeners(signal, 'abort').length).toBeLessThanOrEqual(1);
+  controller.abort(new Error('enough'));
+  for (const outcome of await Promise.allSettled(hanging)) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'enough' } });
+  }
+  await Promise.allSettled(reading);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
