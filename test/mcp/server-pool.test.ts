@@ -107,3 +107,28 @@ test('one run uses tools of several real servers over all three transports', asy
   ]);
   expect(agent.status().tools.find(({ name }) => name === 'mcp__files__read_text_file')?.origin).toBe('mcp:files');
 }, 20_000);
+
+test('an invalid server of `servers` is logged once to the logger of the agent', async () => {
+  const logger = keepingLogger();
+  const mcp = mcpServers({ servers: { bad: { command: 5 } as never, old: { ...raw(), nope: 1 } as never } });
+  await using agent = new Agent({ model: scriptedModel(['done']), loaders: [mcp], logger });
+
+  expect(mcp.status()).toMatchObject([{ name: 'bad', state: 'invalid' }, { name: 'old' }]);
+  await agent.run('go');
+  await mcp.connect();
+
+  expect(logger.lines.filter((line) => line.includes('its configuration cannot be used'))).toHaveLength(1);
+});
+
+test('a server that declares no tools is connected, and the log says so', async () => {
+  const program = `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id } = JSON.parse(line);
+      const result = { protocolVersion: '2025-06-18', capabilities: { resources: {} }, serverInfo: { name: 'a', version: '1' } };
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });`;
+  const { mcp, logger } = await connected({ servers: { a: { command: process.execPath, args: ['-e', program] } } });
+
+  expect(mcp.status()).toMatchObject([{ state: 'connected', toolCount: 0 }]);
+  expect(logger.lines).toContain('info: MCP server "a": it declares no tools, so its tools are not listed');
+});

@@ -36,6 +36,8 @@ export class ServerMembers {
   private readonly leaving = new Set<McpServer>();
   private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
   private isClosed = false;
+  /** Entries whose warnings have not been logged. */
+  private readonly unreported: McpServerEntry[] = [];
   /** True once an agent has the loader. The hooks of the loader then convert arguments. */
   isLoaded = false;
 
@@ -83,10 +85,11 @@ export class ServerMembers {
     return [...this.byName.values()].map(statusOf);
   }
 
-  /** Adds a server without connecting to it. */
+  /** Adds a server without connecting to it. Its warnings wait for `connectIdle`, because the logger may be the agent's. */
   enter(entry: McpServerEntry): void {
     this.claims.put(entry);
-    this.install(entry);
+    this.place(entry);
+    this.unreported.push(entry);
   }
 
   /**
@@ -157,11 +160,22 @@ export class ServerMembers {
   }
 
   private install(entry: McpServerEntry): void {
-    const { name, notes } = entry;
-    const log = new ServerLog(name, () => this.logger());
-    for (const note of notes) log.write('warn', note);
+    this.report(entry);
+    this.place(entry);
+  }
+
+  private place(entry: McpServerEntry): void {
+    this.byName.set(entry.name, 'problem' in entry ? entry : this.serverOf(entry, this.logOf(entry)));
+  }
+
+  private report(entry: McpServerEntry): void {
+    const log = this.logOf(entry);
+    for (const note of entry.notes) log.write('warn', note);
     if ('problem' in entry) log.write('warn', `its configuration cannot be used: ${entry.problem}`);
-    this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry, log));
+  }
+
+  private logOf({ name }: McpServerEntry): ServerLog {
+    return new ServerLog(name, () => this.logger());
   }
 
   /** Connects to a server of the list, and waits for it as `waitForServers` says. */
@@ -172,6 +186,7 @@ export class ServerMembers {
 
   /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
   async connectIdle(): Promise<void> {
+    for (const entry of this.unreported.splice(0)) this.report(entry);
     const idle = this.servers().filter(({ link }) => link.state === 'idle');
     await Promise.all(idle.map((server) => connectPatiently(server, this.settings)));
   }
@@ -184,7 +199,7 @@ export class ServerMembers {
 
   /** Logs that a server is left out, because another server has its name. */
   reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
-    const log = new ServerLog(loser.name, () => this.logger());
+    const log = this.logOf(loser);
     const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
     log.write('warn', `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`);
   }

@@ -61,13 +61,17 @@ export class SdkConnection implements Connection {
   }
 
   async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
-    if (what === 'tools' && this.client.getServerCapabilities()?.tools === undefined) return [];
-    const { limits } = this.options.settings;
+    const { settings, log } = this.options;
+    if (what === 'tools' && this.client.getServerCapabilities()?.tools === undefined) {
+      log.write('info', 'it declares no tools, so its tools are not listed');
+      return [];
+    }
+    const { limits } = settings;
     const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
     return readPages({
       ...{ method, field: what, maxEntries: limits.tools, maxPages: limits.pages, maxSize: limits.messageBytes },
       request: (params) => this.request(method, params, options),
-      warn: (problem) => this.options.log.write('warn', problem),
+      warn: (problem) => log.write('warn', problem),
     });
   }
 
