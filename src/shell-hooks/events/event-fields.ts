@@ -43,16 +43,16 @@ export interface LatestResponse {
 /** The state of a run that decides which messages its transcript has. */
 export interface TranscriptState {
   readonly response: LatestResponse | undefined;
-  readonly isClosed: boolean;
+  readonly isPast: boolean;
 }
 
 /**
  * Returns a function that returns the messages of the session, with the latest response. Returns undefined after a run
- * without a session, because its transcript is removed.
+ * without a session, because its transcript is removed, and when the session has a later run.
  */
 export function transcriptOf(run: RunContext, state: TranscriptState): () => readonly Message[] | undefined {
   return () => {
-    if (state.isClosed && run.session === undefined) return undefined;
+    if (state.isPast) return undefined;
     const { response } = state;
     const isMissing = response !== undefined && run.messages.length <= response.after;
     return isMissing ? [...run.messages, response.message] : run.messages;

@@ -19,7 +19,8 @@ export class RunState {
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
   response: LatestResponse | undefined = undefined;
-  isClosed = false;
+  /** True if the transcript takes no more messages from the run. */
+  isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
@@ -66,7 +67,6 @@ export class RunState {
 
   /** Aborts the hooks that are still running. */
   close(): void {
-    this.isClosed = true;
     this.release?.();
     this.controller?.abort();
   }
@@ -75,16 +75,28 @@ export class RunState {
 /** The hook state of each run. */
 export class RunStates {
   private readonly byRun = new WeakMap<RunContext, RunState>();
+  /** The state of the last run of each session. */
+  private readonly latest = new WeakMap<object, RunState>();
 
   of(run: RunContext): RunState {
     const known = this.byRun.get(run);
     if (known !== undefined) return known;
     const notes = new RunState();
     this.byRun.set(run, notes);
+    if (run.session !== undefined) this.follow(run.session, notes);
     return notes;
   }
 
   closeOf(run: RunContext): void {
-    this.of(run).close();
+    const state = this.of(run);
+    state.close();
+    if (run.session === undefined) state.isPast = true;
+  }
+
+  /** A hook in the background may outlive its run, whose messages are then older than those of the session. */
+  private follow(session: object, state: RunState): void {
+    const before = this.latest.get(session);
+    if (before !== undefined) before.isPast = true;
+    this.latest.set(session, state);
   }
 }

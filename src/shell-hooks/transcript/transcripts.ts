@@ -73,10 +73,7 @@ export class Transcripts {
     if (messages === undefined) return known !== undefined || existsSync(path) ? path : '';
     const keys = messages.map((message) => this.keyOf(message));
     const missing = missingMessages(known?.keys ?? [], keys);
-    if (known !== undefined && missing.length === 0) {
-      this.remember(sessionId, { ...known, keys });
-      return path;
-    }
+    if (known !== undefined && missing.length === 0) return path;
     try {
       const added = missing.map((at) => messages[at] as Message);
       const { lines, lastId } = this.linesOf(sessionId, added, known?.lastId);
