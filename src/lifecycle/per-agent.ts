@@ -5,7 +5,7 @@ type AnyLifecycle = AgentLifecycle<never>;
 /** Key of a function that makes a lifecycle for one agent. A global symbol: each entry has its own copy of this module. */
 const FOR_AGENT = Symbol.for('keelson.for-agent');
 
-/** Marks a lifecycle that differs between agents. `make` returns the lifecycle for the agent of a host. */
+/** Marks a lifecycle that is created for each agent. `make` receives the host of an agent and returns its lifecycle. */
 export function perAgent<Lifecycle extends AnyLifecycle>(
   lifecycle: Lifecycle,
   make: (host: LoaderHost) => AnyLifecycle,

@@ -29,7 +29,7 @@ function meantPart(part: AssistantPart, request: ModelCallRequest, agent: AgentP
   return name === part.name && input === part.input ? part : { ...part, name, input };
 }
 
-/** Keeps a name that another tool of the agent has, even if that tool is not offered in this turn. */
+/** Does not change a name that belongs to another tool of the agent, even if that tool is not offered in this turn. */
 function fullNameOf(name: string, { tools: sent, run }: ModelCallRequest, { tools, host }: AgentPool): string {
   const meant = tools.find(name)?.name ?? name;
   if (meant === name || !run.tools.some((offered) => offered.name === meant)) return name;

@@ -95,7 +95,7 @@ function relax(lookup: Readonly<Record<string, Schema | boolean>>): void {
   }
 }
 
-/** Servers in other languages use patterns that JavaScript does not have. Such a server checks its patterns itself. */
+/** A server in another language may use regular expressions that are invalid in JavaScript. It checks them itself. */
 function removeInvalidPatterns(node: Schema): void {
   if (typeof node.pattern === 'string' && !isPattern(node.pattern)) delete node.pattern;
   const names = Object.keys(node.patternProperties ?? {});

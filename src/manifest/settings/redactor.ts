@@ -96,7 +96,7 @@ export class Redactor {
     return copy;
   }
 
-  /** Joins the text parts of a message if a secret is split over them, because a reader may join them too. */
+  /** Joins the text parts of a message if a secret begins in one part and ends in a later one. A reader may join them too. */
   private joinSplit(parts: readonly unknown[]): readonly unknown[] {
     const texts = parts.filter(isTextPart);
     const joined = texts.map(({ text }) => text).join('');

@@ -19,7 +19,7 @@ export class RunState {
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
   response: LatestResponse | undefined = undefined;
-  /** True if the transcript takes no more messages from the run. */
+  /** True once the run is over. Hooks in the background then add none of its messages to the transcript. */
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;

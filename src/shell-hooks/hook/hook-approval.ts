@@ -22,7 +22,7 @@ export class HookApprovals {
     return !hook.isPattern || this.mayTest(hook);
   }
 
-  /** Returns true if the condition may be tested. Before its approval, the condition of a workspace hook counts as true. */
+  /** Returns true if the condition may be tested. Until a workspace hook is approved, its condition counts as met. */
   mayTest(hook: ShellHook): boolean {
     return hook.scope !== 'workspace' || this.decisions.has(hook);
   }

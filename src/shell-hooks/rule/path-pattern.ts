@@ -17,13 +17,13 @@ export function gitignore(pattern: string): ((path: string) => boolean) | undefi
   }
 }
 
-/** A state of the machine that reads a path. All possible states are followed at once, so the time is linear. */
+/** A state of the matcher. The matcher tracks all possible states at once and never backtracks, so its time is linear. */
 interface State {
   /** Returns true if the state takes the character. */
   readonly takes: (character: string) => boolean;
-  /** If true, the machine stays in the state after a character. Otherwise it goes to the next one. */
+  /** If true, the matcher stays in the state after a character. Otherwise it goes to the next one. */
   readonly stays?: boolean;
-  /** The distances to the states that the machine may enter without a character. */
+  /** Offsets from this state to the states that the matcher also enters, without reading a character. */
   readonly jumps?: readonly number[];
 }
 

@@ -35,7 +35,7 @@ export class Transcripts {
   private readonly written = new Map<string, Written>();
   private readonly writing = new Map<string, Promise<unknown>>();
   private readonly keys = new WeakMap<Message, string>();
-  /** By the content of a response, which is also that of its message. */
+  /** The key is the content of a response. The message of the response has the same object as its content. */
   private readonly origins = new WeakMap<object, MessageOrigin>();
   private hasFailed = false;
 
