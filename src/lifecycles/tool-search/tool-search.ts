@@ -4,6 +4,7 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ToolSpec } from '../../model/model.js';
 import { searchedRuns } from '../../tools/searched-runs.js';
+import { starTest } from '../../tools/star-pattern.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { nearestTool } from '../../tools/unknown-tool-names.js';
@@ -108,10 +109,9 @@ class ToolSearch {
     this.over = over;
     this.most = results;
     this.name = name;
-    const patterns = pinned.map(patternOf);
+    const patterns = pinned.map(starTest);
     const origins = pinnedServers.map((server) => `mcp:${server}`);
-    this.isPinned = (tool) =>
-      origins.includes(tool.origin ?? '') || patterns.some((pattern) => pattern.test(tool.name));
+    this.isPinned = (tool) => origins.includes(tool.origin ?? '') || patterns.some((fits) => fits(tool.name));
   }
 
   /** Returns the request with the search tool and the pinned and found tools, or the request itself. */
@@ -254,9 +254,4 @@ function sourcesOf(tools: readonly Tool[]): string {
 function shortText(tool: Tool | undefined): string {
   const text = tool?.description.replace(/\s+/g, ' ') ?? '';
   return text.length > DESCRIPTION_SHOWN ? `${text.slice(0, DESCRIPTION_SHOWN)}…` : text;
-}
-
-function patternOf(pattern: string): RegExp {
-  const parts = pattern.split(/\*+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
 }
