@@ -57,9 +57,12 @@ function answerQuestions(client: Client, sdk: McpSdk, options: ConnectionOptions
       return { action: 'cancel' };
     }
     open += 1;
-    const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
-    open -= 1;
-    return { action, ...(content && { content: { ...content } as Record<string, string> }) };
+    try {
+      const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
+      return { action, ...(content && { content: { ...content } as Record<string, string> }) };
+    } finally {
+      open -= 1;
+    }
   });
 }
 
