@@ -56,7 +56,8 @@ for (const [plugin, cases] of [guards, loops, contexts].flatMap((group) => Objec
     for (const difference of found) console.log(`    ${difference}`);
   }
 }
-rmSync(scratch, { recursive: true, force: true });
+// A hook in the background may still write to its home directory.
+rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
 for (const plugin of missing) console.log(`not in the folder: ${plugin}`);
 console.log(`${count.cases - count.different} of ${count.cases} cases of ${seen.size} plugins as expected`);
 process.exit(count.different === 0 && count.cases > 0 ? 0 : 1);
