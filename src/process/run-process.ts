@@ -48,7 +48,7 @@ export interface ProcessResult {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stdoutTruncated: boolean;
-  /** The last 64 KiB of standard output if it was truncated, or else an empty string. */
+  /** If standard output was truncated, its last 64 KiB. Otherwise an empty string. */
   readonly stdoutEnd: string;
   readonly stderr: string;
   readonly stderrTruncated: boolean;

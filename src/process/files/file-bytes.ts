@@ -27,7 +27,7 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR') return { problem: describeError(error), isAbsent: false };
     if (await isUnwritten(path)) return { problem: describeError(error), isAbsent: true };
-    const problem = code === 'ENOENT' ? 'the path leads through a link without a target' : describeError(error);
+    const problem = code === 'ENOENT' ? 'the path goes through a symbolic link without a target' : describeError(error);
     return { problem, isAbsent: false };
   }
 }

@@ -19,7 +19,7 @@ export class RunState {
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
   response: LatestResponse | undefined = undefined;
-  /** True once the run is over. Hooks in the background then add none of its messages to the transcript. */
+  /** True once the run is over. A hook that still runs in the background then adds no messages to the transcript. */
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private controller: AbortController | undefined = undefined;

@@ -76,8 +76,8 @@ export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly str
 }
 
 /**
- * Returns the output fields without effect, except those that repeat the input. Many hooks print their input to say that
- * they change nothing.
+ * Returns the names of the output fields that Keelson ignores. Leaves out fields that repeat the input, because many hooks
+ * print their input to say that they change nothing.
  */
 export function withoutEcho({ ignored = [], output }: HookReading, input = '{}'): readonly string[] {
   if (ignored.length === 0 || output === undefined) return ignored;
