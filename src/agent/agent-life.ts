@@ -3,6 +3,7 @@ import type { Clock } from '../internal/clock.js';
 import { Stop } from '../internal/stop.js';
 import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
+import { RunTimeoutError } from './run-result.js';
 
 /** Sources of an abort for a run that has not started. */
 interface WaitingRun {
@@ -82,4 +83,13 @@ export class AgentLife {
   private checkIdle(): void {
     if (this.runs + this.busy === 0) this.whenIdle?.();
   }
+}
+
+/** Starts the time of `timeouts.runMs`. The returned Stop stops at the limit, with a RunTimeoutError. */
+export function startLimit(runMs: number | undefined, clock: Clock): Stop | undefined {
+  if (runMs === undefined) return undefined;
+  const limit = new Stop();
+  const handle = clock.setTimeout(() => limit.stop(new RunTimeoutError(runMs)), runMs);
+  limit.whenReleased(() => clock.clearTimeout(handle));
+  return limit;
 }

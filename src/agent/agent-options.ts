@@ -123,7 +123,7 @@ export interface SessionOptions extends SessionDetails {
 export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 
 /** The part of a RunConfig that does not depend on lifecycles, with defaults, and the session store. */
-export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'isPlain'> & {
+export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life'> & {
   readonly store: SessionStore;
 };
 
@@ -243,7 +243,7 @@ export function resolveRunConfig(
   const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;
-  const changed = {
+  return {
     ...config,
     ...(model && { model }),
     ...(tools && { catalog: catalogOf([tools as ToolSource<never>, ...lifecycleTools()], config) }),
@@ -252,17 +252,11 @@ export function resolveRunConfig(
     ...(timeouts && { timeouts: { ...config.timeouts, ...timeouts } }),
     ...(output && { output: resolveOutput(output) }),
   };
-  return { ...changed, isPlain: isPlain(changed) };
 }
 
 function catalogOf(sources: readonly ToolSource<never>[], { logger }: RunConfig): ToolCatalog {
   assertDistinct(sources.flatMap(toolsOf));
   return new ToolCatalog(sources, logger);
-}
-
-/** True if the configuration has no `wrapModelCall` hook and no time limit for model calls. */
-export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts'>): boolean {
-  return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
 /** Checks the options of a session and returns its store. */

@@ -2,7 +2,6 @@ import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import { RUN } from '../lifecycle/hook-run/hook-run.js';
 import { RunError } from '../model/run-error.js';
-import { addUsage } from '../model/usage.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
@@ -60,7 +59,7 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
 }
 
 function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
-  if (run instanceof RunView && !run[RUN].end.over) addUsage(run[RUN].usage, usage);
+  if (run instanceof RunView) run[RUN].spend(usage);
 }
 
 function defaultPrompt(input: unknown): string {

@@ -3,14 +3,8 @@ import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { UserMessage } from '../model/message.js';
-import { AgentLife } from './agent-life.js';
-import {
-  type AgentDefaults,
-  type AgentOptions,
-  type AnyRunOptions,
-  isPlain,
-  resolveRunConfig,
-} from './agent-options.js';
+import { AgentLife, startLimit } from './agent-life.js';
+import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
 import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
@@ -18,7 +12,6 @@ import { LoaderRunner } from './loader-runner.js';
 import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
 import type { RunConfig } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
-import { startLimit } from './run/time-limit.js';
 import type { RunResult } from './run-result.js';
 import { AgentSessions } from './sessions.js';
 
@@ -121,7 +114,7 @@ export class Engine {
   private configure(): RunConfig {
     const { registry, hub, life, defaults } = this;
     const { chain, catalog } = registry;
-    return { ...defaults, chain, catalog, hub, life, isPlain: isPlain({ chain, timeouts: defaults.timeouts }) };
+    return { ...defaults, chain, catalog, hub, life };
   }
 
   private configOf(options: AnyRunOptions): RunConfig {

@@ -5,8 +5,8 @@ import { type RegisteredLifecycle, registerLifecycle } from '../lifecycle/regist
 import type { ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
-import { callModelStep } from './run/calls/model-call.js';
-import { callTool } from './run/calls/tool-call.js';
+import { callModel } from './run/turn/model-call.js';
+import { callTool } from './run/turn/tool-call.js';
 
 /** The lifecycles of an agent, and the hook chain and tool catalog that are compiled when the list changes. */
 export class LifecycleRegistry {
@@ -88,7 +88,7 @@ export class LifecycleRegistry {
   }
 
   private compile(): Chain {
-    return compileChain(this.registered, { callModel: callModelStep, callTool });
+    return compileChain(this.registered, { callModel, callTool });
   }
 
   private collect(): ToolCatalog {

@@ -1,6 +1,6 @@
 import type { AgentOptions } from '../agent/agent-options.js';
-import { callKey } from '../agent/run/calls/tool-call.js';
 import type { Run } from '../agent/run/run.js';
+import { callKey } from '../agent/run/turn/tool-call.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
@@ -135,7 +135,7 @@ class DurableRuns implements DurableLifecycle {
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
     const { run, calls } = this.known(call.run as RunContext);
-    const key = callKey(run.context, run.turn, call.id);
+    const key = callKey(run.context, run.context.turn, call.id);
     const nth = (calls.get(key) ?? 0) + 1;
     calls.set(key, nth);
     return toolStep(this.steps, { run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });

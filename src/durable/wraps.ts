@@ -1,7 +1,7 @@
 import type { Run } from '../agent/run/run.js';
 import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
-import { report } from '../lifecycle/hook-run/hook-run.js';
+import { isAside, report } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { ModelResponse } from '../model/model.js';
 import { type RetryDelays, retryDelayMs } from '../model/retry-delay.js';
@@ -36,7 +36,7 @@ export async function modelStep(
     };
     try {
       const response = await steps.perform({ name: `model ${number}${again}`, key, kind: 'model', run }, call);
-      if (isReplay) markAsShown(run, response);
+      if (isReplay && !isAside(request)) run.turn?.skipShown(response);
       return response;
     } catch (error) {
       const delayMs =
@@ -48,14 +48,6 @@ export async function modelStep(
       await steps.perform(wait, () => elapsed(run, delayMs));
     }
   }
-}
-
-/** Marks the text of a stored response as already streamed, so that the run does not emit it again. */
-function markAsShown(run: Run, response: ModelResponse): void {
-  if (run.step === undefined) return;
-  run.attempt += 1;
-  run.streamed = run.attempt;
-  run.step.keep(run.attempt, response);
 }
 
 /** Makes a tool call a step. A suspension of an inner hook is stored too. */
@@ -70,8 +62,7 @@ export async function toolStep(
   );
   if (outcome.suspended === undefined) return outcome.result;
   const { reason, by, point } = outcome.suspended;
-  run.suspended ??= new Map();
-  run.suspended.set(id, { action: { type: 'suspend', reason, by }, by, point });
+  run.end.calls?.suspend(id, { action: { type: 'suspend', reason, by }, by, point });
   throw run.end.own(new CallSuspendedError(reason));
 }
 
@@ -84,7 +75,7 @@ async function outcomeOf(run: Run, id: string, next: ToolInvoke): Promise<ToolOu
   try {
     return { result: await next() };
   } catch (error) {
-    const verdict = run.suspended?.get(id);
+    const verdict = run.end.calls?.suspended.get(id);
     if (verdict?.action.type !== 'suspend') throw error;
     return { suspended: { reason: verdict.action.reason, by: verdict.by, point: verdict.point } };
   }

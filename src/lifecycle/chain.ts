@@ -26,8 +26,6 @@ export interface Chain {
   readonly beforeModel: Waterfall<readonly Message[]> | undefined;
   readonly beforeToolSelection: Waterfall<readonly Tool[]> | undefined;
   readonly wrapModelCall: Step<ModelCallRequest, ModelResponse> | undefined;
-  /** The model call with the `wrapModelCall` hooks, if there are any. */
-  readonly modelCall: Step<ModelCallRequest, ModelResponse>;
   readonly afterModel: Waterfall<ModelResponse> | undefined;
   readonly wrapToolCall: Step<ToolCallRequest, ToolResult> | undefined;
   readonly afterAgent: Waterfall<string> | undefined;
@@ -61,14 +59,12 @@ export function compileChain(registered: readonly RegisteredLifecycle[], cores: 
     const found = implementersOf(point.name);
     return found && compose(point, found, core);
   };
-  const wrapModelCall = nest(wrapModelCallPoint, cores.callModel);
   return {
     entries,
     beforeAgent: thread(beforeAgentPoint),
     beforeModel: thread(beforeModelPoint),
     beforeToolSelection: thread(beforeToolSelectionPoint),
-    wrapModelCall,
-    modelCall: wrapModelCall ?? cores.callModel,
+    wrapModelCall: nest(wrapModelCallPoint, cores.callModel),
     afterModel: thread(afterModelPoint),
     wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
     afterAgent: thread(afterAgentPoint),

@@ -1,7 +1,7 @@
 import { describeError, HookResultInvalidError, KeelsonError } from '../errors.js';
-import { checkResponse } from '../model/check-response.js';
 import { hasSameSignal, keepSignal } from '../model/lazy-signal.js';
 import type { ModelResponse } from '../model/model.js';
+import { wholeResponse } from '../model/whole-response.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { WrapPoint } from './compose.js';
@@ -23,8 +23,8 @@ export class CallSuspendedError extends KeelsonError {
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
-  accept(value) {
-    if (!isAction(value)) return checkResponse(value as ModelResponse);
+  accept(value, _site, { given }) {
+    if (!isAction(value)) return wholeResponse(value as ModelResponse, given);
     throw new HookResultInvalidError(
       'wrapModelCall must return a model response; `request.run.end()` takes an action',
       value,
@@ -56,9 +56,9 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     return lifecycle.wrapToolCall?.((named.approved ? asApproved(named) : named) as never, next as never);
   },
   callOf: ({ id, name }) => ({ id, name }),
-  accept(value, site, { id }) {
+  accept(value, site, { request }) {
     if (isToolResult(value)) return wholeResult(value);
-    if (isSuspension(value)) throw suspend(site, id, value);
+    if (isAction(value) && value.type === 'suspend') throw suspend(site, request.id, value as SuspendAction);
     throw new HookResultInvalidError(
       'wrapToolCall must return a tool result with `content`, or HookAction.suspend()',
       value,
@@ -74,7 +74,7 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // The call stays suspended even if an outer hook caught the error and returned a result.
-    if (run.suspended?.has(id)) return;
+    if (run.end.calls?.suspended.has(id)) return;
     const decision = { by: entry.name, point, call, after: result.content };
     if (given !== undefined) run.record({ ...decision, type: 'modify', before: given.content });
     else run.record({ ...decision, type: result.isError ? 'block' : 'respond' });
@@ -114,10 +114,6 @@ function isAction(value: unknown): value is { readonly type: string } {
   return typeof (value as { type?: unknown } | null | undefined)?.type === 'string';
 }
 
-function isSuspension(value: unknown): value is SuspendAction {
-  return isAction(value) && value.type === 'suspend';
-}
-
 /** Suspends the tool call of a hook. Returns the error to throw. */
 export function suspend(
   { entry, point, run, call }: Omit<HookSite, 'entry'> & { readonly entry: { readonly name: string } },
@@ -125,8 +121,7 @@ export function suspend(
   action: SuspendAction,
 ): Error {
   const by = action.by ?? entry.name;
-  run.suspended ??= new Map();
-  run.suspended.set(id, { action, by, point });
+  run.end.calls?.suspend(id, { action, by, point });
   run.record({ type: 'suspend', by, point, reason: action.reason, call });
   return run.end.own(new CallSuspendedError(action.reason));
 }

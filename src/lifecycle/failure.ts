@@ -14,12 +14,10 @@ export function takeFailure({ entry, point, run, call }: HookSite, error: unknow
   if (entry.onFailure === 'throw') throw run.end.own(failure);
   const blocks = entry.onFailure === 'block';
   const reason = describeError(error);
-  run.record({ type: blocks ? 'block' : 'pass', by: entry.name, point, reason, ...(call && { call }) });
+  run.record({ type: blocks ? 'block' : 'pass', by: entry.name, point, reason, call });
   run.context.logger.error(failure.message, error);
   // The run already has its answer, so no later step would read `run.end.verdict`.
   if (blocks && point === 'afterAgent') throw run.end.own(new RejectedError(reason, entry.name, point));
-  if (blocks && point !== 'wrapToolCall') {
-    run.end.verdict ??= { action: { type: 'reject', reason }, by: entry.name, point };
-  }
+  if (blocks && point !== 'wrapToolCall') run.end.decide({ action: { type: 'reject', reason }, by: entry.name, point });
   return blocks;
 }

@@ -1,8 +1,8 @@
 import { MessageInvalidError } from '../errors.js';
 import { checkMessages } from '../model/check-messages.js';
-import { checkResponse } from '../model/check-response.js';
 import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
+import { wholeResponse } from '../model/whole-response.js';
 import type { Tool } from '../tools/tool.js';
 import { assertDistinct, isTool } from '../tools/tool-set.js';
 import type { WaterfallPoint } from './waterfall.js';
@@ -72,7 +72,8 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
     if (copy !== undefined) {
       if (isSameResponse(response, copy)) return copy;
       try {
-        checkResponse(response);
+        const { usage, finishReason } = wholeResponse(response, copy);
+        Object.assign(response, { usage, finishReason });
       } catch (error) {
         Object.assign(response, copy);
         throw error;

@@ -1,7 +1,8 @@
 import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
-import { checkResponse } from '../model/check-response.js';
+import type { ModelResponse } from '../model/model.js';
+import { wholeResponse } from '../model/whole-response.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
 import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
@@ -37,76 +38,65 @@ export interface Waterfall<T> {
 
 /**
  * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Stops early if a
- * hook ends the run; `run.end.verdict` is set then. If a hook returns a promise or throws, returns a PendingWaterfall, whose
- * `finish` calls the remaining hooks.
+ * hook ends the run; `run.end.verdict` is set then. Returns a promise only if a hook has returned one.
  */
-export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | PendingWaterfall<T> {
-  const { point, entries } = waterfall;
-  let current = value;
-  let copy: T | undefined;
-  for (let index = 0; index < entries.length; index++) {
-    const entry = entries[index] as RegisteredLifecycle;
-    if (!enter(point.name, entry, run)) continue;
-    const value = current;
-    if (copy === undefined) copy = point.guard?.(value, copy);
-    try {
-      const result = point.call(entry, value, run);
-      if (isPromise(result)) return new PendingWaterfall(waterfall, run, { index, value, copy, result });
-      if (copy !== undefined) copy = point.guard?.(value, copy);
-      if (result !== undefined) current = takeResult({ entry, point: point.name, run }, point, { value, result });
-      if (current !== value) copy = undefined;
-    } catch (error) {
-      return new PendingWaterfall(waterfall, run, { index, value, copy, result: Promise.reject(error) });
-    }
-    if (leave(point.name, entry, run)) return current;
-  }
-  return current;
+export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): Awaitable<T> {
+  return new WaterfallCall(waterfall, value, run).run();
 }
 
-/** The state of a waterfall when a hook has returned `result`. */
-interface WaterfallState<T> {
-  readonly index: number;
-  readonly value: T;
-  readonly copy: T | undefined;
-  readonly result: unknown;
-}
-
-/**
- * The state of a waterfall that stopped at a hook that returned a promise or threw. It is one object, because V8 saves each
- * variable at an `await`.
- */
-export class PendingWaterfall<T> {
+class WaterfallCall<T> {
   private readonly waterfall: Waterfall<T>;
-  private readonly run: HookRun;
-  private index: number;
+  private readonly hookRun: HookRun;
   private value: T;
-  private copy: T | undefined;
-  private readonly result: unknown;
+  private index = -1;
+  /** The copy of the value from before the hook, for `guard`. */
+  private copy: T | undefined = undefined;
 
-  constructor(waterfall: Waterfall<T>, run: HookRun, { index, value, copy, result }: WaterfallState<T>) {
+  constructor(waterfall: Waterfall<T>, value: T, run: HookRun) {
     this.waterfall = waterfall;
-    this.run = run;
-    this.index = index;
     this.value = value;
-    this.copy = copy;
-    this.result = result;
+    this.hookRun = run;
   }
 
-  /** Awaits the hook and calls the hooks after it. Returns the last value. */
-  async finish(): Promise<T> {
-    for (let isCalled = true; ; isCalled = false) {
+  run(): Awaitable<T> {
+    const pending = this.callNext();
+    return pending === undefined ? this.value : this.finish(pending);
+  }
+
+  /** Calls hooks until one returns a promise, and returns this promise. Returns undefined when no hook is left. */
+  private callNext(): PromiseLike<unknown> | undefined {
+    const { point, entries } = this.waterfall;
+    while (++this.index < entries.length) {
+      if (!this.enter()) continue;
+      this.copy ??= point.guard?.(this.value, undefined);
       try {
-        const result = isCalled ? this.result : this.point.call(this.entry, this.value, this.run);
-        this.take(isPromise(result) ? await this.bound(result) : result);
+        const result = point.call(this.entry, this.value, this.hookRun);
+        if (isPromise(result)) return result;
+        this.take(result);
       } catch (error) {
-        if (this.fail(error)) return this.value;
+        if (this.fail(error)) return undefined;
       }
-      if (leave(this.point.name, this.entry, this.run) || !this.next()) return this.value;
+      if (this.leave()) return undefined;
     }
+    return undefined;
   }
 
-  private get point(): WaterfallPoint<T> {
-    return this.waterfall.point;
+  private async finish(first: PromiseLike<unknown>): Promise<T> {
+    let pending: PromiseLike<unknown> | undefined = first;
+    while (pending !== undefined) {
+      try {
+        const result = await this.bound(pending);
+        this.hookRun.end.throwIfAborted();
+        // From here the hook is no longer pending. If its result is invalid, `onError` is not called for it.
+        this.hookRun.pairing.awaited();
+        this.take(result);
+      } catch (error) {
+        if (this.fail(error)) break;
+      }
+      if (this.leave()) break;
+      pending = this.callNext();
+    }
+    return this.value;
   }
 
   private get entry(): RegisteredLifecycle {
@@ -114,25 +104,33 @@ export class PendingWaterfall<T> {
   }
 
   private get site(): HookSite {
-    return { entry: this.entry, point: this.point.name, run: this.run };
+    return { entry: this.entry, point: this.waterfall.point.name, run: this.hookRun };
+  }
+
+  /** Returns true if the hook is to be called. */
+  private enter(): boolean {
+    const { entry, hookRun } = this;
+    if (entry.status.inert) return false;
+    const { name } = this.waterfall.point;
+    if (name === 'beforeAgent') hookRun.pairing.reach(entry);
+    return name !== 'afterAgent' || hookRun.pairing.leave(entry);
   }
 
   /** Ends the wait for the hook at the lifecycle's `timeoutMs` or when the run is aborted. */
   private bound(result: PromiseLike<unknown>): Awaitable<unknown> {
-    const { run, entry, point } = this;
+    const { hookRun, entry } = this;
+    const { name } = this.waterfall.point;
     const promise = Promise.resolve(result);
-    if (point.name === 'beforeAgent') run.end.entering = { entry, done: promise };
-    if (entry.timeoutMs === undefined) return run.end.race(promise);
-    const late = new TimeoutExceededError(`${point.name} of "${entry.name}"`, entry.timeoutMs);
-    const timed = withinTime(promise, late, run.context.clock);
-    return run.end.race(timed, timed.clear);
+    if (name === 'beforeAgent') hookRun.pairing.await(entry, promise);
+    if (entry.timeoutMs === undefined) return hookRun.end.race(promise);
+    const late = new TimeoutExceededError(`${name} of "${entry.name}"`, entry.timeoutMs);
+    const timed = withinTime(promise, late, hookRun.context.clock);
+    return hookRun.end.race(timed, timed.clear);
   }
 
   private take(result: unknown): void {
-    const { run, value, point } = this;
-    run.end.throwIfAborted();
-    // From here the hook is no longer pending. If its result is invalid, it has failed, and `onError` is not called for it.
-    if (point.name === 'beforeAgent') run.end.entering = undefined;
+    const { value } = this;
+    const { point } = this.waterfall;
     if (this.copy !== undefined) this.copy = point.guard?.(value, this.copy);
     if (result !== undefined) this.value = takeResult(this.site, point, { value, result });
     if (this.value !== value) this.copy = undefined;
@@ -142,45 +140,20 @@ export class PendingWaterfall<T> {
   private fail(error: unknown): boolean {
     const { value, copy } = this;
     try {
-      if (copy !== undefined) this.copy = this.point.guard?.(value, copy);
+      if (copy !== undefined) this.copy = this.waterfall.point.guard?.(value, copy);
     } catch {
       // The guard has undone the damage, so the copy is still right.
     }
     return takeFailure(this.site, error);
   }
 
-  /** Moves on to the next hook. Returns false if no hook is left. */
-  private next(): boolean {
-    const { run, value, point } = this;
-    while (++this.index < this.waterfall.entries.length) {
-      if (!enter(point.name, this.entry, run)) continue;
-      if (this.copy === undefined) this.copy = point.guard?.(value, this.copy);
-      return true;
-    }
-    return false;
+  /** Returns true if the hook that just returned ended the run. */
+  private leave(): boolean {
+    const { name } = this.waterfall.point;
+    if (name === 'afterAgent') return false;
+    if (name === 'beforeAgent') this.hookRun.pairing.enter(this.entry);
+    return this.hookRun.end.verdict !== undefined;
   }
-}
-
-// `run.end.entered` and `run.end.exited` are positions in the chain.
-/** Returns true if the hook is to be called. */
-function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
-  if (entry.status.inert) return false;
-  if (point === 'beforeAgent') run.end.entered = entry.index;
-  else if (point === 'afterAgent') {
-    if (entry.index >= run.end.entered) return false;
-    run.end.exited = entry.index + 1;
-  }
-  return true;
-}
-
-/** Returns true if the hook that just returned ended the run. */
-function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
-  if (point === 'afterAgent') return false;
-  if (point === 'beforeAgent') {
-    run.end.entered = entry.index + 1;
-    run.end.entering = undefined;
-  }
-  return run.end.verdict !== undefined;
 }
 
 interface Returned<T> {
@@ -200,7 +173,7 @@ function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, { value, result
     throw new HookResultInvalidError(point.expected, result);
   }
   if (action.type === 'modify') {
-    const response = checkResponse(action.response) as T;
+    const response = wholeResponse(action.response, value as ModelResponse) as T;
     recordChange(site, point, [value, response]);
     return response;
   }
@@ -221,8 +194,6 @@ function recordChange<T>({ entry, run }: HookSite, point: WaterfallPoint<T>, [be
 
 function endRun({ entry, point, run }: HookSite, action: EndAction): void {
   const reason = wordsOf(action);
-  if (run.end.verdict !== undefined) return;
   const by = action.by ?? entry.name;
-  run.end.verdict = { action, by, point };
-  run.record({ type: action.type, by, point, reason });
+  if (run.end.decide({ action, by, point })) run.record({ type: action.type, by, point, reason });
 }

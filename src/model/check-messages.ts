@@ -1,6 +1,6 @@
 import { MessageInvalidError } from '../errors.js';
-import { problemOfPart } from './check-response.js';
 import { isContent, type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
+import { problemOfPart } from './whole-response.js';
 
 /** The last tool calls of a conversation, of which at least one has no result. */
 export interface OpenCalls {

@@ -1,5 +1,5 @@
 import type { Message } from '../../model/message.js';
-import type { DecidedAnswer, ResumedCalls } from './resume/continuation.js';
+import type { Continuation, DecidedAnswer, ResumedCalls } from './resume/continuation.js';
 
 /** The messages of one run. */
 export class Conversation {
@@ -13,6 +13,8 @@ export class Conversation {
   resuming: ResumedCalls | undefined = undefined;
   /** The decision on the suspended answer of the last turn. */
   deciding: DecidedAnswer | undefined = undefined;
+  /** The number of added messages that were passed to the session for a save. */
+  saved = 0;
   /** Messages from hooks and tools, added to the conversation after the results of the turn. */
   private queue: Message[] | undefined = undefined;
   private readonly instructions: string | undefined;
@@ -22,10 +24,29 @@ export class Conversation {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
+  /** Takes over the messages that the run continues from. */
+  continueFrom({ history, resumed, answer }: Continuation): void {
+    this.replace(history);
+    this.resuming = resumed;
+    this.deciding = answer;
+  }
+
+  /** True for a run that continues a suspended run, until the decisions are applied. */
+  get isResumed(): boolean {
+    return this.resuming !== undefined || this.deciding !== undefined;
+  }
+
+  /** Marks the decisions of a resumed run as applied. */
+  closeResumed(): void {
+    this.resuming = undefined;
+    this.deciding = undefined;
+  }
+
   /** Appends a message of this run. */
   push(message: Message): void {
     this.added.push(message);
-    if (this.outgoing !== this.added) this.pushToCopies(message);
+    if (this.history !== this.added) this.history.push(message);
+    if (this.outgoing !== this.history) this.outgoing.push(message);
   }
 
   /** Replaces the working messages. `added` does not change. */
@@ -55,17 +76,11 @@ export class Conversation {
     return this.queue !== undefined;
   }
 
-  /** Appends the queued messages. Returns false if the queue is empty. */
-  flush(): boolean {
-    if (this.queue === undefined) return false;
+  /** Appends the queued messages. */
+  flush(): void {
+    if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);
     this.queue = undefined;
-    return true;
-  }
-
-  private pushToCopies(message: Message): void {
-    if (this.history !== this.added) this.history.push(message);
-    if (this.outgoing !== this.history) this.outgoing.push(message);
   }
 
   private withInstructions(): Message[] {

@@ -5,66 +5,67 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
-import { RunError, type RunErrorState } from '../../model/run-error.js';
+import { RunError } from '../../model/run-error.js';
 import { errorResult } from '../../tools/tool-result.js';
-import { modelFailure } from './calls/model-call.js';
-import { finaliseCalls, resultPartOf } from './calls/tool-calls.js';
-import { resumedCalls } from './calls/turn-calls.js';
+import { resumedCalls } from './resume/resume-run.js';
 import type { Run } from './run.js';
-import { announceTurnEnd } from './run-events.js';
+import { resultPartOf } from './turn/tool-calls.js';
 
 const ON_ERROR_MS = 5_000;
 /** The default reason of a failed run, so that its open calls get an error result. */
 const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, by: 'run', point: 'end' };
 
 /**
- * Ends a failed run: emits the missing `-end` events, calls `onError`, and attaches the messages and usage to the
- * error. `onError` is called for each lifecycle whose `beforeAgent` ran and whose `afterAgent` did not. Returns the
- * error to throw.
+ * Ends a failed run: closes its open calls, emits the missing `-end` events, calls `onError`, and attaches the messages and
+ * usage to the error. `onError` is called for each lifecycle that was entered and whose `afterAgent` was not called.
+ * Returns the error to throw.
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
-  const error = run.asking ? modelFailure(run, run.config.model.id, caught) : (run.end.abortError ?? caught);
-  run.asking = false;
-  run.step?.close();
-  run.end.verdict ??= FAILED;
-  const isStopped = run.end.abortError !== undefined && run.conversation.resuming === undefined;
-  if (run.conversation.resuming !== undefined) {
-    finaliseCalls(resumedCalls(run, run.conversation.resuming, undefined));
-  }
-  if (run.pending !== undefined) await closeSuspended(run);
-  // Keeps the messages that were added during the turn. Before the first turn, they would have no place.
-  if (isStopped && run.attached.keepsStopped) addShown(run);
-  if (run.turn > 0) run.conversation.flush();
-  if (isStopped && run.attached.keepsStopped) await saveStopped(run);
-  run.end.finish();
-  if (run.listeners.active) announceTurnEnd(run);
-  if (error instanceof RunError) error.attach(stateOf(run));
-  const handlers = run.config.chain.onError?.filter(({ index }) => index < run.end.entered && index >= run.end.exited);
-  const { entering } = run.end;
+  const { config, conversation, end, pairing, turn, listeners } = run;
+  const error = end.abortError ?? caught;
+  end.decide(FAILED);
+  await closeConversation(run);
+  end.finish();
+  turn?.events?.end();
+  const { added: messages, history } = conversation;
+  if (error instanceof RunError) error.attach({ messages, history, usage: { ...run.usage } });
   // A hook that is still running may open something later, which its `onError` has to close.
+  const { entering } = pairing;
   entering?.done.then(
     () => callHandler(run, entering.entry, error),
     () => {},
   );
   // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
-  if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  run.config.life.endRun();
-  if (run.listeners.active) {
-    run.listeners.emit({ type: 'run-error', runId: run.context.id, error });
-    run.listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
+  const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
+  await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
+  config.life.endRun();
+  if (listeners.active) {
+    listeners.emit({ type: 'run-error', runId: run.context.id, error });
+    listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
   return error;
 }
 
-/** Adds the text that an aborted model call had shown. Text of white space alone is refused by some providers. */
-function addShown({ conversation, shown }: Run): void {
-  if (shown === undefined || shown.text.trim() === '') return;
-  conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown.text }], stopped: true });
+/** Gives each open call a result, adds the messages of the turn that failed, and saves them in the session. */
+async function closeConversation(run: Run): Promise<void> {
+  const { conversation, end, attached, turn } = run;
+  const { resuming } = conversation;
+  if (resuming !== undefined) resumedCalls(run, resuming, undefined).finish();
+  if (run.pending !== undefined) await closeSuspended(run);
+  const keeps = end.abortError !== undefined && resuming === undefined && attached.keepsStopped;
+  // Text of white space alone is refused by some providers.
+  const shown = turn?.events?.shownText ?? '';
+  if (keeps && shown.trim() !== '') {
+    conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
+  }
+  // Before the first turn, the messages that were added would have no place.
+  if (run.context.turn > 0) conversation.flush();
+  if (keeps) await saveStopped(run);
 }
 
 /** Saves the messages of an aborted run that no turn has saved. Without such messages, waits for nothing. */
 async function saveStopped(run: Run): Promise<void> {
-  if (run.conversation.added.length <= run.saved) return;
+  if (run.conversation.added.length <= run.conversation.saved) return;
   const late = new TimeoutExceededError('saving of an aborted run', ON_ERROR_MS);
   await attempt(run, late, () => run.attached.onTurn?.(run));
 }
@@ -91,11 +92,6 @@ function closePending(run: Run): void {
   for (const list of new Set([added, history, outgoing])) {
     list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });
   }
-}
-
-/** Returns the messages and the usage for the error. */
-function stateOf({ conversation, usage }: Run): RunErrorState {
-  return { messages: conversation.added, history: conversation.history, usage: { ...usage } };
 }
 
 async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown): Promise<void> {

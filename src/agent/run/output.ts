@@ -12,7 +12,6 @@ import {
 import { OutputInvalidError } from '../run-result.js';
 import type { Run } from './run.js';
 import type { OutputCheck } from './run-config.js';
-import { saveRun } from './turn.js';
 
 /**
  * The schema of an answer: a Standard Schema, a plain JSON Schema, or both. Pass both if the library of the Standard
@@ -61,11 +60,11 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   if (checked.issues === undefined) return checked.value;
   const described = describeIssues(checked.issues);
   const isFinal = end.verdict !== undefined || run.response?.finishReason === 'content-filter';
-  if (isFinal || run.repaired || run.turn >= maxTurns) {
+  if (isFinal || run.repaired || run.context.turn >= maxTurns) {
     throw end.own(new OutputInvalidError(answer, checked.issues, describeIssues(checked.issues.map(withoutAnswer))));
   }
   run.repaired = true;
-  end.answer = undefined;
+  run.answer = undefined;
   conversation.flush();
   const content = `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`;
   conversation.push({ role: 'user', content });
@@ -80,26 +79,27 @@ function withoutAnswer({ message, path }: StandardIssue): StandardIssue {
 }
 
 /** Checks the answer against the output schema. Discards the answer if another turn has to follow. */
-export function weighAnswer(run: Run): PromiseLike<void> | undefined {
-  if (run.end.answer === undefined || run.pending !== undefined) return undefined;
-  return run.config.output === undefined ? weighAdditions(run) : weighValue(run, run.end.answer);
+export function reviewAnswer(run: Run): PromiseLike<void> | undefined {
+  if (run.answer === undefined || run.pending !== undefined) return undefined;
+  if (run.config.output !== undefined) return reviewOutput(run, run.answer);
+  return run.conversation.hasQueued ? answerAdditions(run) : undefined;
 }
 
-async function weighValue(run: Run, answer: string): Promise<void> {
+async function reviewOutput(run: Run, answer: string): Promise<void> {
   run.output = await checkOutput(run, answer);
-  if (run.end.answer !== undefined && run.conversation.hasQueued) await weighAdditions(run);
+  if (run.answer !== undefined && run.conversation.hasQueued) await answerAdditions(run);
 }
 
-/** Starts another turn if a message was added after the answer. After the last turn the message stays unanswered. */
-function weighAdditions(run: Run): PromiseLike<void> | undefined {
+/** Starts another turn, because a message was added after the answer. After the last turn the message stays unanswered. */
+function answerAdditions(run: Run): PromiseLike<void> | undefined {
   const { maxTurns, logger } = run.config;
   run.conversation.flush();
-  if (run.turn < maxTurns) {
-    run.end.answer = undefined;
+  if (run.context.turn < maxTurns) {
+    run.answer = undefined;
     return undefined;
   }
   logger.warn(`A message added after the last of ${maxTurns} turns stays in the history unanswered.`);
-  return saveRun(run);
+  return run.save();
 }
 
 async function checkText(output: OutputCheck, answer: string): Promise<StandardResult<unknown>> {

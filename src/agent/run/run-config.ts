@@ -2,7 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
 import type { Chain } from '../../lifecycle/chain.js';
-import type { Model, ModelRequest, ModelResponse, ModelSettings, ToolChoice } from '../../model/model.js';
+import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { ToolRun } from '../../tools/tool.js';
 import type { ToolCatalog } from '../../tools/tool-catalog.js';
@@ -65,8 +65,6 @@ export interface RunConfig {
   readonly clock: Clock;
   readonly hub: AgentListeners;
   readonly output: OutputCheck | undefined;
-  /** True if there is no `wrapModelCall` hook and no time limit for model calls. */
-  readonly isPlain: boolean;
   readonly life: AgentLife;
 }
 
@@ -81,10 +79,4 @@ export interface OutputCheck {
   /** The JSON Schema in the model request; undefined if the schema cannot be converted. */
   readonly request: ModelRequest['output'];
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
-}
-
-/** Handlers of the response and the error of a model call. Created once per run. */
-export interface ResponseHandlers {
-  readonly accept: (response: ModelResponse) => ModelResponse;
-  readonly refuse: (error: unknown) => never;
 }

@@ -1,98 +1,74 @@
-import { PendingWaterfall, runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { isPromise } from '../../internal/promise.js';
+import { runWaterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
-import type { ModelResponse } from '../../model/model.js';
 import type { RunResult } from '../run-result.js';
-import { asksAgain } from './calls/asks-again.js';
-import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
-import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
 import { complete, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
-import { weighAnswer } from './output.js';
-import { checkIntact, judgeResponse, keepResponse } from './response.js';
-import { decideAnswer } from './resume/decide-answer.js';
+import { reviewAnswer } from './output.js';
+import { resumeRun } from './resume/resume-run.js';
 import type { Run } from './run.js';
-import { announceRun, announceTurn } from './run-events.js';
-import { adoptMessages, askModel, finishTurn, selectTools, startTurn } from './turn.js';
-
-/** Larger than any number of lifecycles. An integer, because V8 handles it faster than Infinity. */
-const ALL = 2 ** 30;
+import { startTurn } from './turn/turn.js';
 
 /**
- * Executes a run, for `run` and `stream` alike. The loop awaits only promises of models, tools and hooks, so that a run
- * without hooks is as fast as a loop written by hand.
+ * Executes a run, for `run` and `stream` alike. A step returns a promise only if a model, a tool or a hook has returned one,
+ * and the loop awaits nothing else: a hook that nobody has registered costs no microtask.
  */
-export async function executeRun(run: Run, message: UserMessage | undefined): Promise<RunResult<unknown>> {
+export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
   run.config.life.runs += 1;
-  let isEntered = false;
-  for (;;) {
-    try {
-      let calls: TurnCalls | undefined;
-      if (!isEntered) {
-        isEntered = true;
-        const entering = enter(run, message);
-        const text = entering instanceof PendingWaterfall ? await entering.finish() : entering;
-        const beginning = begin(run, message, text);
-        if (beginning !== undefined) calls = await beginning;
+  try {
+    const entering = enter(run, input);
+    if (entering !== undefined) await entering;
+    while (!run.isOver) {
+      const turn = startTurn(run);
+      const preparing = turn.prepare();
+      if (preparing !== undefined) await preparing;
+      const response = run.end.verdict === undefined ? await turn.ask() : undefined;
+      if (response !== undefined) {
+        const judging = turn.judge(response);
+        turn.keep(isPromise(judging) ? await judging : judging);
+        const calling = turn.calls?.execute();
+        if (calling !== undefined) await calling;
+        turn.calls?.finish();
       }
-      while (calls !== undefined || !isOver(run)) {
-        if (calls === undefined) {
-          const passing = startTurn(run);
-          if (passing !== undefined) adoptMessages(run, await passing.finish());
-          const given = await askModel(run);
-          if (run.asking) {
-            const judging = judgeResponse(run, given as ModelResponse);
-            const isPending = judging instanceof PendingWaterfall;
-            calls = keepResponse(run, isPending ? checkIntact(run, await judging.finish(), 'afterModel') : judging);
-          }
-        }
-        if (calls !== undefined) {
-          const executing = executeCalls(calls);
-          if (executing !== undefined) {
-            try {
-              settleSingle(calls, await executing);
-            } catch (error) {
-              failSingle(calls, error);
-            }
-          }
-          finaliseCalls(calls);
-        }
-        const finishing = finishTurn(run, calls);
-        if (finishing !== undefined) await finishing;
-        calls = undefined;
-        const weighing = run.conversation.hasQueued || run.config.output !== undefined ? weighAnswer(run) : undefined;
-        if (weighing !== undefined) await weighing;
-      }
-      const concluding = conclude(run);
-      return complete(run, typeof concluding === 'string' ? concluding : await concluding);
-    } catch (error) {
-      if (!asksAgain(run, error)) throw await failRun(run, error);
+      const ending = turn.end();
+      if (ending !== undefined) await ending;
+      const reviewing = reviewAnswer(run);
+      if (reviewing !== undefined) await reviewing;
     }
+    const concluding = conclude(run);
+    return complete(run, isPromise(concluding) ? await concluding : concluding);
+  } catch (error) {
+    throw await failRun(run, error);
   }
 }
 
-/** Calls `beforeAgent`. Returns the text of the input, or undefined without such a hook. */
-function enter(run: Run, message: UserMessage | undefined): string | undefined | PendingWaterfall<string> {
-  if (run.listeners.active) announceRun(run, message);
-  const beforeAgent = run.config.chain.beforeAgent;
-  return beforeAgent === undefined ? undefined : passInput(run, message, beforeAgent);
-}
-
-function passInput(
-  run: Run,
-  message: UserMessage | undefined,
-  waterfall: Waterfall<string>,
-): string | PendingWaterfall<string> {
-  run.end.throwIfAborted();
-  const text = message === undefined ? '' : textOf(message);
-  const { entries } = waterfall;
+/** Calls `beforeAgent` with the text of the input, and begins the run with the text that the hooks return. */
+function enter(run: Run, input: UserMessage | undefined): PromiseLike<void> | undefined {
+  const { listeners, config, end, conversation, context } = run;
+  const text = input === undefined ? '' : textOf(input);
+  if (listeners.active) listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: text });
+  end.throwIfAborted();
+  const { beforeAgent } = config.chain;
+  if (beforeAgent === undefined) return begin(run, input);
   // A resumed run without a message has no text to change.
-  const takesNone = message === undefined && isResumed(run);
-  return runWaterfall(takesNone ? { point: noInputPoint, entries } : waterfall, text, run);
+  const takesNoText = input === undefined && conversation.isResumed;
+  const { entries } = beforeAgent;
+  const given = runWaterfall(takesNoText ? { point: noInputPoint, entries } : beforeAgent, text, run);
+  return isPromise(given)
+    ? given.then((later) => begin(run, withText(input, later)))
+    : begin(run, withText(input, given));
 }
 
-function isResumed({ conversation: { resuming, deciding } }: Run): boolean {
-  return resuming !== undefined || deciding !== undefined;
+/** Adds the user message. A resumed run executes its open calls first. */
+function begin(run: Run, message: UserMessage | undefined): PromiseLike<void> | undefined {
+  const { conversation, end, pairing } = run;
+  end.throwIfAborted();
+  if (end.verdict === undefined) pairing.enterAll();
+  if (conversation.isResumed) return resumeRun(run, message);
+  if (message !== undefined) conversation.push(message);
+  conversation.flush();
+  return undefined;
 }
 
 /** Replaces the text of a message. Images and files stay. */
@@ -101,35 +77,4 @@ function withText(message: UserMessage | undefined, text: string): UserMessage |
   if (message === undefined || typeof message.content === 'string') return { role: 'user', content: text };
   const others = message.content.filter((part) => part.type !== 'text');
   return { role: 'user', content: [{ type: 'text', text }, ...others] };
-}
-
-/** Adds the user message, with the text of the `beforeAgent` hooks. Returns the tool calls of a resumed run. */
-function begin(
-  run: Run,
-  input: UserMessage | undefined,
-  text: string | undefined,
-): Promise<TurnCalls | undefined> | undefined {
-  const { conversation } = run;
-  const message = text === undefined ? input : withText(input, text);
-  run.end.throwIfAborted();
-  if (run.end.verdict === undefined) run.end.entered = ALL;
-  if (conversation.resuming !== undefined) return resume(run, message);
-  if (conversation.deciding !== undefined) return decideAnswer(run, message);
-  if (message !== undefined) conversation.push(message);
-  if (conversation.hasQueued) conversation.flush();
-  return undefined;
-}
-
-/** Starts turn 0, which runs the open calls of a resumed run. The user message is added after their results. */
-async function resume(run: Run, message: UserMessage | undefined): Promise<TurnCalls> {
-  const resumed = run.conversation.resuming as NonNullable<typeof run.conversation.resuming>;
-  if (run.listeners.active) announceTurn(run);
-  if (run.end.verdict === undefined) await selectTools(run);
-  const { onResume } = run.attached;
-  if (onResume !== undefined && run.end.verdict === undefined) await run.end.race(onResume(run));
-  return resumedCalls(run, resumed, message);
-}
-
-function isOver({ end, pending }: Run): boolean {
-  return end.verdict !== undefined || end.answer !== undefined || pending !== undefined;
 }

@@ -5,22 +5,23 @@ import type { Logger } from '../../internal/logger.js';
 import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOfEarlyEnd } from '../../lifecycle/hook-action.js';
-import { ASIDE, type HookRun, RUN } from '../../lifecycle/hook-run/hook-run.js';
-import { RunEnd, type Verdict } from '../../lifecycle/hook-run/run-end.js';
+import { type HookRun, type HookTurn, RUN } from '../../lifecycle/hook-run/hook-run.js';
+import { Pairing } from '../../lifecycle/hook-run/pairing.js';
+import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import type { RunReport } from '../../lifecycle/hook-run/run-report.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
-import type { UsageSum } from '../../model/usage.js';
+import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
-import type { PendingAnswer, PendingCall } from '../run-result.js';
-import { ModelStep } from './calls/model-step.js';
+import type { SuspendedRun } from '../run-result.js';
 import { Conversation } from './conversation.js';
-import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
+import type { RunConfig, RunOrigin } from './run-config.js';
+import type { TurnEvents } from './turn/turn-events.js';
 
 /** The session and the stream of a run. */
 export interface Attached {
@@ -56,7 +57,35 @@ interface Resumption {
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
-/** The state of one run. Hooks and tools only see its `context`. */
+/** The current turn, as far as the rest of the run needs it. */
+export interface CurrentTurn extends HookTurn {
+  /** Counts from 1. A resumed run executes its open calls in turn 0. */
+  readonly number: number;
+  /** The tools of the turn, once they are selected. */
+  readonly tools: ToolSnapshot | undefined;
+  /** The events of the turn; undefined without a listener. */
+  readonly events: TurnEvents | undefined;
+  /** The number of model calls in this turn, retries by hooks included. */
+  readonly attempt: number;
+  /** Counts a model call. Returns its number. */
+  nextAttempt(): number;
+  /** The number of turns of the run that have asked the model. */
+  readonly modelCalls: number;
+  /** Counts a stored response whose text another process has shown. */
+  skipShown(response: ModelResponse): void;
+}
+
+/** What a durable engine sees of a run, and adds to it. */
+export interface RunEffects {
+  /** Returns the sum that counts the tokens of the code that is running. */
+  usageOver(total: UsageSum): UsageSum;
+  /** Returns false if the decision is not one of the run. */
+  decided(decision: Decision): boolean;
+  added(message: Message): void;
+  ended(action: RejectAction | RespondAction): void;
+}
+
+/** One run: its conversation, and its end. Hooks and tools only see its `context`. */
 export class Run implements HookRun {
   readonly config: RunConfig;
   readonly origin: RunOrigin;
@@ -64,44 +93,25 @@ export class Run implements HookRun {
   readonly listeners: RunListeners;
   readonly context: RunView;
   readonly end: RunEnd;
+  readonly pairing = new Pairing();
   readonly conversation: Conversation;
-  readonly usage: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  /** The number of the current turn. */
-  turn = 0;
-  /** The number of model calls of the run loop, without retries by hooks. */
-  asked = 0;
-  /** The number of model calls in this turn, including retries by hooks. */
-  attempt = 0;
-  /** The last attempt whose parts were emitted. */
-  streamed = 0;
-  /** True during a model call. An error then counts as a model error if it does not name its source. */
-  asking = false;
-  /** True if the last model call had no hook, listener, abort signal or time limit. The loop then validates the response. */
-  isPlain = false;
-  /** True between `turn-start` and `turn-end`. */
-  inTurn = false;
-  /** True between `model-start` and `model-end`. */
-  inModel = false;
-  step: ModelStep | undefined = undefined;
-  /** The text that the current model call has shown, in a run that keeps a stopped answer. */
-  shown: { readonly attempt: number; readonly text: string } | undefined = undefined;
-  /** The number of added messages that were passed to the session for a save. */
-  saved = 0;
-  handlers: ResponseHandlers | undefined = undefined;
-  /** The tools of this turn. */
-  tools: ToolSnapshot | undefined = undefined;
+  /** Undefined before the first turn. */
+  turn: CurrentTurn | undefined = undefined;
+  /** The final answer, once the model has given one. */
+  answer: string | undefined = undefined;
   /** The last response that a hook did not discard. */
   response: ModelResponse | undefined = undefined;
   /** The checked value of the answer, if the run has an output schema. */
   output: unknown = undefined;
+  /** The suspended tool calls, or the suspended answer. If set, the run ends as suspended. */
+  pending: SuspendedRun['pending'] | undefined = undefined;
   /** True after the model was asked once to correct its answer. */
   repaired = false;
-  /** True after a tool call was refused by the service, and the model was asked again. */
+  /** True after the service refused a tool call once. */
   refused = false;
-  /** The suspended tool calls. If set, the run ends as suspended. */
-  pending: readonly (PendingCall | PendingAnswer)[] | undefined = undefined;
-  suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
+  effects: RunEffects | undefined = undefined;
+  private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(config: RunConfig, origin: RunOrigin, attached: Attached) {
     this.config = config;
@@ -113,36 +123,43 @@ export class Run implements HookRun {
     this.context = new RunView(this);
   }
 
-  record(decision: Omit<Decision, 'turn'>): void {
-    if (this.end.over) return;
-    // Each caller passes a new object, and a copy takes as long as the rest of the hook.
-    const entry = decision as Mutable<Decision>;
-    entry.turn = this.turn;
-    if (this.decisions === NO_DECISIONS) this.decisions = [entry];
-    else (this.decisions as Decision[]).push(entry);
-    if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
+  /** The tokens so far. A sum that is changed in place. */
+  get usage(): UsageSum {
+    return this.effects === undefined ? this.total : this.effects.usageOver(this.total);
   }
 
-  async ask(model: Model, messages: readonly Message[]): Promise<ModelResponse> {
-    const step = new ModelStep(this, { model, messages, tools: [], run: this.context });
-    Object.assign(step.request, { [ASIDE]: true });
-    this.step = step;
-    try {
-      return await this.config.chain.modelCall(step.request, step);
-    } finally {
-      step.close();
-      if (this.step === step) this.step = undefined;
-    }
+  /** True if no further turn follows. */
+  get isOver(): boolean {
+    return this.end.verdict !== undefined || this.answer !== undefined || this.pending !== undefined;
+  }
+
+  /** Counts tokens. After the end of the run its result already has the sum. */
+  spend(usage: Usage): void {
+    if (!this.end.over) addUsage(this.usage, usage);
+  }
+
+  /** Saves the messages to the session. An abort ends the wait. Returns undefined without a session. */
+  save(): Promise<void> | undefined {
+    const { onTurn } = this.attached;
+    this.conversation.saved = this.conversation.added.length;
+    return onTurn && (this.end.race(onTurn(this)) as Promise<void>);
+  }
+
+  record(decision: Omit<Decision, 'turn'>): void {
+    if (this.end.over) return;
+    const entry = { ...decision, turn: this.context.turn };
+    if (this.effects?.decided(entry) === false) return;
+    if (this.decisions === NO_DECISIONS) this.decisions = [];
+    (this.decisions as Decision[]).push(entry);
+    if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
   }
 
   report(news: RunReport): boolean {
     if (this.end.over || !this.listeners.hears(news.type)) return false;
-    this.listeners.emit({ ...news, runId: this.context.id, turn: this.turn });
+    this.listeners.emit({ ...news, runId: this.context.id, turn: this.context.turn });
     return true;
   }
 }
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The run, as hooks and tools see it. The id, the signal and copies are created on first access. */
 export class RunView implements RunContext {
@@ -187,7 +204,7 @@ export class RunView implements RunContext {
   }
 
   get turn(): number {
-    return this[RUN].turn;
+    return this[RUN].turn?.number ?? 0;
   }
 
   get attempt(): number {
@@ -207,8 +224,8 @@ export class RunView implements RunContext {
   }
 
   get tools(): readonly Tool[] {
-    const { tools, config } = this[RUN];
-    return (tools ?? config.catalog.current()).tools;
+    const { turn, config } = this[RUN];
+    return (turn?.tools ?? config.catalog.current()).tools;
   }
 
   get logger(): Logger {
@@ -224,19 +241,20 @@ export class RunView implements RunContext {
   }
 
   add(message: Message): void {
-    const { end, conversation } = this[RUN];
+    const { end, conversation, effects } = this[RUN];
     if (end.closing) throw new RunEndedError('run.add');
     checkAddition(message);
     conversation.enqueue(message);
+    effects?.added(message);
   }
 
   end(action: RejectAction | RespondAction): void {
     const run = this[RUN];
     if (run.end.closing) throw new RunEndedError('run.end');
     const reason = wordsOfEarlyEnd(action);
-    if (run.end.verdict !== undefined) return;
+    run.effects?.ended(action);
     const by = action.by ?? 'run.end';
-    run.end.verdict = { action, by, point: 'end' };
+    if (!run.end.decide({ action, by, point: 'end' })) return;
     run.record({ type: action.type, by, point: 'end', reason });
     run.end.calls?.halt();
   }

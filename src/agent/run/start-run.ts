@@ -5,12 +5,12 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
+import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
 import { continueFrom } from './resume/continuation.js';
 import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
-import { startLimit } from './time-limit.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
@@ -22,15 +22,11 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   return executeRun(run, message);
 }
 
-function takeHistory({ conversation, attached }: Run, options: AnyRunOptions): void {
-  const { resume } = options;
-  // The option's type allows any role; `continueFrom` checks the messages.
-  const messages = options.messages as readonly Message[] | undefined;
+function takeHistory({ conversation, attached }: Run, { messages, resume }: AnyRunOptions): void {
   if (messages === undefined && resume === undefined) return;
-  const { history, resumed, answer } = continueFrom({ messages: messages ?? [], closed: attached.closed }, resume);
-  conversation.replace(history);
-  conversation.resuming = resumed;
-  conversation.deciding = answer;
+  // The option's type allows any role; `continueFrom` checks the messages.
+  const start = { messages: (messages ?? []) as readonly Message[], closed: attached.closed };
+  conversation.continueFrom(continueFrom(start, resume));
 }
 
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {

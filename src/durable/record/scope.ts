@@ -67,44 +67,26 @@ export const stepScope = new AsyncLocalStorage<StepScope>();
 
 /** Records the effects of steps on this run. Called once, before any step of the run. */
 export function recordEffects(run: Run, durableName: string): void {
-  const total = run.usage;
-  const { context, record } = run;
-  const { add, end } = context;
   const scopeOf = () => {
     const scope = stepScope.getStore();
     return scope?.run === run ? scope : undefined;
   };
-  // An accessor on the run would make each access to the run slower.
-  const owner = run as { usage: UsageSum };
-  owner.usage = usageOf(total, () => scopeOf()?.usageOver(total) ?? total);
-  run.end.stopper().whenReleased(() => {
-    owner.usage = total;
-  });
-  replaceMethod(run, 'record', (decision) => {
-    // A stored result is not a decision of the durable lifecycle.
-    if (decision.by === durableName && decision.point !== 'resume') return;
-    record.call(run, decision);
-    scopeOf()?.decisions.push(decision as Decision);
-  });
-  replaceMethod(context, 'add', (message) => {
-    add.call(context, message);
-    scopeOf()?.added.push(message);
-  });
-  replaceMethod(context, 'end', (action) => {
-    const scope = scopeOf();
-    if (scope !== undefined) scope.ended ??= action;
-    end.call(context, action);
-  });
-}
-
-/** Returns an object with the members of `current()`. */
-function usageOf(total: UsageSum, current: () => UsageSum): UsageSum {
-  return new Proxy(total, {
-    get: (_total, name) => Reflect.get(current(), name),
-    set: (_total, name, count) => Reflect.set(current(), name, count),
-    ownKeys: () => Reflect.ownKeys(current()),
-    getOwnPropertyDescriptor: (_total, name) => Reflect.getOwnPropertyDescriptor(current(), name),
-  });
+  run.effects = {
+    usageOver: (total) => scopeOf()?.usageOver(total) ?? total,
+    decided(decision) {
+      // A stored result is not a decision of the durable lifecycle.
+      if (decision.by === durableName && decision.point !== 'resume') return false;
+      scopeOf()?.decisions.push(decision);
+      return true;
+    },
+    added(message) {
+      scopeOf()?.added.push(message);
+    },
+    ended(action) {
+      const scope = scopeOf();
+      if (scope !== undefined) scope.ended ??= action;
+    },
+  };
 }
 
 /** Adds the usage of a step to its run. On a replay, also repeats what the step did to the run. */
@@ -121,10 +103,6 @@ export function applyEffects(run: Run, effects: Effects, isReplay: boolean): voi
 /** Returns the effects without the arguments of `run.add` and `run.end`, which JSON may not be able to hold. */
 export function withoutArguments(effects: Effects | undefined): Effects {
   return { usage: effects?.usage, decisions: effects?.decisions };
-}
-
-function replaceMethod<T extends object, Name extends keyof T>(owner: T, name: Name, method: T[Name]): void {
-  Object.defineProperty(owner, name, { value: method, configurable: true });
 }
 
 /** Returns a copy without values that JSON cannot hold. They only show a change to people. */

@@ -3,7 +3,8 @@ import type { Model, ModelResponse } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 import type { RunContext } from '../run-context.js';
-import type { RunEnd, Verdict } from './run-end.js';
+import type { Pairing } from './pairing.js';
+import type { RunEnd } from './run-end.js';
 import type { RunReport } from './run-report.js';
 
 /** The state of a run that the code that calls hooks reads and changes. */
@@ -11,19 +12,21 @@ export interface HookRun {
   /** Passed to every hook of the run. */
   readonly context: RunContext;
   readonly end: RunEnd;
+  readonly pairing: Pairing;
   /** `later` holds the messages that followed the open calls of a resumed run. */
   readonly conversation: { readonly resuming: { readonly later: readonly Message[] } | undefined };
-  /**
-   * The tool calls that hooks suspended, by id. The run ends as suspended once the other calls of the turn have
-   * results.
-   */
-  suspended: Map<string, Verdict> | undefined;
+  /** Undefined before the first turn. */
+  readonly turn: HookTurn | undefined;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
-  /** Calls `model` through the `wrapModelCall` hooks, outside of the turns. The usage of the run includes the call. */
-  ask(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
+}
+
+/** The current turn of a run. */
+export interface HookTurn {
+  /** Calls `model` through the `wrapModelCall` hooks, beside the call of the turn. The usage of the run includes the call. */
+  askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }
 
 /** One model or tool call with its hooks, from the start of the outermost hook until it settles. */
@@ -31,20 +34,8 @@ export interface CallScope {
   readonly run: HookRun;
   /** False once the outermost hook of a model call has settled. Then `next` rejects in hooks that are still running. */
   readonly open: boolean;
-  /** The number of hooks and `next` calls that are pending, without those whose promise the outermost hook has returned. */
+  /** The number of hooks and calls that are running. */
   busy: number;
-  /** The last result that the call or a hook returned and that was found valid. At first `NO_RESULT`. */
-  result: unknown;
-  /** The last promise of a hook whose rejection is handled even if no other hook awaits it. */
-  silent: Promise<unknown> | undefined;
-}
-
-/** Differs from every value that a hook can return. */
-export const NO_RESULT = Symbol();
-
-/** Returns the scope of a tool call. */
-export function scopeOf(run: HookRun): CallScope {
-  return { run, open: true, busy: 0, result: NO_RESULT, silent: undefined };
 }
 
 /** Key of the internal run inside a RunContext. */

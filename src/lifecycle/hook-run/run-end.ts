@@ -2,7 +2,6 @@ import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
-import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 import { RunAbortedError } from '../run-failure.js';
 
 /** An action that ends the run, with the name of the lifecycle and the hook point. */
@@ -29,6 +28,9 @@ export interface CallsInFlight {
   readonly reason: string;
   /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
   ran?: Set<string> | undefined;
+  /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
+  readonly suspended: ReadonlyMap<string, Verdict>;
+  suspend(id: string, verdict: Verdict): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */
@@ -37,18 +39,10 @@ export interface CallsInFlight {
   halt(): void;
 }
 
-/** How a run ends (final answer, action of a hook, or abort), and which lifecycles get `afterAgent` or `onError`. */
+/** How a run ends: by an action of a hook, or by an abort. */
 export class RunEnd {
   /** The first action that ends the run. The run loop stops at its next step. */
   verdict: Verdict | undefined = undefined;
-  /** The final answer, once the model has given one. */
-  answer: string | undefined = undefined;
-  /** The number of lifecycles, in chain order, whose `beforeAgent` has run or was skipped. */
-  entered = 0;
-  /** The `beforeAgent` hook whose promise has not settled. */
-  entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
-  /** The number of lifecycles, in chain order, whose `afterAgent` has run or was skipped. */
-  exited = 0;
   /** Set when `afterAgent` begins. From then on no message can be added to the run. */
   closing = false;
   /** Set when the run ends. From then on late hooks and models have no effect on the run. */
@@ -66,6 +60,13 @@ export class RunEnd {
     this.agentStop = agentStop;
   }
 
+  /** Ends the run with an action. Returns false if another action was first. */
+  decide(verdict: Verdict): boolean {
+    if (this.verdict !== undefined) return false;
+    this.verdict = verdict;
+    return true;
+  }
+
   /** The error of an aborted run; undefined while the run is not aborted. */
   get abortError(): Error | undefined {
     if (this.agentStop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(this.agentStop.reason));
@@ -80,7 +81,6 @@ export class RunEnd {
     this.calls?.halt();
   }
 
-  /** Kept short so that engines inline it: the run loop calls it often. */
   throwIfAborted(): void {
     if (this.agentStop.stopped || this.aborted !== undefined) throw this.abortError;
   }
@@ -97,6 +97,11 @@ export class RunEnd {
   /** Resolves like `value`, or rejects if the run is aborted first; `giveUp` is called on an abort. */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
     return this.stop === undefined ? value : this.stop.race(value, giveUp);
+  }
+
+  /** Ends the part of the run in which messages can be added. */
+  close(): void {
+    this.closing = true;
   }
 
   /** Marks the run as over and removes its abort listeners. */

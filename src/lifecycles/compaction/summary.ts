@@ -1,6 +1,6 @@
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { checkResponse } from '../../model/check-response.js';
+import { wholeResponse } from '../../model/whole-response.js';
 import { type AssistantPart, type Message, textOf } from '../../model/message.js';
 import type { Model } from '../../model/model.js';
 import { ResponseInvalidError } from '../../model/run-error.js';
@@ -56,9 +56,9 @@ async function summariseTranscript(model: Model, lines: string, run: RunContext)
     { role: 'system', content: PROMPT },
     { role: 'user', content: `<conversation>\n${transcript}\n</conversation>` },
   ];
-  const asked = hookRunOf(run)?.ask(model, request);
+  const asked = hookRunOf(run)?.turn?.askAside(model, request);
   const response = await (asked ?? model.generate({ messages: request, tools: [], signal: run.signal }));
-  const { content, finishReason } = checkResponse(response);
+  const { content, finishReason } = wholeResponse(response);
   // A summary that was cut off would lose the end of the conversation.
   if (finishReason === 'length' || finishReason === 'content-filter') {
     throw new ResponseInvalidError(`the summary was cut off (${finishReason})`, response);

@@ -1,7 +1,7 @@
 import { describeError } from '../../errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { checkMessages } from '../../model/check-messages.js';
-import { problemOfPart } from '../../model/check-response.js';
+import { problemOfPart } from '../../model/whole-response.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
 import { restored } from '../run/restored.js';

@@ -2,7 +2,7 @@ import { isObject, isTexts } from '../../internal/json.js';
 import { array, fullText, object, required, text } from '../../internal/options/rules.js';
 import { memberProblems, type OptionRule, type OptionRules, unknownName } from '../../internal/options/validate.js';
 import { checkMessages } from '../../model/check-messages.js';
-import { problemOfPart } from '../../model/check-response.js';
+import { problemOfPart } from '../../model/whole-response.js';
 import { type AssistantPart, isContent, type Message } from '../../model/message.js';
 import type { FinishReason, ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';

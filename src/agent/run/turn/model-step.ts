@@ -1,5 +1,5 @@
 import { Stop } from '../../../internal/stop.js';
-import { type CallScope, type HookRun, NO_RESULT } from '../../../lifecycle/hook-run/hook-run.js';
+import type { CallScope, HookRun } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../../lifecycle/run-context.js';
 import { hasSameSignal, LazyRequest, ownSignal, type RequestFields } from '../../../model/lazy-signal.js';
@@ -10,24 +10,23 @@ import type { ModelResponse } from '../../../model/model.js';
  * closed: `next` rejects in hooks that are still running, and their model calls are aborted.
  */
 export class ModelStep implements CallScope {
+  readonly run: HookRun;
   open = true;
   busy = 0;
   /** The request that the outermost hook gets. Reading its `signal` creates the signal. */
   readonly request: ModelCallRequest;
-  /** The responses of the model calls, by attempt. The events of the run need them. */
-  responses: ModelResponse[] | undefined = undefined;
-  result: unknown = NO_RESULT;
-  silent: Promise<unknown> | undefined = undefined;
-  readonly run: HookRun;
+  /** The responses by attempt. Text that one attempt has streamed is not taken for the text of another. */
+  readonly responses: ModelResponse[] = [];
   private stopper: Stop | undefined = undefined;
 
   constructor(run: HookRun, fields: RequestFields<RunContext>) {
     this.run = run;
     this.request = new LazyRequest(fields, this);
-    // Skipped if nothing can abort the run: defining the property costs about as much as two empty hooks.
+    // Skipped if nothing can abort the run: defining the property takes as long as two empty hooks.
     if (run.end.stop !== undefined) ownSignal(this.request);
   }
 
+  /** Stopped when the run is aborted, or when a hook left its model call behind. */
   get stop(): Stop {
     if (this.stopper === undefined) {
       this.stopper = new Stop();
@@ -40,12 +39,6 @@ export class ModelStep implements CallScope {
   /** True if a hook replaced the signal of the request, or removed it. */
   hasForeignSignal(request: ModelCallRequest): boolean {
     return request !== this.request && !hasSameSignal(request, this.request);
-  }
-
-  /** Records the response of an attempt, so that text that another attempt has streamed is not taken for its text. */
-  keep(attempt: number, response: ModelResponse): void {
-    this.responses ??= [];
-    this.responses[attempt] = response;
   }
 
   close(): void {

@@ -29,15 +29,8 @@ export function callTool(request: ToolCallRequest, scope: CallScope): Awaitable<
     return errorResult('The call was not run: no call with this id waits for a result.');
   }
   if (request.needsApproval) return decided(request, run);
-  const call = new ToolCall(run, request, end.calls);
-  const output = beginTool(call);
-  if (isPromise(output)) return finaliseLater(call, output, scope);
-  end.throwIfAborted();
-  return keep(scope, finalise(call, output));
-}
-
-function keep(scope: CallScope, result: ToolResult): ToolResult {
-  scope.result = result;
+  const result = runTool(new ToolCall(run, request, end.calls));
+  if (!isPromise(result)) end.throwIfAborted();
   return result;
 }
 
@@ -49,29 +42,35 @@ function decided({ approved, id, name }: ToolCallRequest, run: Run): ToolResult 
   throw suspend(site, id, HookAction.suspend(`"${name}" needs approval.`));
 }
 
+/** Runs the tool of a call. A failure becomes an error result. Only an abort rejects. */
+export function runTool(call: ToolCall): Awaitable<ToolResult> {
+  const output = begin(call);
+  if (!isPromise(output)) return finish(call, output);
+  return output.then(
+    (value) => finish(call, value),
+    (error) => finishFailed(call, error),
+  );
+}
+
 /** Finds the tool, checks the arguments and starts the tool. Never throws: a failure becomes an error result. */
-export function beginTool(call: ToolCall): unknown {
+function begin(call: ToolCall): unknown {
   const { loop, input } = call;
   try {
-    const tool = loop.tools?.find(input.name);
+    const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
     if (input.input === undefined && input.invalidInput !== undefined) return refusal(invalidJson(input));
     const checked = tool.check(input.input);
-    const output = isPromise(checked) ? executeLater(call, tool, checked) : execute(call, tool, checked);
+    // `Promise.resolve` guards against a foreign thenable that settles twice or throws.
+    const output = isPromise(checked)
+      ? Promise.resolve(checked).then((later) => execute(call, tool, later))
+      : execute(call, tool, checked);
     if (!isPromise(output)) return output;
     const timeoutMs = tool.timeoutMs ?? loop.config.timeouts.toolMs;
     if (timeoutMs !== undefined || loop.end.stop !== undefined) return inTime(call, output, timeoutMs);
-    // `Promise.resolve` guards against a thenable that settles twice or throws.
     return Promise.resolve(output);
   } catch (error) {
     return refusal(describeError(error));
   }
-}
-
-// A separate function, as `finaliseLater`: a closure in `beginTool` would allocate a context for every call.
-function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardResult<unknown>>): PromiseLike<unknown> {
-  // A foreign thenable may call back twice, and the tool must run once.
-  return Promise.resolve(checked).then((later) => execute(call, tool, later));
 }
 
 /** Runs the tool with the checked arguments. */
@@ -84,7 +83,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
 }
 
 /** Ends the call and converts the tool's output to a result. */
-export function finalise(call: ToolCall, output: unknown): ToolResult {
+function finish(call: ToolCall, output: unknown): ToolResult {
   call.settle();
   try {
     return toToolResult(output);
@@ -94,17 +93,10 @@ export function finalise(call: ToolCall, output: unknown): ToolResult {
 }
 
 /** Ends the call and converts the tool's error to a result. Throws the abort error if the run is aborted. */
-export function finaliseFailed(call: ToolCall, error: unknown): ToolResult {
+function finishFailed(call: ToolCall, error: unknown): ToolResult {
   call.settle();
   call.loop.end.throwIfAborted();
   return errorResult(call.calls.halted ? call.calls.reason : describeError(error));
-}
-
-function finaliseLater(call: ToolCall, output: PromiseLike<unknown>, scope: CallScope): PromiseLike<ToolResult> {
-  return output.then(
-    (value) => keep(scope, finalise(call, value)),
-    (error) => keep(scope, finaliseFailed(call, error)),
-  );
 }
 
 /** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */
@@ -158,7 +150,7 @@ export class ToolCall implements ToolContext {
     this.loop = loop;
     this.input = input;
     this.calls = calls;
-    this.turn = loop.turn;
+    this.turn = loop.context.turn;
   }
 
   get run(): ToolRun {

@@ -1,20 +1,37 @@
 import type { AssistantPart } from './message.js';
-import type { ModelResponse } from './model.js';
+import type { ModelResponse, Usage } from './model.js';
 import { ResponseInvalidError } from './run-error.js';
+import { addUsage, type UsageSum } from './usage.js';
 
 /**
- * Throws {@link ResponseInvalidError} if a value is not a response that the run can continue with.
- * Parts of unknown types are accepted: they stay in the message, and readers skip them.
+ * Checks a response, and fills its usage and its finish reason if they are missing: with those of `replaced`, the response
+ * that a hook has replaced, or with zero tokens and `other`. Throws {@link ResponseInvalidError} if the run cannot continue
+ * with the response. Parts of unknown types are accepted: they stay in the message, and readers skip them.
  */
-export function checkResponse(value: ModelResponse): ModelResponse {
+export function wholeResponse(value: ModelResponse, replaced?: ModelResponse): ModelResponse {
   const content = value?.content as readonly AssistantPart[] | undefined;
   if (!Array.isArray(content)) throw new ResponseInvalidError(problemOf(value), value);
-  // By index: an iterator would cost as much as the check.
-  for (let i = 0; i < content.length; i++) {
-    const problem = problemOfPart(content[i]);
+  for (const part of content) {
+    const problem = problemOfPart(part);
     if (problem !== undefined) throw new ResponseInvalidError(problem, value);
   }
-  return value;
+  if (isUsage(value.usage) && typeof value.finishReason === 'string') return value;
+  const usage = value.usage === undefined && replaced !== undefined ? replaced.usage : wholeUsage(value.usage);
+  return { ...value, usage, finishReason: value.finishReason ?? replaced?.finishReason ?? 'other' };
+}
+
+function isUsage(usage: Usage | undefined): boolean {
+  return (
+    typeof usage?.inputTokens === 'number' &&
+    typeof usage.outputTokens === 'number' &&
+    typeof usage.totalTokens === 'number'
+  );
+}
+
+function wholeUsage(usage: Usage | undefined): Usage {
+  const sum: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  addUsage(sum, usage);
+  return { ...usage, ...sum };
 }
 
 function problemOf(value: unknown): string {

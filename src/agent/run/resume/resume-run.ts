@@ -1,0 +1,98 @@
+import { deniedAnswer, deniedCall } from '../../../model/denial.js';
+import { type AssistantMessage, type Message, textOf, type UserMessage } from '../../../model/message.js';
+import type { ToolResult } from '../../../tools/tool.js';
+import { errorResult } from '../../../tools/tool-result.js';
+import { reviewAnswer } from '../output.js';
+import type { Run } from '../run.js';
+import { approvalText, ToolCalls } from '../turn/tool-calls.js';
+import { Turn } from '../turn/turn.js';
+import type { DecidedAnswer, ResumeDecision, ResumedCalls } from './continuation.js';
+
+/** Continues a suspended run: runs its open calls as decided, or applies the decision on its answer. */
+export async function resumeRun(run: Run, message: UserMessage | undefined): Promise<void> {
+  const { resuming, deciding } = run.conversation;
+  const turn = new Turn(run, 0);
+  run.turn = turn;
+  if (resuming !== undefined) await runOpenCalls(turn, resuming, message);
+  else if (deciding !== undefined) await decideAnswer(turn, deciding, message);
+}
+
+/** Runs the open calls as turn 0. The user message is added after their results. */
+async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMessage | undefined): Promise<void> {
+  const { run } = turn;
+  const { onResume } = run.attached;
+  turn.events?.start();
+  await turn.selectTools();
+  if (onResume !== undefined && run.end.verdict === undefined) await run.end.race(onResume(run));
+  turn.calls = resumedCalls(run, resumed, message);
+  await turn.calls.execute();
+  turn.calls.finish();
+  await turn.end();
+}
+
+/**
+ * Makes the calls of a resumed run. Approved calls run, with their hooks; denied calls get an error result. The
+ * messages that followed the calls are added after the results.
+ */
+export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolCalls {
+  const { calls, results, open, decisions, later } = resumed;
+  run.conversation.enqueueFirst(message === undefined ? later : [...later, message]);
+  const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
+  const approved = new Map<string, string>();
+  for (const { id, name, input, invalidInput } of open) {
+    const decision = decisions[id] as ResumeDecision;
+    const record = { by: 'resume', point: 'resume', call: { id, name } } as const;
+    if (decision === 'approve') {
+      // Kept as a string, because hooks may change the arguments in place.
+      approved.set(id, approvalText(name, invalidInput === undefined ? input : undefined));
+      run.record({ ...record, type: 'approve' });
+      continue;
+    }
+    const reason = decision === 'deny' ? undefined : decision.deny;
+    run.record({ ...record, type: 'block', reason });
+    known.set(id, errorResult(deniedCall(reason)));
+  }
+  return new ToolCalls(run, calls, { results: known, approved });
+}
+
+/**
+ * Applies the decision on a suspended answer. An approved answer ends the run. If the history has messages after the
+ * answer, or the caller passes one, the model is called to answer these first. After a denial, the model is called again;
+ * the denied answer stays in the history.
+ */
+async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMessage | undefined): Promise<void> {
+  const { run } = turn;
+  const { conversation, end, attached } = run;
+  if (message !== undefined) conversation.enqueueFirst([message]);
+  if (end.verdict !== undefined) return conversation.flush();
+  if (attached.onResume !== undefined) await end.race(attached.onResume(run));
+  const { index, decision } = decided;
+  const { content } = conversation.history[index] as AssistantMessage;
+  const record = { by: 'resume', point: 'resume' } as const;
+  conversation.closeResumed();
+  if (decision === 'approve') {
+    replaceAt(run, index, { role: 'assistant', content });
+    run.record({ ...record, type: 'approve' });
+    await giveAnswer(turn, textOf({ role: 'assistant', content }), index);
+  } else {
+    replaceAt(run, index, { role: 'assistant', content, denied: true });
+    const reason = decision === 'deny' ? undefined : decision.deny;
+    run.record({ ...record, type: 'block', reason });
+    conversation.push({ role: 'user', content: deniedAnswer(reason) });
+    conversation.flush();
+  }
+  await run.save();
+}
+
+function replaceAt({ conversation }: Run, index: number, answer: AssistantMessage): void {
+  conversation.replace(conversation.history.with(index, answer));
+}
+
+/** Makes the text the answer of the run. If the history has messages after it, the run goes on with a model call. */
+async function giveAnswer({ run, events }: Turn, text: string, index: number): Promise<void> {
+  const { conversation } = run;
+  events?.replaceText(text);
+  if (index < conversation.history.length - 1) return conversation.flush();
+  run.answer = text;
+  await reviewAnswer(run);
+}

@@ -1,0 +1,121 @@
+import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
+import type { Awaitable } from '../../../internal/promise.js';
+import { Stop } from '../../../internal/stop.js';
+import { budgetsOf } from '../../../lifecycle/hook-run/budgets.js';
+import { type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
+import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import { RejectedError } from '../../../lifecycle/run-failure.js';
+import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
+import { ModelError } from '../../../model/run-error.js';
+import { wholeResponse } from '../../../model/whole-response.js';
+import type { Run } from '../run.js';
+import type { RunConfig } from '../run-config.js';
+import type { ModelStep } from './model-step.js';
+
+/**
+ * The innermost step of `wrapModelCall`: calls the model within its time limits, makes its response whole, and counts the
+ * tokens. Rejects with the abort of the run, with an error that names its source, or with a ModelError.
+ */
+export async function callModel(request: ModelCallRequest, scope: CallScope): Promise<ModelResponse> {
+  const step = scope as ModelStep;
+  const run = step.run as Run;
+  if (run.end.over) throw run.end.abortError ?? new RunEndedError('next');
+  const attempt = (!isAside(request) && run.turn?.nextAttempt()) || 0;
+  const gate = { attempt, open: true };
+  step.busy += 1;
+  try {
+    run.end.throwIfAborted();
+    const pay = run.origin.parent === undefined ? undefined : askBudgets(run, request.model.id);
+    const gated = request.onPart === undefined ? request : gateParts(request, step, gate);
+    const response = wholeResponse(await generate(gated, step));
+    run.end.throwIfAborted();
+    run.spend(response.usage);
+    pay?.(response.usage);
+    if (run.listeners.active) step.responses[attempt] = response;
+    return response;
+  } catch (error) {
+    throw failureOf(run, request.model.id, error);
+  } finally {
+    gate.open = false;
+    step.busy -= 1;
+  }
+}
+
+function failureOf(run: Run, model: string, error: unknown): unknown {
+  if (run.end.abortError !== undefined) return run.end.abortError;
+  if (run.end.owns(error)) return error;
+  return run.end.own(
+    error instanceof ModelError ? new ModelError(error.model, error.cause) : new ModelError(model, error),
+  );
+}
+
+/** Asks the budgets of the outer runs. */
+function askBudgets({ origin, end }: Run, model: string): (usage: Usage) => void {
+  const payments = budgetsOf(origin.parent).map(({ by, admit }) => {
+    const answer = admit(model);
+    if (typeof answer === 'string') throw end.own(new RejectedError(answer, by, 'wrapModelCall'));
+    return answer;
+  });
+  return (usage) => {
+    for (const pay of payments) pay(usage);
+  };
+}
+
+/** Drops parts that arrive after the response, or from a call that a hook has left behind. */
+function gateParts(request: ModelCallRequest, step: ModelStep, gate: PartGate): ModelCallRequest {
+  const run = step.run as Run;
+  return {
+    ...request,
+    signal: request.signal,
+    onPart(part) {
+      const isCurrent = gate.open && step.open && run.turn?.attempt === gate.attempt;
+      if (isCurrent && run.end.abortError === undefined) request.onPart?.(part);
+    },
+  };
+}
+
+interface PartGate {
+  readonly attempt: number;
+  readonly open: boolean;
+}
+
+function generate(request: ModelCallRequest, step: ModelStep): Awaitable<ModelResponse> {
+  const { config, end } = step.run as Run;
+  const { modelMs, firstPartMs } = config.timeouts;
+  const isLimited = modelMs !== undefined || firstPartMs !== undefined || step.hasForeignSignal(request);
+  return isLimited ? generateInTime(request, step) : end.race(request.model.generate(request));
+}
+
+/** Calls the model with a signal that also stops at the time limits. A signal that a hook has set applies too. */
+async function generateInTime(request: ModelCallRequest, step: ModelStep): Promise<ModelResponse> {
+  const { config } = step.run as Run;
+  const stop = new Stop();
+  stop.follow(request.signal);
+  stop.followStop(step.stop);
+  const gotPart = startTimers(config, stop);
+  const onPart = (part: ModelPart) => {
+    gotPart();
+    request.onPart?.(part);
+  };
+  // A model that does not stream gives its first part with the response.
+  const watched = config.timeouts.firstPartMs === undefined ? request.onPart : onPart;
+  try {
+    if (stop.stopped) throw stop.reason;
+    return await stop.race(request.model.generate({ ...request, onPart: watched, signal: stop.signal }));
+  } finally {
+    stop.release();
+  }
+}
+
+/** Starts the timers of one model call. Returns a function that stops the timer for the first part. */
+function startTimers({ clock, timeouts }: RunConfig, stop: Stop): () => void {
+  const start = (ms: number | undefined, what: string) => {
+    if (ms === undefined) return () => {};
+    const handle = clock.setTimeout(() => stop.stop(new TimeoutExceededError(what, ms)), ms);
+    const clear = () => clock.clearTimeout(handle);
+    stop.whenReleased(clear);
+    return clear;
+  };
+  start(timeouts.modelMs, 'model call');
+  return start(timeouts.firstPartMs, "model call's first part");
+}

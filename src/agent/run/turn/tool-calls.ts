@@ -1,0 +1,241 @@
+import { describeError } from '../../../errors.js';
+import { type Awaitable, isPromise } from '../../../internal/promise.js';
+import { Stop } from '../../../internal/stop.js';
+import type { ApprovableCall, CallsInFlight, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
+import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
+import type { ToolResult } from '../../../tools/tool.js';
+import { errorResult, isToolResult } from '../../../tools/tool-result.js';
+import type { PendingCall } from '../../run-result.js';
+import type { Run } from '../run.js';
+import { callTool, runTool, ToolCall } from './tool-call.js';
+
+/** Results and approvals that are known before the calls of a turn run. */
+export interface PriorResults {
+  /** By call id: results of an earlier run, denied calls, and calls whose response was cut off. */
+  readonly results: ReadonlyMap<string, ToolResult>;
+  /** By call id: the name and arguments of each call that `resume` approved, as JSON. */
+  readonly approved?: ReadonlyMap<string, string>;
+}
+
+const NONE: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
+export class ToolCalls implements CallsInFlight {
+  readonly run: Run;
+  readonly parts: readonly ToolCallPart[];
+  halted = false;
+  /** The number of calls that were started. */
+  begun = 0;
+  /** The error that ended the calls early. */
+  failure: { readonly error: unknown } | undefined = undefined;
+  ran: Set<string> | undefined = undefined;
+  suspended: ReadonlyMap<string, Verdict> = NONE;
+  readonly prior: PriorResults;
+  readonly results: (ToolResultPart | undefined)[];
+  private running = 0;
+  /** Ends the wait for the running calls. */
+  private release: (() => void) | undefined = undefined;
+  private stopper: Stop | undefined = undefined;
+
+  constructor(run: Run, parts: readonly ToolCallPart[], prior: PriorResults = { results: NONE }) {
+    this.run = run;
+    this.parts = parts;
+    this.prior = prior;
+    this.results = new Array(parts.length);
+  }
+
+  /**
+   * Starts the calls, within the run's limit of parallel calls. Returns a promise if a call is still running. Starts no call
+   * if a hook has ended the run.
+   */
+  execute(): Promise<void> | undefined {
+    if (this.run.end.verdict !== undefined) return undefined;
+    this.run.end.calls = this;
+    this.startMore();
+    if (this.running === 0 || this.halted) return undefined;
+    return new Promise((resolve) => {
+      this.release = resolve;
+    });
+  }
+
+  private startMore(): void {
+    const { run, parts, prior } = this;
+    while (!this.halted && this.running < run.config.parallelToolCalls && this.begun < parts.length) {
+      const index = this.begun++;
+      const part = parts[index] as ToolCallPart;
+      // `finish` adds a result that is already known.
+      if (prior.results.has(part.id)) continue;
+      run.turn?.events?.startTool(part);
+      try {
+        const outcome = callThrough(this, part);
+        if (isPromise(outcome)) void this.follow(index, outcome);
+        else this.settle(index, outcome);
+      } catch (error) {
+        this.fail(index, error);
+      }
+    }
+  }
+
+  private async follow(index: number, outcome: PromiseLike<ToolResult>): Promise<void> {
+    this.running += 1;
+    try {
+      this.settle(index, await outcome);
+    } catch (error) {
+      this.fail(index, error);
+    }
+    this.running -= 1;
+    if (this.halted) return;
+    this.startMore();
+    if (this.running === 0) this.release?.();
+  }
+
+  /** Ignores a result that arrives after the calls were halted: the call already has an error result. */
+  private settle(index: number, result: ToolResult): void {
+    const part = this.parts[index] as ToolCallPart;
+    if (this.halted || this.suspended.has(part.id)) return;
+    // A hook may have changed the result in place.
+    const isIntact = isToolResult(result);
+    const intact = isIntact ? result : errorResult('A wrapToolCall hook changed the result to one without content.');
+    putResult(this, index, intact);
+  }
+
+  /** Ignores the error of a suspended call, which stays open. Any other error halts the other calls of the turn. */
+  private fail(index: number, error: unknown): void {
+    const part = this.parts[index] as ToolCallPart;
+    if (this.halted || this.suspended.has(part.id)) return;
+    if (this.run.end.abortError === undefined) this.failure = { error };
+    this.halt();
+  }
+
+  /**
+   * Adds the results to the conversation as one message in call order, then the messages that were added during the turn. A
+   * call without a result gets an error result, unless it was suspended and the run continues.
+   */
+  finish(): void {
+    const { run, results } = this;
+    run.end.calls = undefined;
+    run.conversation.closeResumed();
+    const pending = closeOpenCalls(this);
+    this.halted = true;
+    // Aborts tools that an abandoned hook left running.
+    this.stopper?.stop(this.reason);
+    const present = results.filter((result) => result !== undefined);
+    if (present.length > 0) run.conversation.push({ role: 'tool', content: present });
+    run.pending = pending.length > 0 ? pending : undefined;
+    run.conversation.flush();
+  }
+
+  get stop(): Stop {
+    if (this.stopper === undefined) {
+      this.stopper = new Stop();
+      // A tool that reads its signal must also get an abort by `agent.close()`.
+      this.run.end.stopper();
+      if (this.halted) this.stopper.stop(this.run.end.abortError ?? this.reason);
+    }
+    return this.stopper;
+  }
+
+  get reason(): string {
+    const { verdict, abortError } = this.run.end;
+    if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
+    if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
+    const action = verdict?.action;
+    if (action === undefined) return 'The call got a result before it was completed.';
+    return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
+  }
+
+  accepts(id: string): boolean {
+    const index = this.halted ? -1 : this.parts.findIndex((part) => part.id === id);
+    return index >= 0 && this.results[index] === undefined;
+  }
+
+  isApproved({ id, name, input }: ApprovableCall): boolean {
+    const text = approvalText(name, input);
+    return text !== '' && this.prior.approved?.get(id) === text;
+  }
+
+  suspend(id: string, verdict: Verdict): void {
+    this.suspended = new Map(this.suspended).set(id, verdict);
+  }
+
+  halt(): void {
+    if (this.halted) return;
+    this.halted = true;
+    this.stopper?.stop(this.run.end.abortError ?? this.reason);
+    this.release?.();
+  }
+}
+
+/** Runs one call, through its `wrapToolCall` hooks if there are any. */
+function callThrough(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
+  const { run, prior } = calls;
+  const { id, name, invalidInput, needsApproval } = part;
+  const { wrapToolCall } = run.config.chain;
+  if (wrapToolCall === undefined && !needsApproval) {
+    return runTool(new ToolCall(run, invalidInput === undefined ? part : { ...part, input: undefined }, calls));
+  }
+  const request: ToolCallRequest = {
+    id,
+    name,
+    input: invalidInput === undefined ? part.input : undefined,
+    additions: undefined,
+    invalidInput,
+    tool: run.turn?.tools?.find(name),
+    approved: prior.approved?.has(id),
+    needsApproval,
+    run: run.context,
+    signal: undefined,
+  };
+  return (wrapToolCall ?? callTool)(request, { run, open: true, busy: 0 });
+}
+
+/** Gives each call without a result an error result. Returns the suspended calls, which stay open. */
+function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] {
+  const { run, parts, prior, results, suspended } = calls;
+  const isEnding = run.end.verdict !== undefined || run.end.abortError !== undefined || calls.failure !== undefined;
+  const pending: PendingCall[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (results[index] !== undefined) continue;
+    const known = prior.results.get(part.id);
+    const action = suspended.get(part.id)?.action;
+    if (known !== undefined) {
+      results[index] = resultPartOf(part, known);
+    } else if (action?.type === 'suspend' && !isEnding) {
+      pending.push({ ...part, reason: action.reason, by: suspended.get(part.id)?.by ?? '' });
+      run.turn?.events?.endTool(part, undefined);
+    } else {
+      putResult(calls, index, errorResult(calls.reason));
+    }
+  }
+  return pending;
+}
+
+function putResult({ run, parts, results, begun }: ToolCalls, index: number, result: ToolResult): void {
+  const part = parts[index] as ToolCallPart;
+  const resultPart = resultPartOf(part, result);
+  results[index] = resultPart;
+  if (index < begun) run.turn?.events?.endTool(part, resultPart);
+}
+
+/** Converts a tool result to a part of a tool message. */
+export function resultPartOf(call: ToolCallPart, result: ToolResult): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
+    type: 'tool-result',
+    id: call.id,
+    name: call.name,
+    content: result.content,
+  };
+  if (result.structured !== undefined) part.structured = result.structured;
+  if (result.isError) part.isError = true;
+  return part;
+}
+
+/** Returns the name and the arguments as JSON, or an empty string if the arguments are not JSON. */
+export function approvalText(name: string, input: unknown): string {
+  try {
+    return JSON.stringify([name, input]);
+  } catch {
+    return '';
+  }
+}

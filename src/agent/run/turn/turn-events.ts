@@ -1,0 +1,183 @@
+import type { HoldStream } from '../../../lifecycle/chain.js';
+import type { StreamGate } from '../../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../../lifecycle/run-context.js';
+import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
+import type { ModelPart, ModelResponse } from '../../../model/model.js';
+import type { RunListeners } from '../../listeners.js';
+import type { RunConfig } from '../run-config.js';
+
+/** The run of the events. */
+interface EventRun {
+  readonly context: RunContext;
+  readonly config: RunConfig;
+  readonly listeners: RunListeners;
+  readonly attached: { readonly keepsStopped?: boolean | undefined };
+}
+
+/** The turn of the events. */
+interface EventTurn {
+  readonly number: number;
+  readonly attempt: number;
+  readonly step: { readonly responses: readonly ModelResponse[] } | undefined;
+  nextAttempt(): number;
+}
+
+/** Emits the events of one turn. Made only if the run has a listener. */
+export class TurnEvents {
+  private inTurn = false;
+  private inModel = false;
+  /** The last attempt whose parts were emitted. */
+  private streamed = 0;
+  /** The text that passed the gates of `holdStream`. */
+  private passed: string | undefined = undefined;
+  /** The text that the model call has shown, in a run that keeps the text of a stopped answer. */
+  private kept: { readonly attempt: number; readonly text: string } | undefined = undefined;
+
+  constructor(
+    private readonly run: EventRun,
+    private readonly turn: EventTurn,
+  ) {}
+
+  /** Emits `turn-start`. */
+  start(): void {
+    this.inTurn = true;
+    this.run.listeners.emit({ type: 'turn-start', ...this.place });
+  }
+
+  /** Emits `model-start`. */
+  startModel(): void {
+    this.inModel = true;
+    this.run.listeners.emit({ type: 'model-start', ...this.place, model: this.run.config.model.id });
+  }
+
+  /** Emits text that was not streamed, then `model-end`. Emits no text if a hook withheld the response. */
+  endModel(response: ModelResponse | undefined): void {
+    if (!this.inModel) return;
+    if (response !== undefined && this.wantsParts) this.emitRest(response);
+    this.inModel = false;
+    this.kept = undefined;
+    this.run.listeners.emit({ type: 'model-end', ...this.place, response });
+  }
+
+  /** Emits the missing `model-end`, and `turn-end`. */
+  end(): void {
+    this.endModel(undefined);
+    if (!this.inTurn) return;
+    this.inTurn = false;
+    this.run.listeners.emit({ type: 'turn-end', ...this.place });
+  }
+
+  /** Emits `tool-start`. */
+  startTool({ id, name, input, invalidInput }: ToolCallPart): void {
+    this.run.listeners.emit({ type: 'tool-start', ...this.place, callId: id, name, input: invalidInput ?? input });
+  }
+
+  /** Emits `tool-end`, after the `wrapToolCall` hooks; without a result if the call was suspended. */
+  endTool({ id, name }: ToolCallPart, part: ToolResultPart | undefined): void {
+    const { type: _type, id: _id, name: _name, ...result } = part ?? ({} as ToolResultPart);
+    this.run.listeners.emit({ type: 'tool-end', ...this.place, callId: id, name, result: part && result });
+  }
+
+  /** Emits a text of a lifecycle, as a new attempt that replaces the text of the model. */
+  replaceText(text: string): void {
+    if (text === '' || !this.wantsParts) return;
+    this.turn.nextAttempt();
+    this.emitPart({ type: 'text-delta', text });
+    this.kept = undefined;
+  }
+
+  /** Counts a stored response as streamed in this attempt: an earlier process has shown its text. */
+  skipText(attempt: number): void {
+    this.streamed = attempt;
+  }
+
+  /** The text that an unfinished model call has shown. */
+  get shownText(): string {
+    return this.kept?.text ?? '';
+  }
+
+  /** Returns the callback for streamed parts; undefined if nobody listens to them, so that the model need not stream. */
+  partSink(): ((part: ModelPart) => void) | undefined {
+    if (!this.wantsParts) return undefined;
+    const { holdStream } = this.run.config.chain;
+    if (holdStream === true) return () => {};
+    return holdStream === false ? (part) => this.emitPart(part) : this.gatedSink(holdStream);
+  }
+
+  private gatedSink(holds: readonly HoldStream[]): (part: ModelPart) => void {
+    let attempt = -1;
+    let gates: StreamGate[] = [];
+    return (part) => {
+      if (attempt !== this.turn.attempt) {
+        attempt = this.turn.attempt;
+        gates = holds.flatMap((hold) => hold(this.run.context) ?? []);
+        if (gates.length > 0) this.passed = '';
+      }
+      let open: ModelPart | undefined = part;
+      for (const gate of gates) open = open && gate(open);
+      if (open === undefined) return;
+      if (gates.length > 0 && open.type === 'text-delta') this.passed += open.text;
+      this.emitPart(open);
+    };
+  }
+
+  /** Emits the text that was not streamed. If the streamed text has changed, a new attempt replaces it. */
+  private emitRest(response: ModelResponse): void {
+    const { turn, passed } = this;
+    this.passed = undefined;
+    if (this.streamed === turn.attempt && this.hasShownOther(response)) {
+      // A consumer clears the text of the other model call at the new attempt, also if the response has no text.
+      turn.nextAttempt();
+      this.emitPart({ type: 'text-delta', text: '' });
+      return this.emitWhole(response);
+    }
+    if (this.run.config.chain.holdStream === true || this.streamed !== turn.attempt || turn.attempt === 0) {
+      return this.emitWhole(response);
+    }
+    if (passed === undefined) return;
+    const text = response.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    if (!text.startsWith(passed)) turn.nextAttempt();
+    const rest = text.slice(text.startsWith(passed) ? passed.length : 0);
+    if (rest !== '') this.emitPart({ type: 'text-delta', text: rest });
+  }
+
+  /** True if the streamed text belongs to a model call other than that of the response. */
+  private hasShownOther(response: ModelResponse): boolean {
+    const { step, attempt } = this.turn;
+    if (step === undefined || attempt === 0) return false;
+    const streamed = step.responses[attempt];
+    return streamed === undefined || (streamed !== response && step.responses.includes(response));
+  }
+
+  private emitWhole(response: ModelResponse): void {
+    for (const part of response.content) {
+      if (part.type === 'text' && part.text !== '') this.emitPart({ type: 'text-delta', text: part.text });
+      else if (part.type === 'reasoning') this.emitPart({ type: 'reasoning-delta', text: part.text });
+    }
+  }
+
+  /** Emits a streamed part. Ignores unknown part types of custom models. */
+  private emitPart(part: ModelPart): void {
+    const { attempt } = this.turn;
+    const { listeners, attached } = this.run;
+    const place = { ...this.place, attempt };
+    if (part.type === 'tool-input-delta') {
+      listeners.emit({ type: part.type, ...place, callId: part.id, name: part.name, text: part.text });
+    } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
+      this.streamed = attempt;
+      if (attached.keepsStopped && part.type === 'text-delta') {
+        this.kept = { attempt, text: this.kept?.attempt === attempt ? this.kept.text + part.text : part.text };
+      }
+      listeners.emit({ type: part.type, ...place, text: part.text });
+    }
+  }
+
+  private get wantsParts(): boolean {
+    const { listeners } = this.run;
+    return listeners.hears('text-delta') || listeners.hears('reasoning-delta') || listeners.hears('tool-input-delta');
+  }
+
+  private get place(): { readonly runId: string; readonly turn: number } {
+    return { runId: this.run.context.id, turn: this.turn.number };
+  }
+}
