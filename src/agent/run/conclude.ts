@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from '../../internal/promise.js';
+import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall } from '../../lifecycle/waterfall.js';
 import type { RunResult } from '../run-result.js';
