@@ -1,27 +1,5 @@
 export { Agent } from './agent/agent.js';
-export type {
-  AgentEvent,
-  AgentEventOf,
-  CompactionEndEvent,
-  CompactionStartEvent,
-  DecisionEvent,
-  ExtensionErrorEvent,
-  ModelEndEvent,
-  ModelErrorEvent,
-  ModelStartEvent,
-  ReasoningDeltaEvent,
-  RunEndEvent,
-  RunErrorEvent,
-  RunStartEvent,
-  ServerErrorEvent,
-  TextDeltaEvent,
-  ToolDeltaEvent,
-  ToolEndEvent,
-  ToolInputDeltaEvent,
-  ToolStartEvent,
-  TurnEndEvent,
-  TurnStartEvent,
-} from './agent/agent-event.js';
+export type { AgentEvent, AgentEventOf, AgentEvents } from './agent/agent-event.js';
 export type {
   AgentOptions,
   OutputRunArguments,

@@ -57,8 +57,8 @@ export class LifecycleRegistry {
     return this.uninitialised.length === 0;
   }
 
-  /** Returns the next lifecycle to initialise, in chain order. */
-  nextUninitialised(): RegisteredLifecycle | undefined {
+  /** The first lifecycle, in chain order, whose `onInit` has not completed. */
+  get firstNew(): RegisteredLifecycle | undefined {
     return [...this.uninitialised].sort((a, b) => b.priority - a.priority)[0];
   }
 

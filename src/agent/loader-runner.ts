@@ -92,11 +92,7 @@ export class LoaderRunner {
       host.signal.throwIfAborted();
       if (!isSettled(entry)) await this.load(entry);
     }
-    for (
-      let entry = this.registry.nextUninitialised();
-      entry !== undefined;
-      entry = this.registry.nextUninitialised()
-    ) {
+    for (let entry = this.registry.firstNew; entry !== undefined; entry = this.registry.firstNew) {
       host.signal.throwIfAborted();
       await this.initialise(entry);
     }
@@ -115,30 +111,31 @@ export class LoaderRunner {
 
   /** Runs one loader. If it fails, the lifecycles that it added are removed. */
   private async load(entry: LoaderState): Promise<void> {
-    let disposers: (() => void)[] | undefined = [];
+    const { host, stop, clock } = this.from;
+    const { loader } = entry;
+    const added: (() => void)[] = [];
     const use: LoaderHost['use'] = (lifecycle, replaced) => {
-      const dispose = this.from.host.use(lifecycle, replaced);
-      disposers?.push(dispose);
+      const dispose = host.use(lifecycle, replaced);
+      if (entry.state !== 'loaded') added.push(dispose);
       return dispose;
     };
-    const { host, stop, clock } = this.from;
-    let loading: Promise<void> | undefined;
+    const ownHost = Object.create(host, { use: { value: use } }) as LoaderHost;
+    const loading = new Promise<void>((resolve) => resolve(loader.load(ownHost)));
     try {
-      loading = Promise.resolve(entry.loader.load(Object.create(host, { use: { value: use } }) as LoaderHost));
       await untilClosed(loading, stop, clock);
       entry.state = 'loaded';
       entry.error = undefined;
-      disposers = undefined;
     } catch (cause) {
-      for (const dispose of disposers ?? []) dispose();
+      for (const dispose of added) dispose();
       entry.state = 'failed';
       entry.error = describeError(cause);
       if (stop.stopped && cause === stop.reason) {
-        loading?.then(() => this.closeLoader(entry)).catch(() => {});
+        // The loader may still open something, which has to be closed.
+        loading.then(() => this.closeLoader(entry)).catch(() => {});
         throw cause;
       }
-      const error = new LoaderError(entry.loader.name, cause);
-      if (!entry.loader.optional) throw error;
+      const error = new LoaderError(loader.name, cause);
+      if (!loader.optional) throw error;
       host.logger.error(error.message, cause);
     }
   }

@@ -55,6 +55,7 @@ class WrapCall<Request, Result> {
   private readonly request: Request;
   private readonly scope: CallScope;
   private open = true;
+  private hasReturned = false;
   /** The promise of the last call of `next`. */
   private last: Promise<Result> | undefined = undefined;
   /** The results of `next`. */
@@ -77,19 +78,33 @@ class WrapCall<Request, Result> {
     } catch (error) {
       return this.fail(error);
     }
-    if (this.last === undefined || returned !== this.last) return this.settle(returned, timedOut);
-    // The hook gave the result of `next` away unseen, so there is nothing to judge.
-    this.close();
-    return this.last;
+    if (this.last !== undefined && returned === this.last) {
+      // The hook passed the result of `next` on unseen, so there is nothing to judge.
+      this.close();
+      return this.last;
+    }
+    if (this.last !== undefined) this.watch(this.last);
+    this.hasReturned = true;
+    if (!isPromise(returned)) return this.judge(returned);
+    return this.bound(returned, timedOut).then(
+      (value) => this.judge(value),
+      (error) => this.fail(error),
+    );
   }
 
   private next(request: Request): Promise<Result> {
     const { point, entry, inner } = this.layer;
     if (!this.open || !this.scope.open) return silent(Promise.reject(new NextExpiredError(entry.name, point.name)));
+    if (this.last !== undefined && !this.hasReturned) this.watch(this.last);
     const passed = request === this.request ? request : point.passOn(this.site, this.request, request);
+    this.last = promiseOf(inner, passed, this.scope);
+    if (this.hasReturned || this.timer !== undefined) this.watch(this.last);
+    return this.last;
+  }
+
+  /** Keeps the result of `next`, stops the clock of the hook meanwhile, and prevents an unhandled rejection. */
+  private watch(result: Promise<Result>): void {
     this.timer?.pause();
-    const result = promiseOf(inner, passed, this.scope);
-    // The second function prevents an unhandled rejection, if the hook does not await the result.
     result.then(
       (given) => {
         this.given = [...this.given, given];
@@ -97,30 +112,31 @@ class WrapCall<Request, Result> {
       },
       () => this.timer?.resume(),
     );
-    this.last = result;
-    return result;
   }
 
-  /** Awaits the value that the hook returned, and checks it as the result of the call. */
-  private async settle(returned: unknown, timedOut: Promise<never> | undefined): Promise<Result> {
+  /** Checks the value that the hook returned as the result of the call. */
+  private judge(value: unknown): Awaitable<Result> {
     const { point } = this.layer;
+    const { given } = this;
     try {
-      const value = isPromise(returned) ? await this.bound(returned, timedOut) : returned;
       // A result of `next` has been checked. Nobody waits for a hook that an outer hook has left behind.
-      if (!this.scope.open || this.given.includes(value as Result)) return value as Result;
-      const given = this.given.at(-1);
-      const result = point.accept(value, this.site, { request: this.request, given });
-      point.recordResult(this.site, this.request, { given, result });
-      return result;
+      if (this.scope.open && !given.includes(value as Result)) {
+        const last = given.at(-1);
+        const result = point.accept(value, this.site, { request: this.request, given: last });
+        point.recordResult(this.site, this.request, { given: last, result });
+        return result;
+      }
+      return value as Result;
     } catch (error) {
-      return await this.fail(error);
+      return this.fail(error);
     } finally {
       this.close();
     }
   }
 
-  private bound(returned: PromiseLike<unknown>, timedOut: Promise<never> | undefined): Awaitable<unknown> {
-    return this.scope.run.end.race(timedOut === undefined ? returned : Promise.race([returned, timedOut]));
+  private bound(returned: PromiseLike<unknown>, timedOut: Promise<never> | undefined): PromiseLike<unknown> {
+    const inTime = timedOut === undefined ? returned : Promise.race([returned, timedOut]);
+    return this.scope.run.end.race(inTime) as PromiseLike<unknown>;
   }
 
   private startTimer(timeoutMs: number): Promise<never> {

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall } from '../../lifecycle/waterfall.js';
-import type { RunResult } from '../run-result.js';
+import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
 import { Turn } from './turn/turn.js';
@@ -11,7 +11,7 @@ const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 /** Calls the `afterAgent` hooks. Returns the text of the run. Throws RejectedError if the run was rejected. */
 export function conclude(run: Run): Awaitable<string> {
   const { verdict } = run.end;
-  if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, run.answer ?? '');
+  if (verdict === undefined || verdict.action.type === 'suspend') return finish(run, run.answer ?? '');
   const { action, by, point } = verdict;
   if (action.type === 'reject') throw run.end.own(new RejectedError(action.reason, by, point));
   return respond(run, action.text);
@@ -24,10 +24,10 @@ async function respond(run: Run, text: string): Promise<string> {
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   await run.save();
-  return afterAgent(run, text);
+  return finish(run, text);
 }
 
-function afterAgent(run: Run, text: string): Awaitable<string> {
+function finish(run: Run, text: string): Awaitable<string> {
   const { afterAgent } = run.config.chain;
   run.end.close();
   return afterAgent === undefined ? text : runWaterfall(afterAgent, text, run);
@@ -35,24 +35,29 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 
 /** Ends the run with its final text. Returns its result. */
 export function complete(run: Run, text: string): RunResult<unknown> {
-  const { config, conversation, pending, response } = run;
-  const record = {
+  const { config, conversation, response } = run;
+  const completed: CompletedRun<unknown> = {
+    status: 'completed',
     text,
+    output: config.output === undefined ? text : run.output,
     messages: conversation.added,
     history: conversation.history,
-    usage: { ...run.usage },
+    pending: NOTHING_PENDING,
+    usage: run.usage,
     turns: run.turn?.modelCalls ?? 0,
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,
     decisions: run.decisions,
   };
-  const output = config.output === undefined ? text : run.output;
-  const result: RunResult<unknown> =
-    pending === undefined
-      ? { status: 'completed', output, pending: NOTHING_PENDING, ...record }
-      : { status: 'suspended', pending, ...record };
+  const result = run.pending === undefined ? completed : suspendedResult(completed, run.pending);
   run.end.finish();
   config.life.endRun();
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   return result;
+}
+
+/** Converts to a suspended result, which has no `output`. */
+function suspendedResult(completed: CompletedRun<unknown>, pending: SuspendedRun['pending']): SuspendedRun {
+  const { output: _output, ...record } = completed;
+  return { ...record, status: 'suspended', pending };
 }

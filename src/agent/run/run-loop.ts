@@ -1,7 +1,8 @@
 import { isPromise } from '../../internal/promise.js';
-import { runWaterfall } from '../../lifecycle/waterfall.js';
+import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
 import type { RunResult } from '../run-result.js';
 import { complete, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
@@ -23,7 +24,12 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const turn = startTurn(run);
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
-      const response = run.end.verdict === undefined ? await turn.ask() : undefined;
+      let response: ModelResponse | undefined;
+      try {
+        if (run.end.verdict === undefined) response = await turn.ask();
+      } catch (error) {
+        turn.recover(error);
+      }
       if (response !== undefined) {
         const judging = turn.judge(response);
         turn.keep(isPromise(judging) ? await judging : judging);
@@ -43,21 +49,29 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
   }
 }
 
-/** Calls `beforeAgent` with the text of the input, and begins the run with the text that the hooks return. */
+/** Begins the run with its input, after `beforeAgent`. */
 function enter(run: Run, input: UserMessage | undefined): PromiseLike<void> | undefined {
-  const { listeners, config, end, conversation, context } = run;
-  const text = input === undefined ? '' : textOf(input);
-  if (listeners.active) listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: text });
-  end.throwIfAborted();
+  const { listeners, config, context } = run;
+  if (listeners.active) {
+    const text = input === undefined ? '' : textOf(input);
+    listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: text });
+  }
+  run.end.throwIfAborted();
   const { beforeAgent } = config.chain;
-  if (beforeAgent === undefined) return begin(run, input);
+  return beforeAgent === undefined ? begin(run, input) : beginAfterHooks(run, input, beforeAgent);
+}
+
+/** Calls `beforeAgent` with the text of the input, and begins the run with the text that the hooks return. */
+function beginAfterHooks(
+  run: Run,
+  input: UserMessage | undefined,
+  hooks: Waterfall<string>,
+): PromiseLike<void> | undefined {
   // A resumed run without a message has no text to change.
-  const takesNoText = input === undefined && conversation.isResumed;
-  const { entries } = beforeAgent;
-  const given = runWaterfall(takesNoText ? { point: noInputPoint, entries } : beforeAgent, text, run);
-  return isPromise(given)
-    ? given.then((later) => begin(run, withText(input, later)))
-    : begin(run, withText(input, given));
+  const takesNoText = input === undefined && run.conversation.isResumed;
+  const waterfall = takesNoText ? { ...hooks, point: noInputPoint } : hooks;
+  const text = runWaterfall(waterfall, input === undefined ? '' : textOf(input), run);
+  return isPromise(text) ? text.then((later) => begin(run, withText(input, later))) : begin(run, withText(input, text));
 }
 
 /** Adds the user message. A resumed run executes its open calls first. */

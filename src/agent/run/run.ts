@@ -161,42 +161,37 @@ export class Run implements HookRun {
   }
 }
 
-/** The run, as hooks and tools see it. The id, the signal and copies are created on first access. */
+/** The run, as hooks and tools see it. The id, the signal and copies are made on first access. */
 export class RunView implements RunContext {
   readonly [RUN]: Run;
+  readonly agent: string;
+  readonly model: Model;
+  readonly instructions: string | undefined;
+  readonly session: SessionInfo | undefined;
+  readonly context: unknown;
+  readonly parent: RunContext | undefined;
+  readonly logger: Logger;
+  readonly ids: Ids;
+  readonly clock: Clock;
   private idValue: string | undefined = undefined;
 
   constructor(run: Run) {
+    const { config, origin, attached } = run;
     this[RUN] = run;
+    this.agent = config.agent;
+    this.model = config.model;
+    this.instructions = config.instructions;
+    this.session = attached.session;
+    this.context = origin.context;
+    this.parent = origin.parent as RunContext | undefined;
+    this.logger = config.logger;
+    this.ids = config.ids;
+    this.clock = config.clock;
   }
 
   get id(): string {
     this.idValue ??= this.ids.next('run');
     return this.idValue;
-  }
-
-  get agent(): string {
-    return this[RUN].config.agent;
-  }
-
-  get model(): Model {
-    return this[RUN].config.model;
-  }
-
-  get instructions(): string | undefined {
-    return this[RUN].config.instructions;
-  }
-
-  get session(): SessionInfo | undefined {
-    return this[RUN].attached.session;
-  }
-
-  get context(): unknown {
-    return this[RUN].origin.context;
-  }
-
-  get parent(): RunContext | undefined {
-    return this[RUN].origin.parent as RunContext | undefined;
   }
 
   get signal(): AbortSignal {
@@ -226,18 +221,6 @@ export class RunView implements RunContext {
   get tools(): readonly Tool[] {
     const { turn, config } = this[RUN];
     return (turn?.tools ?? config.catalog.current()).tools;
-  }
-
-  get logger(): Logger {
-    return this[RUN].config.logger;
-  }
-
-  get ids(): Ids {
-    return this[RUN].config.ids;
-  }
-
-  get clock(): Clock {
-    return this[RUN].config.clock;
   }
 
   add(message: Message): void {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
-import type { ExtensionErrorReport } from '../../lifecycle/hook-run/run-report.js';
+import type { RunReports } from '../../lifecycle/hook-run/run-report.js';
 
 /** The run in which a callback was called. */
 interface HealthRun {
   readonly run: { readonly clock: Clock };
   readonly settings: { readonly health: HealthSettings };
   readonly logger: Logger;
-  report(news: ExtensionErrorReport): void;
+  report(news: { readonly type: 'extension-error' } & RunReports['extension-error']): void;
 }
 
 /** When an extension that keeps failing is set aside. */

@@ -1,4 +1,4 @@
-import type { AgentEvent, TextDeltaEvent } from '../../agent/agent-event.js';
+import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
 import { describeError, KeelsonError } from '../../errors.js';
 import { LifecycleError } from '../../lifecycle/run-failure.js';
@@ -97,7 +97,9 @@ export function streamProblem({ events }: Outcome): string | undefined {
 
 /** Returns the text that the last attempt of a turn streamed, or undefined if nothing was streamed. */
 function shownText(events: readonly AgentEvent[], turn: number): string | undefined {
-  const deltas = events.filter((event): event is TextDeltaEvent => event.type === 'text-delta' && event.turn === turn);
+  const deltas = events.filter(
+    (event): event is AgentEventOf<'text-delta'> => event.type === 'text-delta' && event.turn === turn,
+  );
   const attempt = deltas.at(-1)?.attempt;
   if (attempt === undefined) return undefined;
   return deltas.map((delta) => (delta.attempt === attempt ? delta.text : '')).join('');

@@ -1,8 +1,7 @@
 import { Stop } from '../../../internal/stop.js';
 import type { CallScope, HookRun } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
-import type { RunContext } from '../../../lifecycle/run-context.js';
-import { hasSameSignal, LazyRequest, ownSignal, type RequestFields } from '../../../model/lazy-signal.js';
+import { hasSameSignal, LazyRequest, ownSignal } from '../../../model/lazy-signal.js';
 import type { ModelResponse } from '../../../model/model.js';
 
 /**
@@ -13,17 +12,15 @@ export class ModelStep implements CallScope {
   readonly run: HookRun;
   open = true;
   busy = 0;
-  /** The request that the outermost hook gets. Reading its `signal` creates the signal. */
-  readonly request: ModelCallRequest;
+  /** The request that the outermost hook gets, or the model if there is no hook. */
+  request: ModelCallRequest;
   /** The responses by attempt. Text that one attempt has streamed is not taken for the text of another. */
-  readonly responses: ModelResponse[] = [];
+  responses: ModelResponse[] | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
-  constructor(run: HookRun, fields: RequestFields<RunContext>) {
+  constructor(run: HookRun, request: ModelCallRequest) {
     this.run = run;
-    this.request = new LazyRequest(fields, this);
-    // Skipped if nothing can abort the run: defining the property takes as long as two empty hooks.
-    if (run.end.stop !== undefined) ownSignal(this.request);
+    this.request = request;
   }
 
   /** Stopped when the run is aborted, or when a hook left its model call behind. */
@@ -41,6 +38,11 @@ export class ModelStep implements CallScope {
     return request !== this.request && !hasSameSignal(request, this.request);
   }
 
+  keep(attempt: number, response: ModelResponse): void {
+    this.responses ??= [];
+    this.responses[attempt] = response;
+  }
+
   close(): void {
     if (!this.open) return;
     this.open = false;
@@ -50,4 +52,19 @@ export class ModelStep implements CallScope {
   private abandon(): void {
     this.stopper?.stop('the hooks around the model call have settled');
   }
+}
+
+/** Makes the step of a model call without hooks. */
+export function plainStep(run: HookRun, request: ModelCallRequest): ModelStep {
+  const { stop } = run.end;
+  return new ModelStep(run, stop === undefined ? request : { ...request, signal: stop.signal });
+}
+
+/** Makes the step of model calls with hooks. The request creates its signal when it is read. */
+export function wrappedStep(run: HookRun, request: ModelCallRequest): ModelStep {
+  const step = new ModelStep(run, request);
+  step.request = new LazyRequest(request, step);
+  // Skipped if nothing can abort the run: defining the property takes as long as two empty hooks.
+  if (run.end.stop !== undefined) ownSignal(step.request);
+  return step;
 }

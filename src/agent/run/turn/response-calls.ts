@@ -15,20 +15,16 @@ export function callsOf(content: readonly AssistantPart[]): readonly ToolCallPar
   return calls;
 }
 
-/** Replaces each id that another tool call of the response has too. Returns `content` itself if all ids differ. */
+/** Replaces each id that another tool call of the response has too. */
 export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): readonly AssistantPart[] {
   const seen = new Set<string>();
-  let isChanged = false;
-  const distinct = content.map((part) => {
+  return content.map((part) => {
     if (part.type !== 'tool-call') return part;
     let id = seen.has(part.id) ? ids.next('call') : part.id;
     while (seen.has(id)) id += '_';
     seen.add(id);
-    if (id === part.id) return part;
-    isChanged = true;
-    return { ...part, id };
+    return id === part.id ? part : { ...part, id };
   });
-  return isChanged ? distinct : content;
 }
 
 /** Refuses the last call of a response that was cut off, because its arguments may be incomplete. */

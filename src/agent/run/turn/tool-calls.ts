@@ -116,13 +116,13 @@ export class ToolCalls implements CallsInFlight {
     const { run, results } = this;
     run.end.calls = undefined;
     run.conversation.closeResumed();
-    const pending = closeOpenCalls(this);
+    const pending = results.includes(undefined) ? closeOpenCalls(this) : undefined;
     this.halted = true;
     // Aborts tools that an abandoned hook left running.
     this.stopper?.stop(this.reason);
-    const present = results.filter((result) => result !== undefined);
-    if (present.length > 0) run.conversation.push({ role: 'tool', content: present });
-    run.pending = pending.length > 0 ? pending : undefined;
+    const present = pending === undefined ? results : results.filter((result) => result !== undefined);
+    if (present.length > 0) run.conversation.push({ role: 'tool', content: present as ToolResultPart[] });
+    run.pending = pending;
     run.conversation.flush();
   }
 
@@ -190,8 +190,8 @@ function callThrough(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult
   return (wrapToolCall ?? callTool)(request, { run, open: true, busy: 0 });
 }
 
-/** Gives each call without a result an error result. Returns the suspended calls, which stay open. */
-function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] {
+/** Gives each call without a result an error result. Returns the suspended calls, which stay open, if there are any. */
+function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] | undefined {
   const { run, parts, prior, results, suspended } = calls;
   const isEnding = run.end.verdict !== undefined || run.end.abortError !== undefined || calls.failure !== undefined;
   const pending: PendingCall[] = [];
@@ -208,7 +208,7 @@ function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] {
       putResult(calls, index, errorResult(calls.reason));
     }
   }
-  return pending;
+  return pending.length > 0 ? pending : undefined;
 }
 
 function putResult({ run, parts, results, begun }: ToolCalls, index: number, result: ToolResult): void {

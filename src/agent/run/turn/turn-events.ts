@@ -18,7 +18,7 @@ interface EventRun {
 interface EventTurn {
   readonly number: number;
   readonly attempt: number;
-  readonly step: { readonly responses: readonly ModelResponse[] } | undefined;
+  readonly step: { readonly responses: readonly ModelResponse[] | undefined } | undefined;
   nextAttempt(): number;
 }
 
@@ -145,8 +145,8 @@ export class TurnEvents {
   private hasShownOther(response: ModelResponse): boolean {
     const { step, attempt } = this.turn;
     if (step === undefined || attempt === 0) return false;
-    const streamed = step.responses[attempt];
-    return streamed === undefined || (streamed !== response && step.responses.includes(response));
+    const streamed = step.responses?.[attempt];
+    return streamed === undefined || (streamed !== response && step.responses?.includes(response) === true);
   }
 
   private emitWhole(response: ModelResponse): void {

@@ -2,17 +2,18 @@ import { describeError, HookResultInvalidError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import type { SuspendAction } from '../../../lifecycle/hook-action.js';
 import { ASIDE } from '../../../lifecycle/hook-run/hook-run.js';
-import { runWaterfall } from '../../../lifecycle/waterfall.js';
+import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import { runWaterfall, type Waterfall } from '../../../lifecycle/waterfall.js';
 import { type AssistantPart, type Message, type ToolCallPart, textOf } from '../../../model/message.js';
 import type { Model, ModelResponse } from '../../../model/model.js';
-import { ModelError, type ModelFailureHints } from '../../../model/run-error.js';
+import { ModelError } from '../../../model/run-error.js';
 import { wholeResponse } from '../../../model/whole-response.js';
 import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
 import { TurnLimitError } from '../../run-result.js';
 import type { CurrentTurn, Run } from '../run.js';
-import { callModel } from './model-call.js';
-import { ModelStep } from './model-step.js';
+import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
+import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
 import { callsOf, resultsOfCutOff, withDistinctIds } from './response-calls.js';
 import { ToolCalls } from './tool-calls.js';
 import { TurnEvents } from './turn-events.js';
@@ -32,6 +33,9 @@ export class Turn implements CurrentTurn {
   step: ModelStep | undefined = undefined;
   /** The tool calls of the response. */
   calls: ToolCalls | undefined = undefined;
+  /** True if the model call had no hooks, listeners, abort signal or time limit. The turn then checks the response. */
+  private isPlain = false;
+  private hasAsked = false;
   private heard: TurnEvents | undefined = undefined;
 
   constructor(run: Run, number: number) {
@@ -46,7 +50,7 @@ export class Turn implements CurrentTurn {
   }
 
   get modelCalls(): number {
-    return this.step === undefined ? Math.max(0, this.number - 1) : this.number;
+    return this.hasAsked ? this.number : Math.max(0, this.number - 1);
   }
 
   nextAttempt(): number {
@@ -56,90 +60,91 @@ export class Turn implements CurrentTurn {
 
   skipShown(response: ModelResponse): void {
     const attempt = this.nextAttempt();
-    if (this.step !== undefined) this.step.responses[attempt] = response;
+    this.step?.keep(attempt, response);
     this.events?.skipText(attempt);
   }
 
+  // The methods with closures are called only if a hook is registered, since a closure costs memory where it stands.
+
   /** Calls `beforeModel`, which may replace the working messages, and then `beforeToolSelection`. */
   prepare(): PromiseLike<void> | undefined {
-    const { run } = this;
-    const { beforeModel } = run.config.chain;
-    if (beforeModel === undefined) return this.selectTools();
-    const messages = runWaterfall(beforeModel, run.conversation.history, run);
-    return isPromise(messages) ? messages.then((later) => this.adopt(later)) : this.adopt(messages);
+    const { beforeModel } = this.run.config.chain;
+    return beforeModel === undefined ? this.selectTools() : this.passMessages(beforeModel);
   }
 
-  private adopt(messages: readonly Message[]): PromiseLike<void> | undefined {
-    this.run.conversation.adopt(messages);
-    this.run.end.throwIfAborted();
-    return this.selectTools();
+  private passMessages(hooks: Waterfall<readonly Message[]>): PromiseLike<void> | undefined {
+    const { conversation, end } = this.run;
+    const adopt = (messages: readonly Message[]) => {
+      conversation.adopt(messages);
+      end.throwIfAborted();
+      return this.selectTools();
+    };
+    const messages = runWaterfall(hooks, conversation.history, this.run);
+    return isPromise(messages) ? messages.then(adopt) : adopt(messages);
   }
 
   /** Takes a snapshot of the tools, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
   selectTools(): PromiseLike<void> | undefined {
-    const { run } = this;
-    const { catalog, maxTurns, chain } = run.config;
-    if (run.end.verdict !== undefined) return undefined;
-    this.tools = this.number > maxTurns ? NO_TOOLS : catalog.current();
-    const { beforeToolSelection } = chain;
-    if (beforeToolSelection === undefined || this.tools === NO_TOOLS) return undefined;
+    const { config, end } = this.run;
+    if (end.verdict !== undefined) return undefined;
+    const all = this.number > config.maxTurns ? NO_TOOLS : config.catalog.current();
+    this.tools = all;
+    const { beforeToolSelection } = config.chain;
+    return beforeToolSelection === undefined || all === NO_TOOLS ? undefined : this.passTools(beforeToolSelection, all);
+  }
+
+  private passTools(hooks: Waterfall<readonly Tool[]>, all: ToolSnapshot): PromiseLike<void> | undefined {
+    const offer = (tools: readonly Tool[]): undefined => {
+      this.tools = new ToolSnapshot(tools);
+    };
     // A copy, so that a hook that changes the array in place affects this turn only.
-    const tools = runWaterfall<readonly Tool[]>(beforeToolSelection, [...this.tools.tools], run);
-    if (isPromise(tools)) return tools.then((later) => this.offer(later));
-    this.offer(tools);
-    return undefined;
+    const tools = runWaterfall(hooks, [...all.tools], this.run);
+    return isPromise(tools) ? tools.then(offer) : offer(tools);
   }
 
-  private offer(tools: readonly Tool[]): void {
-    this.tools = new ToolSnapshot(tools);
-  }
-
-  /**
-   * Calls the model, through the `wrapModelCall` hooks if there are any. Resolves with undefined if the service refused the
-   * tool call that its model had written: the model is told the reason, and the next turn asks it again.
-   */
-  async ask(): Promise<ModelResponse | undefined> {
+  /** Calls the model, through the `wrapModelCall` hooks if there are any. */
+  ask(): Awaitable<ModelResponse> {
     const { run } = this;
     const { config, conversation } = run;
     const tools = this.tools as ToolSnapshot;
     run.end.throwIfAborted();
     this.events?.startModel();
-    this.step = new ModelStep(run, {
+    this.hasAsked = true;
+    const request: ModelCallRequest = {
       messages: conversation.outgoing,
       tools: tools.tools,
       toolChoice: tools === NO_TOOLS ? 'none' : config.toolChoice,
       output: config.output?.request,
       settings: config.settings,
+      signal: undefined,
       onPart: this.events?.partSink(),
       model: config.model,
       run: run.context,
-    });
-    try {
-      return await this.callThrough(this.step);
-    } catch (error) {
-      if (!this.isRefused(error)) throw error;
-      run.conversation.flush();
-      const reason = describeError(error instanceof ModelError ? error.cause : error);
-      const content = `The tool call was refused: ${reason}\nCall the tool again, in the right format.`;
-      run.conversation.push({ role: 'user', content });
-      return undefined;
-    } finally {
-      this.step.close();
-    }
+    };
+    this.isPlain = isPlainCall(run);
+    if (this.isPlain) return config.model.generate(request);
+    this.step = config.chain.wrapModelCall === undefined ? plainStep(run, request) : wrappedStep(run, request);
+    return this.callThrough(this.step);
   }
 
-  /** True if the service refused the tool call that its model had written. Only the first such failure has a next turn. */
-  private isRefused(error: unknown): boolean {
+  /**
+   * Handles a failed model call. If the service refused the tool call that its model had written, tells the model the reason,
+   * and the next turn asks it again, once in a run. Otherwise throws the error that ends the run.
+   */
+  recover(thrown: unknown): void {
     const { run } = this;
-    const isStopped = run.end.verdict !== undefined || run.end.abortError !== undefined;
-    const isRefused = (error as ModelFailureHints | undefined)?.kind === 'tool-format';
-    if (!isRefused || run.refused || isStopped || this.number >= run.config.maxTurns) return false;
+    const error = failureOf(run, run.config.model.id, thrown);
+    this.step?.close();
+    const isRefused = error instanceof ModelError && error.kind === 'tool-format';
+    if (!isRefused || run.refused || run.end.verdict !== undefined || this.number >= run.config.maxTurns) throw error;
     run.refused = true;
-    return true;
+    run.conversation.flush();
+    const content = `The tool call was refused: ${describeError(error.cause)}\nCall the tool again, in the right format.`;
+    run.conversation.push({ role: 'user', content });
   }
 
   async askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse> {
-    const step = new ModelStep(this.run, { model, messages, tools: [], run: this.run.context });
+    const step = wrappedStep(this.run, { model, messages, tools: [], run: this.run.context });
     Object.assign(step.request, { [ASIDE]: true });
     try {
       return await this.callThrough(step);
@@ -155,14 +160,26 @@ export class Turn implements CurrentTurn {
 
   /** Calls `afterModel` with the response. */
   judge(given: ModelResponse): Awaitable<ModelResponse> {
-    const { run } = this;
-    const { afterModel } = run.config.chain;
-    const response = this.intact(given, 'wrapModelCall');
-    if (afterModel === undefined || run.end.verdict !== undefined) return response;
-    const judged = runWaterfall(afterModel, response, run);
+    const { config, end } = this.run;
+    this.step?.close();
+    const response = this.isPlain ? this.accept(given) : this.intact(given, 'wrapModelCall');
+    const { afterModel } = config.chain;
+    return afterModel === undefined || end.verdict !== undefined ? response : this.passResponse(afterModel, response);
+  }
+
+  private passResponse(hooks: Waterfall<ModelResponse>, response: ModelResponse): Awaitable<ModelResponse> {
+    const judged = runWaterfall(hooks, response, this.run);
     return isPromise(judged)
       ? judged.then((later) => this.intact(later, 'afterModel'))
       : this.intact(judged, 'afterModel');
+  }
+
+  private accept(given: ModelResponse): ModelResponse {
+    try {
+      return acceptResponse(this.run, given);
+    } catch (error) {
+      throw failureOf(this.run, this.run.config.model.id, error);
+    }
   }
 
   /** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
@@ -188,8 +205,12 @@ export class Turn implements CurrentTurn {
     const action = run.end.verdict?.action;
     run.response = response;
     this.events?.endModel(action === undefined || action.type === 'suspend' ? response : undefined);
-    const content = withDistinctIds(response.content, run.config.ids);
-    const calls = callsOf(content);
+    let { content } = response;
+    let calls = callsOf(content);
+    if (calls !== undefined && calls.length > 1) {
+      content = withDistinctIds(content, run.config.ids);
+      calls = callsOf(content);
+    }
     if (action?.type === 'suspend') return this.hold(content, calls, action);
     if (calls !== undefined) {
       run.conversation.push({ role: 'assistant', content });
