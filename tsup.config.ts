@@ -25,7 +25,10 @@ const shared = {
   noExternal: [ESM_ONLY, COMMONJS_ONLY],
 } satisfies Options;
 
-/** Two builds: shared chunks alone would split the core into many small files, and each file takes time to import. */
+/**
+ * Two builds: shared chunks alone would split the core into many small files, and each file takes time to import. See
+ * docs/decisions/0011-core-in-one-file.md.
+ */
 export default defineConfig(async () => {
   await rm('dist', { recursive: true, force: true });
   const core = await modulesOfCore();

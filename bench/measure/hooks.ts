@@ -88,7 +88,6 @@ function hookFigures(rounds: Rounds, lane: number, style: 'sync' | 'async'): Fig
   ];
 }
 
-/** Decision 136 explains why asynchronous hooks exceed their bound. */
 function byHandBound(style: 'sync' | 'async', hooks: number): number | undefined {
   if (style === 'sync') return 1;
   return hooks === 5 ? 1.3 : undefined;

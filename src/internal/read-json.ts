@@ -38,6 +38,8 @@ const MAX_LOST_KEYS = 1_000;
  * Parses untrusted JSON of at most 64 levels. Never throws, and skips a byte order mark.
  *
  * Leaves out `__proto__`. For a repeated key, the last value is used. `lost` lists both kinds of keys.
+ *
+ * See docs/decisions/0075-one-reader-of-json.md.
  */
 export function readJson(text: string, { comments = false, drop = [] }: ReadJsonOptions = {}): JsonReading {
   const reader = new JsonReader(withoutMark(text), droppedKeys(drop), comments);

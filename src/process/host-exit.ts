@@ -41,6 +41,8 @@ function onExit(): void {
  *
  * If the host has no handler, kills every group and raises the signal again. If it has one, sends SIGTERM to every
  * group. This listener is removed while the host's handlers run, since some exit only if no other listener exists.
+ *
+ * See docs/decisions/0020-group-ends-with-its-leader.md.
  */
 function onSignal(signal: NodeJS.Signals): void {
   process.off(signal, onSignal);

@@ -50,6 +50,8 @@ const STDERR_BYTES = 65_536;
  * group are killed.
  *
  * A process that creates its own session or group (`setsid`, `set -m` in a shell) is not killed.
+ *
+ * See docs/decisions/0020-group-ends-with-its-leader.md.
  */
 export class ProcessGroup {
   readonly stderr: OutputTail;

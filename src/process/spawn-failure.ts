@@ -38,7 +38,8 @@ const NAME_START = isWindows ? 1 : 0;
 /**
  * Returns the reason why a target cannot be started, if a check of its strings and its file shows one.
  *
- * Synchronous, so that little time passes between the check and the start.
+ * Synchronous, so that little time passes between the check and the start. See
+ * docs/decisions/0022-no-hidden-shell.md.
  */
 export function findSpawnFailure(target: SpawnTarget): SpawnFailure | undefined {
   return findBadText(target) ?? findBadExecutable(target.command);

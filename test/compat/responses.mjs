@@ -8,31 +8,41 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The differences, and who is right. Each has a row in docs/decisions/0098-openai-by-responses.md.
+ * The differences. A comment says why Keelson differs; without one, both requests are valid. See
+ * docs/decisions/0098-openai-by-responses.md.
  */
 const EXPLANATIONS = [
   ['the AI SDK sends the default tool choice', ({ path, theirs }) => path === '/tool_choice' && theirs === 'auto'],
   ['the AI SDK names no `detail` of an image', ({ path, ours }) => path.endsWith('/detail') && ours === 'auto'],
   ['an error result', ({ path, ours }) => /output$/.test(path) && /^Error: /.test(ours)],
+  // Models take an empty string for a failure.
   ['an empty result', ({ path, ours }) => /output$/.test(path) && ours === '(no output)'],
+  // The API refuses reasoning without its following item.
   [
     'reasoning alone',
     ({ path, theirs }, { incomplete }) => path === '/input/+' && theirs?.type === 'reasoning' && incomplete,
   ],
+  // The field is part of the item.
   [
     'reasoning that the server shows',
     ({ path }, { name }) => /\/content$/.test(path) && /reasoning that the server shows/.test(name),
   ],
   ['stored items go back whole', (_, { options }) => options?.store === true],
+  // The response had one message.
   ['texts of one message', (_, { name }) => name === 'a message with two texts'],
+  // Without storage, the model does not know its own results.
   [
     'results of hosted tools',
     ({ path, ours }) =>
       path === '/input/+' && /^(file_search|code_interpreter|image_generation|mcp|web_search)_call$/.test(ours?.type),
   ],
+  // Without the item, the server lists the tools again.
   ['the list of tools of an MCP server', ({ path, ours }) => path === '/input/+' && ours?.type === 'mcp_list_tools'],
+  // The server has not stored the request.
   ['the approval request', ({ path, ours }) => path === '/input/+' && ours?.type === 'mcp_approval_request'],
+  // The model reads why.
   ['the reason of a denial', ({ path }) => path.endsWith('/reason')],
+  // The call is an `apply_patch_call`.
   [
     'a text as the result of a patch',
     ({ path, ours, theirs }) =>
@@ -43,11 +53,13 @@ const EXPLANATIONS = [
     ({ path, theirs }) => /\/(environment|timeout_ms|max_output_length|id|status)$/.test(path) && theirs === undefined,
   ],
   ['a namespace as it was given', ({ path }) => path.startsWith('/tools/0/tools')],
+  // The action goes back as it came.
   [
     'fields of a local shell call',
     ({ path, theirs }, { tools }) =>
       tools?.[0]?.type === 'local_shell' && theirs === undefined && /\/(status|user|working_directory)$/.test(path),
   ],
+  // The model reasons, so Keelson requests its encrypted reasoning.
   [
     'the reasoning of codex-mini-latest',
     ({ path, theirs }, { model }) => path === '/include' && theirs === undefined && model === 'codex-mini-latest',

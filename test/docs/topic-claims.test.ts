@@ -106,7 +106,7 @@ describe('sessions.md: what is saved', () => {
   });
 });
 
-test('decisions/0005: close waits for a plain run whose model ignores the abort, and ends other runs at once', async () => {
+test('agent.md: close waits for a plain run whose model ignores the abort, and ends other runs at once', async () => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const late = { content: [{ type: 'text', text: 'Late.' }], finishReason: 'stop', usage } as const;
   const deaf = { id: 'deaf', generate: () => new Promise<typeof late>((resolve) => setTimeout(resolve, 400, late)) };

@@ -5,7 +5,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { readEntries } from '../../scripts/entries.mjs';
 
-/** The same limit as in `bench/measure/footprint.ts`. Before raising it, justify the bytes in a decision record. */
+/** The same limit as in `bench/measure/footprint.ts`. See docs/decisions/0011-core-in-one-file.md before raising it. */
 const MAX_BYTES = 35_000;
 const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 

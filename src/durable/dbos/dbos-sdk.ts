@@ -18,7 +18,10 @@ export interface DbosStepSdk {
 
 const PACKAGE = '@dbos-inc/dbos-sdk';
 
-/** Loads the SDK. A program that imports the package gets the same instance, because the package is CommonJS alone. */
+/**
+ * Loads the SDK. A program that imports the package gets the same instance, because the package is CommonJS alone.
+ * `import()` would make `dbosStep` asynchronous.
+ */
 export function loadDbos(): DbosStepSdk {
   try {
     return createRequire(import.meta.url ?? pathToFileURL(__filename))(PACKAGE).DBOS;

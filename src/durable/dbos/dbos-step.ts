@@ -61,6 +61,7 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
     return dbos.runStep(() => untilCancelled(dbos, work), { name });
   };
   const step = defineStep(id, async (name, run) => {
+    // A string keeps keys such as `__proto__` through every serializer that a host may configure in DBOS.
     const json = await runStep(name, async () => JSON.stringify(await run()));
     return JSON.parse(json) as JsonValue;
   });

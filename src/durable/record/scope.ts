@@ -62,7 +62,10 @@ export class StepScope {
   }
 }
 
-/** The step whose function is running. Calls and hooks inside of a step are part of that step. */
+/**
+ * The step whose function is running. Calls and hooks inside of a step are part of that step. Several steps of a run are
+ * open at the same time: see docs/decisions/0109-wraps-are-inside-of-steps.md.
+ */
 export const stepScope = new AsyncLocalStorage<StepScope>();
 
 /** Records the effects of steps on this run. Called once, before any step of the run. */

@@ -16,6 +16,8 @@ type Settled = { readonly operation: Operation; readonly value: unknown; readonl
 /**
  * Awaits the operations of one invocation, one `await` at a time, as Restate requires. Operations that begin in the same
  * task run in parallel. They begin in the order of the calls, so that a replay finds them in the journal.
+ *
+ * See docs/decisions/0110-one-await-in-restate.md.
  */
 export class OneAwait {
   private queue: Operation[] = [];

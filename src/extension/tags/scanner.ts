@@ -31,7 +31,7 @@ export interface WantedTags {
  * Returns the wanted tags of a string in order. Ignores tags that open in fenced code blocks, in backtick spans within one
  * line, in comments and in CDATA sections, unless they are wanted in code. The closing tag of an open section always
  * counts, and ends the code that began inside the section. A `<` without a name and a `>` is plain text. Takes linear time
- * for any input, because the scan never returns to an earlier index.
+ * for any input, because the scan never returns to an earlier index. See docs/decisions/0010-own-tag-scanner.md.
  */
 export function scanTags(text: string, wanted: WantedTags): TagToken[] {
   const scan = new TagScan(wanted);

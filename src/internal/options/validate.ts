@@ -22,7 +22,10 @@ export interface OptionRule {
 /** Rules by option name. */
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
-/** One rule for each option of a type. A required option needs a `required` rule. */
+/**
+ * One rule for each option of a type. A required option needs a `required` rule. See
+ * docs/decisions/0078-one-table-per-options-type.md.
+ */
 export type OptionTable<Options> = {
   readonly [Name in keyof Options]-?: undefined extends Options[Name]
     ? OptionRule

@@ -46,7 +46,7 @@ export interface LockRequest {
  *
  * The lock is one file in the directory. Its name is `free` or identifies the holder. A process takes the lock by
  * renaming that file, which succeeds for one process only. The name of a holder is never used twice, so taking over
- * from a dead holder cannot hit a new one.
+ * from a dead holder cannot hit a new one. See docs/decisions/0009-locks-are-renamed.md.
  */
 export async function lockFolder(folder: string, request: LockRequest): Promise<FolderLock | undefined> {
   const { create, timeoutMs, failure, silentMs = SILENT_MS } = request;
