@@ -1,7 +1,6 @@
 import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
 import type { McpServerDefinition } from '../config/definition.js';
-import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
-import { isPackageRunner } from '../config/package-runner.js';
+import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import type { ReadTools } from '../tools/tool-entries.js';

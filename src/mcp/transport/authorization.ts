@@ -53,12 +53,7 @@ export class Authorization {
   private async authorize(refused: Response): Promise<void> {
     const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
-    const request = {
-      ...{ serverUrl: url, fetchFn },
-      ...(resourceMetadataUrl && { resourceMetadataUrl }),
-      ...(scope !== undefined && { scope }),
-    };
+    const request = { ...extractWWWAuthenticateParams(refused), serverUrl: url, fetchFn };
     const finish = async (authorizationCode: string) => {
       await auth(this.provider, { ...request, authorizationCode });
     };
