@@ -41,11 +41,7 @@ export class McpRequestError extends KeelsonError {
   /** The JSON-RPC or HTTP status code of the response, such as -32602 or 503. Undefined if there was no response. */
   readonly status: number | undefined;
 
-  constructor(
-    server: string,
-    message: string,
-    options: KeelsonErrorOptions & { readonly status?: number } = {},
-  ) {
+  constructor(server: string, message: string, options: KeelsonErrorOptions & { readonly status?: number } = {}) {
     super(message, options);
     this.server = server;
     this.status = options.status;

@@ -38,7 +38,6 @@ export interface McpSettings
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
   readonly pinTools: boolean;
-  readonly checkArguments: McpServersOptions['checkArguments'];
   readonly system: Pick<McpSystem, 'spawn'> & {
     readonly env: NodeJS.ProcessEnv;
     readonly clock: Clock;
@@ -120,7 +119,6 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
     oauth,
     onEvent,
     pinTools: options.pinTools ?? false,
-    checkArguments: options.checkArguments,
     gate: gateOf(options),
     clientInfo: options.clientInfo ?? CLIENT_INFO,
     waitForServers: options.waitForServers ?? [],

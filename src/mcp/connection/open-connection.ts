@@ -136,8 +136,8 @@ function createTransport(
     const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
-  const way = oauth?.({ name: definition.name, url: launch.url.href });
-  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: way };
+  const authorization = oauth?.({ name: definition.name, url: launch.url.href });
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 

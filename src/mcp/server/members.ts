@@ -20,7 +20,7 @@ type Member = McpServer | InvalidEntry;
 export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
 
 /** Limits which server `remove` removes, and when the server ends. */
-export interface Removal {
+interface Removal {
   readonly graceful: boolean;
   readonly origin?: McpServerOrigin | undefined;
 }

@@ -33,7 +33,7 @@ export class Authorization {
   private running: Promise<void> | undefined = undefined;
 
   constructor(private readonly options: AuthorizationOptions) {
-    this.provider = pagesOnly(options.oauth.provider, options.server);
+    this.provider = onlyToWebPages(options.oauth.provider, options.server);
   }
 
   async headers(): Promise<Readonly<Record<string, string>>> {
@@ -78,7 +78,7 @@ export function challengeOf({ status, headers }: Response): string | undefined {
  * Returns a provider that redirects the user only to web pages. The server chooses the URL, and the host may pass it to the
  * operating system, which would also open files and start programs.
  */
-function pagesOnly(provider: OAuthClientProvider, server: string): OAuthClientProvider {
+function onlyToWebPages(provider: OAuthClientProvider, server: string): OAuthClientProvider {
   const redirectToAuthorization = (url: URL) => {
     if (problemOfUrl(url.href) === undefined) return provider.redirectToAuthorization(url);
     throw new McpUnauthorizedError(
