@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { type ApprovalRequest, terminalApprover } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { write } from '../../support/process/scratch.js';
@@ -10,12 +11,13 @@ async function fileTexts({ asked: [request] }: Place): Promise<string> {
   const screen = terminal();
   const { signal } = new AbortController();
   const answer = terminalApprover(screen)(request as ApprovalRequest, { signal });
-  const before = await screen.seen('[y/N] \u001b');
+  await screen.seen('[y/N] \u001b');
   screen.input.write('s\n');
-  const all = await screen.seen('[y/N] \u001b', 2);
+  await screen.seen('[y/N] \u001b', 2);
+  const screenText = stripVTControlCharacters(screen.shown());
   screen.input.write('n\n');
   expect(await answer).toBe(false);
-  return all.slice(before.length, all.lastIndexOf('\n\nAllow exactly'));
+  return /\[y\/N\] s\r\n([\s\S]*)\n\nAllow exactly/.exec(screenText)?.[1] ?? '';
 }
 
 test('all files together show at most 60,000 characters, and each cut is marked', async () => {
