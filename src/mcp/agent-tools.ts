@@ -1,6 +1,6 @@
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../tools/tool.js';
-import { compareOrigins } from './server/claims.js';
+import { compareOrigins, reportLeftOut } from './server/claims.js';
 import type { ServerPool } from './server-pool.js';
 import type { McpTool } from './tools/mcp-tool.js';
 
@@ -32,16 +32,19 @@ export class AgentTools implements LiveToolSet {
 
   /** Grows with every change of a loader of the agent, because each change can free or take a name. */
   get revision(): number {
-    return this.loaders.reduce((sum, { pool }) => sum + pool.tools.revision + pool.namesRevision, this.loaders.length);
+    return this.loaders.reduce(
+      (sum, { pool }) => sum + pool.members.tools.revision + pool.namesRevision,
+      this.loaders.length,
+    );
   }
 
   list(): readonly McpTool[] {
-    const tools = this.pool.tools.list();
+    const tools = this.pool.members.tools.list();
     return this.loaders.length === 1 ? tools : tools.filter((tool) => this.has(tool));
   }
 
   find(name: string): McpTool | undefined {
-    const tool = this.pool.tools.find(name);
+    const tool = this.pool.members.tools.find(name);
     return tool !== undefined && this.has(tool) ? tool : undefined;
   }
 
@@ -60,7 +63,7 @@ export class AgentTools implements LiveToolSet {
     if (winner === undefined) this.reported.delete(mcpServer);
     else if (!this.reported.has(mcpServer)) {
       this.reported.add(mcpServer);
-      this.pool.reportLeftOut(entry, winner.pool.holder(mcpServer) ?? entry);
+      reportLeftOut(entry, winner.pool.holder(mcpServer) ?? entry, () => this.pool.logger);
     }
     return winner === undefined;
   }

@@ -1,15 +1,11 @@
-import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
-import { perAgent } from '../lifecycle/per-agent.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../tools/tool.js';
-import { agentTools } from './agent-tools.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
-import { withMeantCalls } from './meant-calls.js';
-import { reportMissing } from './missing-servers.js';
+import { lifecyclesOf } from './lifecycles.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
 import { type McpReload, ServerPool } from './server-pool.js';
-import { ToolLoad } from './tool-load.js';
 import type { McpTool } from './tools/mcp-tool.js';
 
 export type { Changes } from '../internal/changes.js';
@@ -55,8 +51,13 @@ export type {
 } from './server/handle.js';
 export type { McpServerState, McpServerStatus } from './server/status.js';
 export type { McpReload } from './server-pool.js';
-export { isMcpTool, type McpTool, type McpToolMetadata } from './tools/mcp-tool.js';
-export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
+export {
+  isMcpTool,
+  type McpTool,
+  type McpToolMetadata,
+  type McpToolSource,
+  wrapMcpTool,
+} from './tools/mcp-tool.js';
 export type { McpOAuth } from './transport/oauth.js';
 
 /**
@@ -150,58 +151,16 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   const pool = new ServerPool(options);
   return {
     name: 'mcp',
-    tools: pool.tools,
+    tools: pool.members.tools,
     load: (host) => pool.load(host, lifecyclesOf(pool, host)),
     connect: () => pool.connect(),
     close: () => pool.close(),
-    status: () => pool.status(),
+    status: () => pool.members.statuses(),
     add: (name, config, origin = { scope: 'builtin' }) => pool.add(name, config, origin),
     set: (name, config, origin = { scope: 'builtin' }) => pool.set(name, config, origin),
-    remove: (name, { graceful = false, origin } = {}) => pool.remove(name, { graceful, origin }),
+    remove: (name, { graceful = false, origin } = {}) => pool.members.remove(name, { graceful, origin }),
     reload: () => pool.reload(),
-    server: (name) => createHandle(pool.find(name)),
+    server: (name) => createHandle(pool.members.find(name)),
     announceRoots: () => pool.announceRoots(),
-  };
-}
-
-function lifecyclesOf(pool: ServerPool, host: LoaderHost): readonly AgentLifecycle[] {
-  return [toolsLifecycle(pool, host), callsLifecycle(pool, host), argumentsLifecycle(pool)];
-}
-
-function toolsLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
-  const load = new ToolLoad();
-  const lifecycle: AgentLifecycle = {
-    name: 'mcp',
-    priority: 100,
-    tools: agentTools(pool, host),
-    beforeAgent: (_input, run) => reportMissing(run, pool.status()),
-    afterModel: (_response, run) => load.check(run),
-  };
-  return perAgent(lifecycle, (agent) => toolsLifecycle(pool, agent));
-}
-
-/** Runs innermost, to see the names that the model was offered. */
-function callsLifecycle(pool: ServerPool, host: LoaderHost): AgentLifecycle {
-  const names = { pool, tools: agentTools(pool, host), host };
-  const lifecycle: AgentLifecycle = {
-    name: 'mcp',
-    priority: 0,
-    wrapModelCall: async (request, next) => withMeantCalls(await next(), request, names),
-  };
-  return perAgent(lifecycle, (agent) => callsLifecycle(pool, agent));
-}
-
-/**
- * Converts the arguments that other hooks have changed. Runs directly outside of `approval`, so that a person sees them.
- * An approved call runs as it was shown.
- */
-function argumentsLifecycle(pool: ServerPool): AgentLifecycle {
-  return {
-    name: 'mcp',
-    priority: 6,
-    wrapToolCall(call, next) {
-      const input = call.tool === undefined || call.approved ? call.input : pool.coerce(call.tool, call.input);
-      return next(input === call.input ? call : { ...call, input });
-    },
   };
 }

@@ -4,18 +4,17 @@ import { consoleLogger, type Logger } from '../internal/logger.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Tool } from '../tools/tool.js';
+import { findServers } from './config/config-file.js';
 import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
-import { findServers } from './config/found-servers.js';
 import { readServer } from './config/server-map.js';
 import { resolveSettings } from './config/settings.js';
 import { McpClosedError, McpUnavailableError } from './error.js';
 import type { McpServersOptions } from './options.js';
 import { originOf } from './server/claims.js';
-import type { McpServer } from './server/mcp-server.js';
-import { type PutOutcome, type Removal, ServerMembers } from './server/members.js';
+import { type PutOutcome, reportProblems, ServerMembers } from './server/members.js';
 import type { McpServerStatus } from './server/status.js';
 import { coerceArguments } from './tools/coerce.js';
-import type { McpToolSet } from './tools/tool-set.js';
+import type { CheckArguments } from './tools/mcp-tool.js';
 
 /** The result of `reload`: the names of servers by kind of change. */
 export interface McpReload extends Changes {
@@ -26,23 +25,34 @@ export interface McpReload extends Changes {
 /** The servers of a loader, from its options and from configuration files. */
 export class ServerPool {
   logger: Logger;
-  private readonly members: ServerMembers;
+  readonly members: ServerMembers;
+  /** Servers of the options whose problems are not logged yet, because the logger may be that of an agent. */
+  private readonly unreported: McpServerEntry[] = [];
   private filesRead: Promise<unknown> | undefined = undefined;
+  /** True once an agent has the loader. The hooks of the loader then convert arguments. */
+  private isLoaded = false;
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
     // Checks the options first.
     const settings = resolveSettings(options);
     this.logger = options.system?.logger ?? consoleLogger;
-    this.members = new ServerMembers(settings, () => this.logger);
+    this.members = new ServerMembers(
+      settings,
+      () => this.logger,
+      // Nothing converts a call after an approval.
+      () => (this.isLoaded && this.checkArguments === 'coerce' ? 'strict' : this.checkArguments),
+    );
     // Every key of `servers` is the name of a server, also a key such as `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
-      this.members.enter(readServer(name, config, { scope: 'builtin' }));
+      const entry = readServer(name, config, { scope: 'builtin' });
+      this.members.enter(entry);
+      this.unreported.push(entry);
     }
   }
 
-  get tools(): McpToolSet {
-    return this.members.tools;
+  private get checkArguments(): CheckArguments {
+    return this.options.checkArguments ?? (this.isLoaded ? 'coerce' : 'strict');
   }
 
   /** Grows whenever a server takes or frees a name. */
@@ -55,11 +65,6 @@ export class ServerPool {
     return this.isClosed ? undefined : this.members.claims.holder(name);
   }
 
-  /** Logs that a server is left out, because another server has its name. */
-  reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
-    this.members.reportLeftOut(loser, holder);
-  }
-
   /** Connects the servers for an agent. Throws if the pool is closed, because the agent would get no tools. */
   async load(host: LoaderHost, lifecycles: readonly AgentLifecycle[]): Promise<void> {
     if (this.isClosed)
@@ -68,7 +73,7 @@ export class ServerPool {
         '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
       );
     if (this.options.system?.logger === undefined) this.logger = host.logger;
-    this.members.isLoaded = true;
+    this.isLoaded = true;
     for (const lifecycle of lifecycles) host.use(lifecycle);
     await this.begin();
   }
@@ -82,6 +87,7 @@ export class ServerPool {
   /** Connects to all servers in parallel, and waits for them as `waitForServers` says. */
   private async begin(): Promise<void> {
     if (this.isClosed) return;
+    for (const entry of this.unreported.splice(0)) reportProblems(entry, () => this.logger);
     const connected = this.members.connectIdle();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
@@ -92,19 +98,15 @@ export class ServerPool {
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);
-    if (!this.members.isFree(entry)) throw invalidOption('name', 'a name that no server with precedence has', name);
+    if (!this.members.claims.isFree(entry))
+      throw invalidOption('name', 'a name that no server with precedence has', name);
     await this.members.put(entry);
-    await this.members.settled(name);
-    return this.members.statusOf(name);
+    return this.members.settledStatus(name);
   }
 
   async set(name: string, config: unknown, origin: McpServerOrigin): Promise<PutOutcome> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     return this.members.put(readServer(name, config, origin));
-  }
-
-  remove(name: string, removal: Removal): Promise<boolean> {
-    return this.members.remove(name, removal);
   }
 
   /** Reads the configuration files again, after any read that is still running. */
@@ -117,16 +119,8 @@ export class ServerPool {
 
   /** Converts the arguments of a call, if `checkArguments` asks for that and the tool belongs to this loader. */
   coerce({ name, inputSchema }: Tool, input: unknown): unknown {
-    const isOwn = this.tools.find(name)?.inputSchema === inputSchema;
-    return isOwn && this.members.checkArguments === 'coerce' ? coerceArguments(inputSchema, input) : input;
-  }
-
-  find(name: string): McpServer {
-    return this.members.find(name);
-  }
-
-  status(): readonly McpServerStatus[] {
-    return this.members.statuses();
+    const isOwn = this.members.tools.find(name)?.inputSchema === inputSchema;
+    return isOwn && this.checkArguments === 'coerce' ? coerceArguments(inputSchema, input) : input;
   }
 
   announceRoots(): void {

@@ -25,7 +25,9 @@ async function importNatively(url: string): Promise<unknown> {
 
 /** Error codes of Node for TypeScript that it cannot load. */
 const REFUSED = [
-  ...['ERR_UNKNOWN_FILE_EXTENSION', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX', 'ERR_NO_TYPESCRIPT'],
+  'ERR_UNKNOWN_FILE_EXTENSION',
+  'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+  'ERR_NO_TYPESCRIPT',
   'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
 ];
 

@@ -1,13 +1,17 @@
-import { realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readBytes } from '../process/files/file-bytes.js';
 import { isInside } from '../process/files/location.js';
 import { PluginUntrustedError } from './error.js';
-import { codeIn, folderOf, isCode, MOST_FILES } from './plugin-folder.js';
 
+/** Maximum number of files in one plugin. */
+const MOST_FILES = 1_000;
 const MOST_NAMES = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Matches the file extensions of JavaScript, TypeScript, WebAssembly and native addons. */
+const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
 
 /** The input of `filesOf`. */
 interface PluginStart {
@@ -38,7 +42,7 @@ export async function filesOf({ path, workspaceDir, named, folder: own }: Plugin
       throw fail(
         `it consists of more than ${MOST_FILES} files, the limit for one approval. Bundle it into fewer files.`,
       );
-    if (!isCode(file)) continue;
+    if (!CODE.test(file)) continue;
     const read = await readBytes(file, MOST_BYTES - bytes);
     if ('problem' in read) throw fail(`${file} cannot be read: ${read.problem}`);
     bytes += read.bytes.length;
@@ -88,6 +92,47 @@ async function filesNamed(named: readonly string[], { workspaceDir, fail }: Name
   return files;
 }
 
+/**
+ * Returns the directory to approve as a whole if a file's imports are unknown: the nearest one with a package.json, or
+ * the file's own. Undefined if that directory is the workspace itself or lies outside it.
+ */
+async function folderOf(path: string, workspaceDir: string): Promise<string | undefined> {
+  const own = dirname(path);
+  const isBelow = (folder: string) => folder !== workspaceDir && isInside(folder, workspaceDir);
+  for (let folder = own; isBelow(folder); folder = dirname(folder)) {
+    if ((await stat(join(folder, 'package.json')).catch(() => undefined))?.isFile()) return folder;
+  }
+  return isBelow(own) ? own : undefined;
+}
+
+/**
+ * Lists the code files and package.json files in a directory and its subdirectories, except in `node_modules`. Throws a
+ * PluginUntrustedError if the directory holds too many files.
+ */
+async function codeIn(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  const folders = [folder];
+  for (const each of folders) {
+    const real = await realpath(each);
+    if (seen.has(real)) continue;
+    seen.add(real);
+    for (const name of (await readdir(each)).sort()) {
+      const path = join(each, name);
+      const kind = await stat(path).catch(() => undefined);
+      if (kind?.isDirectory() && name !== 'node_modules') folders.push(path);
+      if (kind?.isFile() && (CODE.test(name) || name === 'package.json')) found.push(path);
+    }
+    if (found.length + folders.length > MOST_FILES) {
+      throw new PluginUntrustedError(
+        folder,
+        `it holds more than ${MOST_FILES} files and directories, the limit for one approval. Move the plugin to a smaller directory.`,
+      );
+    }
+  }
+  return found;
+}
+
 interface Imports {
   /** Relative import paths, as written in the source. */
   readonly paths: readonly string[];
@@ -127,7 +172,7 @@ async function importsIn(source: string): Promise<Imports> {
 function urlBefore(text: string, end: number): string[] {
   const before = text.slice(Math.max(0, end - 500), end);
   const [, , path = ''] = /\bnew\s+URL\(\s*(['"`])([^'"`\\\n$]+)\1\s*,\s*$/.exec(before) ?? [];
-  return isCode(withoutQuery(path)) ? [path] : [];
+  return CODE.test(withoutQuery(path)) ? [path] : [];
 }
 
 function withoutQuery(name: string): string {

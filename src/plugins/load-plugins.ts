@@ -193,11 +193,11 @@ class PluginLoading {
   /** Throws a PluginLoadError if the plugin's name, or the name of one of its tools, is taken. */
   private check({ plugin, part }: Member, entry: PluginEntry, place: PluginPlace): LoadedPart {
     const { path, packageName } = place;
-    const twin = this.plugins.find((other) => other.plugin.name === plugin.name || other.part.name === part.name);
-    if (twin !== undefined)
+    const holder = this.plugins.find((other) => other.plugin.name === plugin.name || other.part.name === part.name);
+    if (holder !== undefined)
       throw new PluginLoadError(
         place,
-        `its name "${part.name}" is already used by ${twin.path}. Rename one of the two plugins`,
+        `its name "${part.name}" is already used by ${holder.path}. Rename one of the two plugins`,
       );
     const taken = new Set(this.options.taken);
     const mayReplace = entry.replace === true && this.loaded.isTrusted;

@@ -5,11 +5,11 @@ import { cloneData } from '../internal/plain-data.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { configRules, type LoadedPluginConfig, type PluginConfigOptions, readPluginConfig } from './config.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
-import { AgentTools } from './hooks/agent-tools.js';
 import { type PluginCalling, withoutLimit } from './hooks/call.js';
 import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
 import { pluginLifecycles } from './hooks/lifecycles.js';
 import type { PluginPart } from './hooks/part.js';
+import { AgentTools } from './hooks/tool-registry.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts, loadRules } from './load-plugins.js';
 import type { PluginContext, PluginEntry } from './plugin.js';
 

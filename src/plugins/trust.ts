@@ -69,8 +69,12 @@ export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir 
   const found = await filesOf({ path, workspaceDir, named, folder });
   const files = found.map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
   const decision = await gate.authorize({
-    ...({ kind: 'plugin', scope: 'workspace' } as const),
-    ...{ name, source, files, details: cloneData(details) as PluginItem['details'] },
+    kind: 'plugin',
+    scope: 'workspace',
+    name,
+    source,
+    files,
+    details: cloneData(details) as PluginItem['details'],
   });
   validateDecision(decision, path);
   if (gate.verify) validateDecision(await gate.verify(decision as never), path);

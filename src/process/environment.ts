@@ -19,7 +19,6 @@ const MANY_NAMES = 1_000;
 type NameTest = (name: string) => boolean;
 
 const isInherited = listOf(INHERITED_NAMES);
-const isRefused = listOf(REFUSED_NAMES);
 const isListedCredential = listOf(CREDENTIAL_NAMES);
 const PROVIDER_SECRET = new RegExp(
   `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
@@ -76,9 +75,7 @@ export function userEnvironment(source: EnvironmentSource, inherit: boolean | In
 }
 
 /** True if the variable can make a process run different code, so that configuration must not set it. */
-export function isRefusedName(name: string): boolean {
-  return isRefused(name);
-}
+export const isRefusedName: NameTest = listOf(REFUSED_NAMES);
 
 /** True if the operating system accepts the string as the name of a variable. */
 export function isVariableName(name: string): boolean {

@@ -89,8 +89,8 @@ export class ProcessGroup {
     const { command, args = [], cwd, env, argv0 } = options;
     try {
       const child = (options.spawn ?? spawn)(command, [...args], {
-        ...(cwd !== undefined && { cwd }),
-        ...(argv0 !== undefined && { argv0 }),
+        cwd,
+        argv0,
         // Copied, because Node may add variables to the object.
         env: { ...env },
         detached: process.platform !== 'win32',

@@ -3,7 +3,6 @@ import type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js
 import { readJson } from '../internal/read-json.js';
 import { safeText } from '../internal/safe-text.js';
 import { portableNameProblem } from '../process/files/portable-name.js';
-import { firstParagraph } from './first-paragraph.js';
 import { type FrontMatterValue, hasFrontMatter, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
@@ -75,6 +74,28 @@ function withFrontMatter(text: string): string {
   return hasFrontMatter(text) ? text : `---\n---\n${text}`;
 }
 
+/** Matches a line with at least one letter or digit. */
+const READABLE = /[\p{L}\p{N}]/u;
+
+/**
+ * Returns the first paragraph of a Markdown text as one line. Skips code blocks and comments. Returns the first heading
+ * if the text has no paragraph.
+ */
+function firstParagraph(markdown: string): string {
+  let heading = '';
+  let isCode = false;
+  const paragraph: string[] = [];
+  for (const line of markdown.split('\n').map((it) => it.trim())) {
+    const isFence = line.startsWith('```') || line.startsWith('~~~');
+    if (isFence) isCode = !isCode;
+    const isText = !isCode && !isFence && !line.startsWith('<!--') && READABLE.test(line);
+    if (isText && !line.startsWith('#')) paragraph.push(line);
+    else if (paragraph.length > 0) break;
+    else if (isText) heading ||= line.replace(/^#+\s*/, '');
+  }
+  return paragraph.length > 0 ? paragraph.join(' ') : heading;
+}
+
 function leftOut(path: string, message: string): SkillReading {
   return { problems: [{ level: 'warning', path, message }] };
 }
@@ -107,17 +128,19 @@ function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
   const description = [described, textIn(fields.get('when_to_use'))].join(' ').trim();
   const compatibility = textIn(fields.get('compatibility'));
   const skill: SkillFile = {
-    ...{ name, body: body || description, description: clip(description, MAX_DESCRIPTION) },
-    ...(fields.has('license') && { license: textIn(fields.get('license')) }),
-    ...(compatibility !== '' && { compatibility: clip(compatibility, MAX_COMPATIBILITY) }),
+    name,
+    body: body || description,
+    description: clip(description, MAX_DESCRIPTION),
+    license: fields.has('license') ? textIn(fields.get('license')) : undefined,
+    compatibility: compatibility === '' ? undefined : clip(compatibility, MAX_COMPATIBILITY),
     metadata: mapIn(fields.get('metadata')),
     allowedTools: listIn(fields.get('allowed-tools')),
     userOnly: textIn(fields.get('disable-model-invocation')).toLowerCase() === 'true',
   };
-  return { skill, problems: oddities(read, folderName.normalize('NFKC'), { name, description, compatibility }) };
+  return { skill, problems: deviations(read, folderName.normalize('NFKC'), { name, description, compatibility }) };
 }
 
-function oddities(
+function deviations(
   { fields, body }: ReadFrontMatter,
   folderName: string,
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,

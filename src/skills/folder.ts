@@ -158,11 +158,9 @@ async function activate(place: SkillPlace, name: string) {
   const { skill } = await parse(opened.text, place);
   if (skill === undefined) throw new SkillUnavailableError(name, 'the file is no longer valid');
   const { folder, root } = opened;
-  const folders = {
-    CLAUDE_SKILL_DIR: folder,
-    ...(place.extension !== undefined && { CLAUDE_PLUGIN_ROOT: root, extensionPath: root }),
-    ...(place.data !== undefined && { [DATA_VARIABLE]: place.data }),
-  };
+  const folders: Record<string, string> = { CLAUDE_SKILL_DIR: folder };
+  if (place.extension !== undefined) Object.assign(folders, { CLAUDE_PLUGIN_ROOT: root, extensionPath: root });
+  if (place.data !== undefined) folders[DATA_VARIABLE] = place.data;
   const prompt = replaceTexts(skill.body.replace(ARGUMENTS, '{{arguments}}'), folders);
   return place.command === undefined ? { prompt, folder, root } : { prompt };
 }
@@ -186,6 +184,6 @@ function diagnose(place: SkillPlace, found: readonly SkillProblem[]): readonly M
     const problems = found.filter((problem) => problem.level === level).map(({ path, message }) => ({ path, message }));
     if (problems.length === 0) return [];
     const message = `The skill in ${source}: ${problemsText(problems)}`;
-    return [{ level, message, source, problems, ...(extension !== undefined && { extension }) }];
+    return [{ level, message, extension, source, problems }];
   });
 }

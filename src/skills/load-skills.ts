@@ -72,9 +72,9 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
     diagnostics.push(...found);
     if (isDenied) denied.push(folder);
     if (entry === undefined) continue;
-    const twin = loaded.find((other) => isCopy(other, { entry, text }));
-    if (twin === undefined) loaded.push({ entry, text });
-    else diagnostics.push(copyOf(entry, twin.entry));
+    const original = loaded.find((other) => isCopy(other, { entry, text }));
+    if (original === undefined) loaded.push({ entry, text });
+    else diagnostics.push(copyOf(entry, original.entry));
   }
   const byId = new Map<string, SkillEntry>();
   for (const scope of ['user', 'workspace'] as const) {

@@ -122,7 +122,11 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
   validateOptions(options, rules);
   const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow } = options;
   return {
-    ...{ approve, approveTimeoutMs, allow: allow && new Set(allow), folder: `.${appName}`, clock: options.clock },
+    approve,
+    approveTimeoutMs,
+    allow: allow && new Set(allow),
+    folder: `.${appName}`,
+    clock: options.clock,
     onUserHooksChanged: options.onUserHooksChanged,
     logger: options.logger ?? consoleLogger,
     place: resolvePlace(options, appName),

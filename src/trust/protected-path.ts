@@ -7,9 +7,24 @@ import { isInside, realLocation } from '../process/files/location.js';
  * something.
  */
 const CONFIGURATION: readonly string[] = [
-  ...['.mcp.json', 'gemini-extension.json', '.env', '.envrc'],
-  ...['.claude', '.claude.json', '.claude-plugin', '.gemini', '.codex', '.cursor', '.agents', '.copilot'],
-  ...['.github/hooks', '.github/copilot', '.vscode', '.git/hooks', '.git/config', '.gitmodules'],
+  '.mcp.json',
+  'gemini-extension.json',
+  '.env',
+  '.envrc',
+  '.claude',
+  '.claude.json',
+  '.claude-plugin',
+  '.gemini',
+  '.codex',
+  '.cursor',
+  '.agents',
+  '.copilot',
+  '.github/hooks',
+  '.github/copilot',
+  '.vscode',
+  '.git/hooks',
+  '.git/config',
+  '.gitmodules',
 ];
 
 /** The directories that a path guard protects. */

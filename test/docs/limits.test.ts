@@ -242,7 +242,7 @@ const rows: Readonly<Record<string, Row>> = {
       expect(JSON.stringify(cause?.data).length).toBeLessThan(22_000);
       expect(JSON.stringify(cause?.data)).toContain('characters)');
       const refused = requestError('loud', new HttpStatusError(500, 'x'.repeat(100_000)));
-      expect((refused.cause as HttpStatusError).said.length).toBeLessThan(11_000);
+      expect((refused.cause as HttpStatusError).detail.length).toBeLessThan(11_000);
       return [failed, refused];
     },
   },

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
-import { firstParagraph } from '../../src/skills/first-paragraph.js';
+import { readSkillFile } from '../../src/skills/file.js';
 import { loadSkills } from '../../src/skills/skills.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { createTrustGate } from '../../src/trust/trust.js';
@@ -87,9 +87,11 @@ describe('a SKILL.md without front matter', () => {
     expect((await load()).entries).toEqual([]);
   });
 
-  test('with one line of a megabyte is described in little time', () => {
+  test('with one line of a megabyte is described in little time', async () => {
+    const text = `# ${'x '.repeat(500_000)}\n\nMoors.`;
     const before = performance.now();
-    expect(firstParagraph(`# ${'x '.repeat(500_000)}\n\nMoors.`)).toBe('Moors.');
+    const { skill: read } = await readSkillFile(text, 'moor', { describesItself: true });
+    expect(read?.description).toBe('Moors.');
     expect(performance.now() - before).toBeLessThan(500);
   });
 });

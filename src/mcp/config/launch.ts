@@ -1,15 +1,13 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { workspaceEnvironment } from '../../process/environment.js';
 import { resolveExecutable } from '../../process/executable.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
-import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { McpConnectError } from '../error.js';
 import type { McpServerDefinition } from './definition.js';
 import { Expansion } from './expansion.js';
 import { problemOfUrl } from './server-url.js';
 import type { McpSettings } from './settings.js';
-import { trustItemOf } from './trust-item.js';
 
 /** The program or the URL of a server, with all variables expanded. */
 export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
@@ -18,25 +16,6 @@ export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers
 interface ProcessLaunch extends TrustedLaunch {
   /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
-}
-
-/**
- * Asks the trust gate about a server. Returns undefined if the server needs no decision. An approval stays valid until
- * `gate.verify` rejects it.
- */
-export async function decide(
-  definition: McpServerDefinition,
-  { gate }: McpSettings,
-): Promise<AllowedDecision | DeniedDecision | undefined> {
-  const { name, origin } = definition;
-  const { scope } = origin;
-  if (scope === 'builtin') return undefined;
-  const item = trustItemOf(definition);
-  if (gate !== undefined) return gate.authorize(item);
-  if (scope === 'user') return undefined;
-  const message = `The server "${name}" comes from the workspace and must be approved; set \`approve\` or \`gate\``;
-  const unseen = { digest: undefined, approvedBefore: false, failure: undefined };
-  return { ...unseen, allowed: false, reason: 'no-approver', scope, item, message };
 }
 
 /** Expands the variables of a definition. This reads the environment, so the trust gate must have allowed the server. */
@@ -109,4 +88,36 @@ function refuseMissing(name: string, { missing }: Expansion): void {
     `it needs variables that are not set: ${names}. Set them, or write defaults with \`:-\`.`,
     { retryable: false },
   );
+}
+
+/** Programs that install a package before they run it. A list names the subcommands that do so. */
+const RUNNERS: Readonly<Record<string, true | readonly string[]>> = {
+  npx: true,
+  pnpx: true,
+  bunx: true,
+  uvx: true,
+  npm: ['exec', 'x', 'init'],
+  pnpm: ['dlx'],
+  yarn: ['dlx'],
+  bun: ['x'],
+  uv: ['run', 'tool'],
+  pipx: ['run'],
+  deno: ['run'],
+  docker: ['run'],
+  podman: ['run'],
+};
+
+/** True if the command may install the server before it starts, as `npx` does with an empty cache. */
+export function isPackageRunner(command: string, args: readonly string[]): boolean {
+  const program = basename(command.replaceAll('\\', '/'))
+    .toLowerCase()
+    .replace(/\.(?:cmd|exe|ps1|bat)$/, '');
+  // On Windows, configurations start npx with `cmd /c npx`.
+  const [option = '', inner] = args;
+  if (program === 'cmd' && option.toLowerCase() === '/c' && inner !== undefined) {
+    return isPackageRunner(inner, args.slice(2));
+  }
+  const subcommands = Object.hasOwn(RUNNERS, program) ? RUNNERS[program] : undefined;
+  if (subcommands === undefined || subcommands === true) return subcommands === true;
+  return subcommands.includes(args.find((arg) => !arg.startsWith('-')) ?? '');
 }

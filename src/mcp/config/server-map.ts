@@ -53,21 +53,20 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
  * Renames fields that other programs name differently: `httpUrl`, `serverUrl`, `enabled`, `tools` and `disabledTools`. If
  * both names are present, the other program's field is kept and reported as unknown. Null counts as absent.
  */
-function translate(fields: Fields): Fields {
-  const present: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  const { httpUrl, serverUrl, tools, disabledTools, enabled, ...ours } = present;
-  return {
-    ...ours,
-    ...(tools !== undefined && {
-      [isTexts(tools) && ours.includeTools === undefined ? 'includeTools' : 'tools']: tools,
-    }),
-    ...(httpUrl !== undefined &&
-      (ours.url === undefined ? { url: httpUrl, type: typeOf(ours) ?? 'http' } : { httpUrl })),
-    ...(serverUrl !== undefined && { [(ours.url ?? httpUrl) === undefined ? 'url' : 'serverUrl']: serverUrl }),
-    ...(enabled !== undefined &&
-      (typeof enabled === 'boolean' ? { disabled: ours.disabled || !enabled } : { enabled })),
-    ...(disabledTools !== undefined && { excludeTools: [ours.excludeTools ?? [], disabledTools].flat() }),
-  };
+function translate(given: Fields): Fields {
+  const present: Fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  const { httpUrl, serverUrl, tools, disabledTools, enabled, ...own } = present;
+  const fields: Record<string, unknown> = { ...own };
+  if (tools !== undefined) fields[isTexts(tools) && own.includeTools === undefined ? 'includeTools' : 'tools'] = tools;
+  if (httpUrl !== undefined && own.url === undefined) {
+    fields.url = httpUrl;
+    fields.type = typeOf(own) ?? 'http';
+  } else if (httpUrl !== undefined) fields.httpUrl = httpUrl;
+  if (serverUrl !== undefined) fields[fields.url === undefined ? 'url' : 'serverUrl'] = serverUrl;
+  if (typeof enabled === 'boolean') fields.disabled = own.disabled || !enabled;
+  else if (enabled !== undefined) fields.enabled = enabled;
+  if (disabledTools !== undefined) fields.excludeTools = [own.excludeTools ?? [], disabledTools].flat();
+  return fields;
 }
 
 /** Returns a note for each unknown field that its author misses, and for each unknown variable. */
@@ -145,10 +144,9 @@ const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => f
 
 const GRANTS = ['trust', 'alwaysAllow', 'autoApprove', 'autoAllow'].map(fold);
 /** Fields of other programs without which a server may not start, and names for known fields that are also present. */
-const NEEDED = [
-  ...['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar'],
-  ...['httpUrl', 'serverUrl', 'tools'],
-].map(fold);
+const NEEDED = ['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar', 'httpUrl', 'serverUrl', 'tools'].map(
+  fold,
+);
 const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|restrict|permission/i;
 
 /** True for an unknown field that restricts the server, that the server needs, or that looks like a misspelt name. */

@@ -38,7 +38,6 @@ export interface McpSettings
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
   readonly pinTools: boolean;
-  readonly checkArguments: McpServersOptions['checkArguments'];
   readonly system: Pick<McpSystem, 'spawn'> & {
     readonly env: NodeJS.ProcessEnv;
     readonly clock: Clock;
@@ -112,19 +111,25 @@ const rules = {
 export function resolveSettings(options: McpServersOptions): McpSettings {
   validateOptions(options, rules);
   const { workspaceDir, elicit, roots, oauth, onEvent, system = {} } = options;
-  const clock = system.clock ?? systemClock;
+  const timeouts = withDefaults(TIMEOUTS, options.timeouts);
   return {
-    ...{ workspaceDir, elicit, roots, oauth, onEvent, pinTools: options.pinTools ?? false },
-    checkArguments: options.checkArguments,
+    workspaceDir,
+    elicit,
+    roots,
+    oauth,
+    onEvent,
+    pinTools: options.pinTools ?? false,
     gate: gateOf(options),
     clientInfo: options.clientInfo ?? CLIENT_INFO,
     waitForServers: options.waitForServers ?? [],
-    timeouts: { ...withDefaults(TIMEOUTS, options.timeouts), ...(options.waitForServers === false && { readyMs: 0 }) },
+    timeouts: options.waitForServers === false ? { ...timeouts, readyMs: 0 } : timeouts,
     // With 0 attempts, a lost connection is restored only when a request needs it.
     reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : withDefaults(RECONNECT, options.reconnect),
     limits: withDefaults(defaultLimits, options.limits),
     system: {
-      ...{ clock, spawn: system.spawn, env: system.env ?? process.env },
+      clock: system.clock ?? systemClock,
+      spawn: system.spawn,
+      env: system.env ?? process.env,
       // Reads the global `fetch` at each call, so that a patched `fetch` takes effect.
       fetch: system.fetch ?? ((...args) => fetch(...args)),
     },

@@ -20,7 +20,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
   /** Time limit in milliseconds that replaces the limits of the settings. */
-  readonly limitMs?: number;
+  readonly limitMs?: number | undefined;
 }
 
 /**

@@ -1,7 +1,6 @@
 import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
 import type { McpServerDefinition } from '../config/definition.js';
-import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
-import { isPackageRunner } from '../config/package-runner.js';
+import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import type { ReadTools } from '../tools/tool-entries.js';
@@ -137,8 +136,8 @@ function createTransport(
     const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
-  const way = oauth?.({ name: definition.name, url: launch.url.href });
-  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: way };
+  const authorization = oauth?.({ name: definition.name, url: launch.url.href });
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 

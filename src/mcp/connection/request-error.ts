@@ -3,12 +3,12 @@ import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
 import { describeWithCause, withoutPages } from '../failure-text.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
-import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
+import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 
 const MAX_TEXT = 10_000;
 const MAX_DETAILS = 1_000;
 /** A message that was cut already is not cut again, so that the length that it states is right. */
-const MAX_SAID = MAX_TEXT + 2 * MAX_DETAILS;
+const MAX_QUOTE = MAX_TEXT + 2 * MAX_DETAILS;
 
 /** Explains status codes of JSON-RPC, MCP, the SDK and HTTP. Each string follows the name of the server in a message. */
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
  * The message and the data of a server's error response, without the text that the SDK adds to them. Data of more than
  * 10,000 characters is cut to a string.
  */
-export class ServerWords {
+class ServerErrorData {
   readonly data: unknown;
 
   constructor(
@@ -50,6 +50,17 @@ export class ServerWords {
   }
 }
 
+/**
+ * Stores the server's message and data in the `data` field of an error response. The SDK adds text to the message. The SDK
+ * also creates errors of the same class for its own failures, which have no such data.
+ */
+export function keepErrorData(message: JsonRpcMessage): void {
+  if (!('error' in message)) return;
+  const { error } = message;
+  const text = bounded(error.message);
+  Object.assign(error, { message: text, data: new ServerErrorData(text, error.data) });
+}
+
 /** Cuts a string of a server that an error keeps. */
 export function bounded(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
@@ -59,36 +70,37 @@ export function bounded(text: string): string {
 export function requestError(server: string, error: unknown): KeelsonError {
   const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
   if (error instanceof KeelsonError && !isOfHttp) return error;
-  const { status, meaning, words } = describe(error);
-  const said = safeText(withoutPages(words), { maxLength: MAX_SAID });
-  if (status === 401) return unauthorizedError(server, said, error);
+  const { status, meaning, text } = describe(error);
+  const quote = safeText(withoutPages(text), { maxLength: MAX_QUOTE });
+  if (status === 401) return unauthorizedError(server, quote, error);
   const code = status === undefined ? '' : ` (${status})`;
-  const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
-  const cause = error instanceof HttpStatusError ? new HttpStatusError(error.status, bounded(error.said)) : error;
-  return new McpRequestError(server, message, { cause, ...(status !== undefined && { status }) });
+  const message = `The MCP server "${server}" ${meaning}${code}${quote === '' ? '.' : `: ${quote}`}`;
+  const cause = error instanceof HttpStatusError ? new HttpStatusError(error.status, bounded(error.detail)) : error;
+  return new McpRequestError(server, message, status === undefined ? { cause } : { cause, status });
 }
 
 interface Description {
   readonly status?: number;
   readonly meaning: string;
-  readonly words: string;
+  /** The text of the server, or of the error itself. */
+  readonly text: string;
 }
 
 function describe(error: unknown): Description {
   if (error instanceof HttpStatusError) {
-    return { status: error.status, meaning: meaningOf(error.status), words: error.said };
+    return { status: error.status, meaning: meaningOf(error.status), text: error.detail };
   }
-  if (error instanceof HttpUnreachableError) return { meaning: 'could not be reached', words: error.message };
+  if (error instanceof HttpUnreachableError) return { meaning: 'could not be reached', text: error.message };
   const { code, data, issues } = (error ?? {}) as { code?: unknown; data?: unknown; issues?: unknown };
-  if (data instanceof ServerWords && typeof code === 'number') {
-    return { status: code, meaning: meaningOf(code), words: data.message + detailsOf(data) };
+  if (data instanceof ServerErrorData && typeof code === 'number') {
+    return { status: code, meaning: meaningOf(code), text: data.message + detailsOf(data) };
   }
-  if (Array.isArray(issues)) return { meaning: meaningOf(NO_ANSWER), words: mismatchIn(issues) };
-  return { meaning: 'gave no usable response', words: describeWithCause(error) };
+  if (Array.isArray(issues)) return { meaning: meaningOf(NO_ANSWER), text: mismatchIn(issues) };
+  return { meaning: 'gave no usable response', text: describeWithCause(error) };
 }
 
-function unauthorizedError(server: string, said: string, cause: unknown): McpUnauthorizedError {
-  const answer = `it answered with status 401${said === '' ? '' : ` and said: ${said}`}`;
+function unauthorizedError(server: string, quote: string, cause: unknown): McpUnauthorizedError {
+  const answer = `it answered with status 401${quote === '' ? '' : ` and said: ${quote}`}`;
   return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause });
 }
 
@@ -109,7 +121,7 @@ function meaningOf(status: number): string {
 }
 
 /** Returns the data of a server's error as JSON, such as the invalid argument or a URL for the user to open. */
-function detailsOf({ data }: ServerWords): string {
+function detailsOf({ data }: ServerErrorData): string {
   // Some servers write an empty string or null if they have nothing to add.
   return data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';
 }

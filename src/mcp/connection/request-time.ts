@@ -26,7 +26,7 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
 export class RequestScope {
   aborted = false;
   reason: unknown = undefined;
-  private readonly deadline: Deadline;
+  readonly deadline: Deadline;
   private readonly release: () => void;
   private listener: (() => void) | undefined = undefined;
 
@@ -47,11 +47,6 @@ export class RequestScope {
 
   throwIfAborted(): void {
     if (this.aborted) throw this.reason;
-  }
-
-  /** Restarts the limit on the time without progress. */
-  touch(): void {
-    this.deadline.touch();
   }
 
   end(): void {

@@ -19,25 +19,20 @@ export type BoundedCheck = (
  * bound is that of draft 4.
  */
 export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {
-  let checkHere: ReturnType<typeof compileJsonSchema> | undefined;
+  let checkOnThread: ReturnType<typeof compileJsonSchema> | undefined;
   let isSmall: boolean | undefined;
   return (input, signal) => {
     isSmall ??= isSmallSchema(schema);
-    if (!isSmall || !isCheapCheck(schema, input)) return checkThere(schema, input, { worker, signal });
-    checkHere ??= compileJsonSchema(schema, { isLenient: true });
-    return checkHere(input);
+    if (!isSmall || !isCheapCheck(schema, input)) return checkInWorker(schema, input, { worker, signal });
+    checkOnThread ??= compileJsonSchema(schema, { isLenient: true });
+    return checkOnThread(input);
   };
 }
 
-interface Way {
-  readonly worker: CheckWorker;
-  readonly signal: AbortSignal | undefined;
-}
-
-async function checkThere(
+async function checkInWorker(
   schema: JsonSchema,
   value: unknown,
-  { worker, signal }: Way,
+  { worker, signal }: { readonly worker: CheckWorker; readonly signal: AbortSignal | undefined },
 ): Promise<StandardResult<unknown>> {
   const job = { schema: JSON.stringify(schema), draft: lenientDraftOf(schema.$schema), value, signal };
   const outcome = await worker.check(job).catch((error: unknown): CheckOutcome => {

@@ -1,4 +1,6 @@
+import type { Logger } from '../../internal/logger.js';
 import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
+import { ServerLog } from '../server-log.js';
 
 const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'workspace'];
 
@@ -35,6 +37,12 @@ export class NameClaims {
     return this.of(name)[0];
   }
 
+  /** True if the server would get its name, and no server of the same origin has that name. */
+  isFree(entry: McpServerEntry): boolean {
+    const holder = this.holder(entry.name);
+    return holder === undefined || compareOrigins(entry, holder) < 0;
+  }
+
   /** Returns the servers of a configuration file, including those that do not get their names. */
   ofFile(path: string): readonly McpServerEntry[] {
     return [...this.byName.values()].flat().filter((entry) => {
@@ -66,8 +74,15 @@ export function originOf(entry: McpServerEntry): McpServerOrigin {
   return 'definition' in entry ? entry.definition.origin : entry.origin;
 }
 
+/** Logs that a server is left out, because another server has its name. */
+export function reportLeftOut(loser: McpServerEntry, holder: McpServerEntry, logger: () => Logger): void {
+  const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
+  const problem = `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`;
+  new ServerLog(loser.name, logger).write('warn', problem);
+}
+
 /** Describes an origin in a log line. */
-export function shownOrigin({ scope, precedence = scope, extension, source }: McpServerOrigin): string {
+function shownOrigin({ scope, precedence = scope, extension, source }: McpServerOrigin): string {
   if (extension !== undefined) return `extension "${extension}"${source === undefined ? '' : ` (${source})`}`;
   return source ?? (precedence === 'builtin' ? 'the host application' : `the ${precedence}`);
 }

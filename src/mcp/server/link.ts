@@ -1,18 +1,13 @@
 import { KeelsonError, PackageMissingError } from '../../errors.js';
-import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
-import type { TrustedLaunch } from '../../trust/launch.js';
-import { decide } from '../config/launch.js';
+import type { DeniedDecision } from '../../trust/decision.js';
 import type { Connection, McpConnectStep, ServerContext } from '../connection/connection.js';
 import { type Established, openConnection } from '../connection/open-connection.js';
-import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import { Backoff } from './backoff.js';
+import { ServerApproval } from './approval.js';
+import { Attempts } from './attempts.js';
 import type { McpServerState } from './status.js';
 import type { ServerTools } from './tool-list.js';
-
-/** After a connection that lasted this many milliseconds, the number of failures starts at 0 again. */
-const GOOD_MS = 5_000;
 
 /** Manages the single connection to a server. All callers share one attempt, and a lost connection is restored. */
 export class Link {
@@ -24,14 +19,8 @@ export class Link {
   /** Number of successful connections. */
   connections = 0;
   established: Established | undefined = undefined;
-  private establishedAt = 0;
-  /** Settles when the trust gate has decided. Undefined if the gate was not asked. */
-  asked: Promise<unknown> | undefined = undefined;
-  private attempt: Promise<void> | undefined = undefined;
-  private readonly closing = new AbortController();
-  private readonly backoff: Backoff;
-  /** An approval by the trust gate is kept, and verified before each start. After a denial, the gate is asked again. */
-  private decision: AllowedDecision | undefined = undefined;
+  readonly approval: ServerApproval;
+  readonly attempts: Attempts;
 
   constructor(
     private readonly context: ServerContext,
@@ -39,7 +28,8 @@ export class Link {
   ) {
     const { definition, settings } = context;
     this.state = definition.disabled ? 'disabled' : 'idle';
-    this.backoff = new Backoff(settings.reconnect, settings.system.clock);
+    this.approval = new ServerApproval(definition, settings);
+    this.attempts = new Attempts(settings.reconnect, settings.system.clock);
   }
 
   get lastError(): string | undefined {
@@ -49,14 +39,14 @@ export class Link {
   /** Connects, with one attempt for all callers. Also resolves if the attempt fails; `state` has the outcome. */
   connect(): Promise<void> {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
-    this.backoff.cancel();
+    this.attempts.cancel();
     // The attempt may wait for a user's approval. `close` does not wait for the attempt.
-    return this.attempt ?? this.begin(() => this.tryOnce());
+    return this.attempts.running ?? this.attempts.run(() => this.tryOnce());
   }
 
   /** Connects if no attempt was made yet, or waits for the attempt that is under way. */
   settled(): Promise<void> {
-    return this.state === 'idle' ? this.connect() : (this.attempt ?? Promise.resolve());
+    return this.state === 'idle' ? this.connect() : (this.attempts.running ?? Promise.resolve());
   }
 
   /**
@@ -67,12 +57,12 @@ export class Link {
     const { established } = this;
     if (established) {
       const { definition, emit, endings, log } = this.context;
-      this.backoff.reset();
+      this.attempts.reset();
       this.drop();
       this.state = 'reconnecting';
       const closed = established.connection.close();
       endings.add(closed);
-      void this.begin(() => closed.then(() => (this.closing.signal.aborted ? undefined : this.tryOnce())));
+      void this.attempts.run(() => closed.then(() => (this.attempts.closed.aborted ? undefined : this.tryOnce())));
       log.write('info', 'restarting');
       emit({ type: 'connection-end', server: definition.name, message: 'it is restarted' });
     }
@@ -81,40 +71,21 @@ export class Link {
   }
 
   /**
-   * Returns true if the server needs no approval, or has one for its current content. May ask the user about changes.
-   */
-  async isApproved(): Promise<boolean> {
-    const { definition, settings } = this.context;
-    const { decision } = this;
-    if (decision === undefined) return true;
-    // If the gate fails, the server is not approved.
-    const now = await decide(definition, settings).catch(() => undefined);
-    return now?.allowed === true && now.digest === decision.digest;
-  }
-
-  /**
    * Returns the connection. Without one, waits for the next attempt; rejects with a McpUnavailableError if that fails.
    */
   async connected(): Promise<Connection> {
-    if (!this.established) await (this.attempt ?? this.backoff.next ?? this.connect());
+    if (!this.established) await (this.attempts.next ?? this.connect());
     return this.assertConnected().connection;
-  }
-
-  /**
-   * Clears the number of failures when a request uses the server, so that frequent use does not exhaust the attempts.
-   */
-  used(): void {
-    this.backoff.reset();
   }
 
   /** Handles the end of a connection. Ignores a connection that was already replaced. */
   lost(connection: Connection, reason: string): void {
     if (this.established?.connection !== connection) return;
-    const { definition, log, emit, settings } = this.context;
+    const { definition, log, emit } = this.context;
     this.drop();
     this.failure = reason;
     const message = failureText(reason);
-    if (settings.system.clock.now() - this.establishedAt >= GOOD_MS) this.backoff.reset();
+    this.attempts.lost();
     log.write('warn', `disconnected, its tools were removed: ${message}`);
     this.connectLater();
     emit({ type: 'connection-end', server: definition.name, message });
@@ -123,20 +94,9 @@ export class Link {
   /** Ends the connection or the current attempt. The server is not connected again. */
   close(): void {
     this.state = 'closed';
-    this.backoff.cancel();
-    this.closing.abort(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
+    this.attempts.close(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
     if (this.established) this.context.endings.add(this.established.connection.close());
     this.drop();
-  }
-
-  private begin(work: () => Promise<void>): Promise<void> {
-    const attempt = withOwnSignal(this.closing.signal, (own) => untilAborted(own, work()))
-      .catch(() => {})
-      .finally(() => {
-        if (this.attempt === attempt) this.attempt = undefined;
-      });
-    this.attempt = attempt;
-    return attempt;
   }
 
   private assertConnected(): Established {
@@ -152,14 +112,19 @@ export class Link {
 
   /** Starts the server synchronously unless the trust gate is asked, so that its time limit counts from this call. */
   private async tryOnce(): Promise<void> {
+    const { approval } = this;
+    const { closed } = this.attempts;
     this.state = stateOfAttempt(this.connections);
     try {
-      const gate = this.context.definition.origin.scope === 'builtin' ? undefined : this.passGate();
-      this.asked = gate?.catch(() => {});
-      const trusted = gate && (await gate);
-      if (trusted === REFUSED || this.closing.signal.aborted) return;
+      if (approval.isNeeded && !approval.isKept) this.state = 'pending';
+      const verified = approval.isNeeded ? await approval.verify() : undefined;
+      if (closed.aborted) return;
+      if (verified?.allowed === false) return this.refused(verified);
+      this.state = stateOfAttempt(this.connections);
       const established = await openConnection({
-        ...{ ...this.context, trusted, signal: this.closing.signal },
+        ...this.context,
+        trusted: verified?.launch,
+        signal: closed,
         onEnd: (connection, reason) => this.lost(connection, reason),
         onToolsChanged: () => this.offered.changed(),
         onStep: (step) => {
@@ -168,26 +133,10 @@ export class Link {
       });
       this.up(established);
     } catch (error) {
-      if (!this.closing.signal.aborted) this.failed(error);
+      if (!closed.aborted) this.failed(error);
     } finally {
       this.step = undefined;
     }
-  }
-
-  private async passGate(): Promise<TrustedLaunch | undefined | typeof REFUSED> {
-    const { definition, settings } = this.context;
-    if (this.decision === undefined) this.state = 'pending';
-    const decision = this.decision ?? (await decide(definition, settings));
-    this.decision = undefined;
-    const verified = decision?.allowed ? await settings.gate?.verify(decision) : decision;
-    if (this.closing.signal.aborted) return REFUSED;
-    if (verified?.allowed === false) {
-      this.refused(verified);
-      return REFUSED;
-    }
-    this.decision = decision?.allowed ? decision : undefined;
-    this.state = stateOfAttempt(this.connections);
-    return verified?.launch;
   }
 
   private refused({ reason, message }: DeniedDecision): void {
@@ -197,12 +146,12 @@ export class Link {
   }
 
   private up(established: Established): void {
-    const { definition, log, emit, settings } = this.context;
+    const { definition, log, emit } = this.context;
     const { ending } = established.connection;
     if (ending !== undefined) throw new McpConnectError(definition.name, ending);
     const again = this.connections > 0;
     this.established = established;
-    this.establishedAt = settings.system.clock.now();
+    this.attempts.succeeded();
     this.connections += 1;
     this.state = 'connected';
     this.failure = undefined;
@@ -226,9 +175,9 @@ export class Link {
   }
 
   private connectLater(): void {
-    if (this.closing.signal.aborted) return;
+    if (this.attempts.closed.aborted) return;
     this.state = this.connections > 0 ? 'reconnecting' : 'unavailable';
-    if (this.backoff.schedule(() => this.connect())) return;
+    if (this.attempts.schedule(() => this.connect())) return;
     this.state = 'unavailable';
     if (this.connections === 0 && this.context.settings.reconnect.attempts === 0) return;
     this.context.log.write('warn', `no further attempt is made to connect: ${this.lastError}`);
@@ -238,9 +187,6 @@ export class Link {
 function stateOfAttempt(connections: number): McpServerState {
   return connections > 0 ? 'reconnecting' : 'connecting';
 }
-
-/** Returned if the trust gate denied the server. */
-const REFUSED = Symbol('refused');
 
 /** Returns true if a later attempt may succeed. */
 function isPassing(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -47,10 +48,12 @@ export class McpServer {
     this.ignored = host.ignored;
     this.context = { ...host, definition, hold, endings };
     this.offered = new ServerTools({
-      ...{ ...host, definition, hold },
+      ...host,
+      definition,
+      hold,
       call: ({ name }, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
-        const options = { signal, onProgress: progress, ...(limitMs !== undefined && { limitMs }) };
+        const options = { signal, onProgress: progress, limitMs };
         return this.request((it) => it.request('tools/call', params, options), signal);
       },
     });
@@ -71,7 +74,13 @@ export class McpServer {
     const { instructions } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
     return {
-      ...{ name, state, step, lastError, scope: origin.scope, source: origin.source, extension: origin.extension },
+      name,
+      state,
+      step,
+      lastError,
+      scope: origin.scope,
+      source: origin.source,
+      extension: origin.extension,
       reconnects: Math.max(0, connections - 1),
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,
@@ -81,6 +90,20 @@ export class McpServer {
       reads: variablesOf(this.definition),
       ignoredFields: this.ignored,
     };
+  }
+
+  /**
+   * Connects, and waits as `waitForServers` says. A server that the option does not name has `readyMs`, which begin after
+   * the decision of the trust gate. Never rejects.
+   */
+  async connect(): Promise<void> {
+    const { waitForServers, timeouts, system } = this.context.settings;
+    const attempt = this.link.connect();
+    const { name } = this.definition;
+    const isAwaited = typeof waitForServers === 'boolean' ? waitForServers : waitForServers.includes(name);
+    if (isAwaited) return attempt;
+    await this.link.approval.asked;
+    await Promise.race([attempt, pause(attempt, { ms: timeouts.readyMs, clock: system.clock })]);
   }
 
   /**
@@ -122,7 +145,8 @@ export class McpServer {
   private async send<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { link } = this;
     const connection = link.established?.connection ?? (await this.connected(signal));
-    link.used();
+    // Frequent use must not exhaust the attempts.
+    link.attempts.reset();
     try {
       return await ask(connection);
     } catch (error) {
@@ -186,4 +210,12 @@ export class McpServer {
     const time = { what: `wait for MCP server "${definition.name}"`, ...limits, hold, signal };
     return inRequestTime(time, (scope) => untilAborted(scope.signal, this.link.connected()));
   }
+}
+
+/** Resolves after `ms`. The timer ends with `attempt`, so that it keeps no process running. */
+function pause(attempt: Promise<void>, { ms, clock }: { readonly ms: number; readonly clock: Clock }): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, ms);
+    void attempt.then(() => clock.clearTimeout(timer));
+  });
 }

@@ -9,20 +9,18 @@ import { failureText } from '../failure-text.js';
 import { ServerLog } from '../server-log.js';
 import type { CheckArguments } from '../tools/mcp-tool.js';
 import { McpToolSet } from '../tools/tool-set.js';
-import { compareOrigins, NameClaims, originOf, shownOrigin } from './claims.js';
-import { connectPatiently } from './first-wait.js';
+import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
 import { McpServer } from './mcp-server.js';
 import type { McpServerStatus } from './status.js';
 
 type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
-type ValidEntry = Exclude<McpServerEntry, InvalidEntry>;
 type Member = McpServer | InvalidEntry;
 
 /** The outcome of `put`. `left-out`: a server with precedence has the name. */
 export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
 
 /** Limits which server `remove` removes, and when the server ends. */
-export interface Removal {
+interface Removal {
   readonly graceful: boolean;
   readonly origin?: McpServerOrigin | undefined;
 }
@@ -32,21 +30,17 @@ export class ServerMembers {
   readonly tools: McpToolSet;
   readonly claims = new NameClaims();
   private readonly byName = new Map<string, Member>();
-  /** Removed servers that have not ended yet. */
-  private readonly leaving = new Set<McpServer>();
-  private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
+  private readonly leaving: LeavingServers;
   private isClosed = false;
-  /** Entries whose warnings have not been logged. */
-  private readonly unreported: McpServerEntry[] = [];
-  /** True once an agent has the loader. The hooks of the loader then convert arguments. */
-  isLoaded = false;
 
   constructor(
     private readonly settings: McpSettings,
     private readonly logger: () => Logger,
+    private readonly checkArguments: () => CheckArguments,
   ) {
+    this.leaving = new LeavingServers((error) => logger().error(failureText(error)));
     this.tools = new McpToolSet(({ name, metadata }) => {
-      this.logger().warn(
+      logger().warn(
         `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
       );
     });
@@ -55,16 +49,6 @@ export class ServerMembers {
   /** Returns the current server of each name. A changed server is another object. */
   snapshot(): ReadonlyMap<string, unknown> {
     return new Map(this.byName);
-  }
-
-  /** True if the server would get its name, and no server of the same origin has that name. */
-  isFree(entry: McpServerEntry): boolean {
-    const holder = this.claims.holder(entry.name);
-    return holder === undefined || compareOrigins(entry, holder) < 0;
-  }
-
-  get checkArguments(): CheckArguments {
-    return this.settings.checkArguments ?? (this.isLoaded ? 'coerce' : 'strict');
   }
 
   servers(): readonly McpServer[] {
@@ -77,7 +61,10 @@ export class ServerMembers {
     throw new McpUnavailableError(name, member.problem);
   }
 
-  statusOf(name: string): McpServerStatus {
+  /** Returns the status of a server when it is connected or its attempt has failed. */
+  async settledStatus(name: string): Promise<McpServerStatus> {
+    const member = this.byName.get(name);
+    if (member instanceof McpServer) await member.link.settled();
     return statusOf(this.member(name));
   }
 
@@ -85,11 +72,10 @@ export class ServerMembers {
     return [...this.byName.values()].map(statusOf);
   }
 
-  /** Adds a server without connecting to it. Its warnings wait for `connectIdle`, because the logger may be the agent's. */
+  /** Adds a server without connecting to it, and without a log line about its problems. */
   enter(entry: McpServerEntry): void {
     this.claims.put(entry);
-    this.place(entry);
-    this.unreported.push(entry);
+    this.byName.set(entry.name, this.memberOf(entry));
   }
 
   /**
@@ -102,10 +88,10 @@ export class ServerMembers {
     this.claims.put(entry);
     const holder = this.claims.holder(name);
     if (holder !== undefined && holder !== entry) {
-      this.reportLeftOut(entry, holder);
+      reportLeftOut(entry, holder, this.logger);
       return 'left-out';
     }
-    if (former !== undefined && compareOrigins(former, entry) !== 0) this.reportLeftOut(former, entry);
+    if (former !== undefined && compareOrigins(former, entry) !== 0) reportLeftOut(former, entry, this.logger);
     return this.settle(entry);
   }
 
@@ -126,14 +112,13 @@ export class ServerMembers {
       void this.connect(name);
     }
     this.collect();
-    if (member !== undefined) await this.end(member, graceful);
+    if (member instanceof McpServer) await this.leaving.end(member, graceful);
     return true;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const server of [...this.servers(), ...this.leaving]) this.endings.add(server.close());
-    await this.endings.settled();
+    await this.leaving.close(this.servers());
   }
 
   /** Makes an entry the server of its name and connects, unless another entry has got the name in the meantime. */
@@ -151,7 +136,7 @@ export class ServerMembers {
       } else {
         this.install(entry);
         this.collect();
-        if (before !== undefined) await this.end(before, true);
+        if (before instanceof McpServer) await this.leaving.end(before, true);
       }
       await this.connect(name);
       if (isSame) return 'unchanged';
@@ -160,59 +145,20 @@ export class ServerMembers {
   }
 
   private install(entry: McpServerEntry): void {
-    this.report(entry);
-    this.place(entry);
-  }
-
-  private place(entry: McpServerEntry): void {
-    this.byName.set(entry.name, 'problem' in entry ? entry : this.serverOf(entry, this.logOf(entry)));
-  }
-
-  private report(entry: McpServerEntry): void {
-    const log = this.logOf(entry);
-    for (const note of entry.notes) log.write('warn', note);
-    if ('problem' in entry) log.write('warn', `its configuration cannot be used: ${entry.problem}`);
-  }
-
-  private logOf({ name }: McpServerEntry): ServerLog {
-    return new ServerLog(name, () => this.logger());
+    reportProblems(entry, this.logger);
+    this.byName.set(entry.name, this.memberOf(entry));
   }
 
   /** Connects to a server of the list, and waits for it as `waitForServers` says. */
   private async connect(name: string): Promise<void> {
     const member = this.byName.get(name);
-    if (member instanceof McpServer) await connectPatiently(member, this.settings);
+    if (member instanceof McpServer) await member.connect();
   }
 
   /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
   async connectIdle(): Promise<void> {
-    for (const entry of this.unreported.splice(0)) this.report(entry);
     const idle = this.servers().filter(({ link }) => link.state === 'idle');
-    await Promise.all(idle.map((server) => connectPatiently(server, this.settings)));
-  }
-
-  /** Resolves when a server is connected or its attempt has failed. */
-  async settled(name: string): Promise<void> {
-    const member = this.byName.get(name);
-    if (member instanceof McpServer) await member.link.settled();
-  }
-
-  /** Logs that a server is left out, because another server has its name. */
-  reportLeftOut(loser: McpServerEntry, holder: McpServerEntry): void {
-    const log = this.logOf(loser);
-    const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
-    log.write('warn', `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`);
-  }
-
-  private async end(member: Member, graceful: boolean): Promise<void> {
-    if (!(member instanceof McpServer)) return;
-    const isLater = graceful && member.isBusy;
-    this.leaving.add(member);
-    const ended = (isLater ? member.idle().then(() => member.close()) : member.close()).finally(() =>
-      this.leaving.delete(member),
-    );
-    this.endings.add(ended);
-    if (!isLater) await ended;
+    await Promise.all(idle.map((server) => server.connect()));
   }
 
   private member(name: string): Member {
@@ -226,35 +172,86 @@ export class ServerMembers {
     this.tools.replace(this.servers().flatMap(({ tools }) => tools));
   }
 
-  private serverOf({ definition, ignored = [] }: ValidEntry, log: ServerLog): McpServer {
-    const { settings } = this;
+  private memberOf(entry: McpServerEntry): Member {
+    if ('problem' in entry) return entry;
+    const { settings, logger, checkArguments } = this;
     const emit = (event: McpEvent) => {
       try {
         settings.onEvent?.(event);
       } catch (error) {
-        this.logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+        logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
       }
     };
-    return new McpServer(definition, {
-      ...{ settings, log, emit, ignored },
+    return new McpServer(entry.definition, {
+      settings,
+      log: new ServerLog(entry.name, logger),
+      emit,
+      ignored: entry.ignored ?? [],
       onTools: () => this.collect(),
-      // For an agent with the loader, its hooks convert. Nothing converts a call after an approval.
-      checkArguments: () => (this.isLoaded && this.checkArguments === 'coerce' ? 'strict' : this.checkArguments),
+      checkArguments,
     });
   }
+}
+
+/** Servers that were removed, and that have not ended yet. */
+class LeavingServers {
+  private readonly servers = new Set<McpServer>();
+  private readonly endings: Endings;
+
+  constructor(onError: (error: unknown) => void) {
+    this.endings = new Endings(onError);
+  }
+
+  /** Ends a server. With `graceful`, ends it after its pending requests, and does not wait for them. */
+  async end(server: McpServer, graceful: boolean): Promise<void> {
+    const isLater = graceful && server.isBusy;
+    this.servers.add(server);
+    const ended = (isLater ? server.idle().then(() => server.close()) : server.close()).finally(() =>
+      this.servers.delete(server),
+    );
+    this.endings.add(ended);
+    if (!isLater) await ended;
+  }
+
+  /** Ends the given servers and those that are leaving. Resolves when all have ended. */
+  async close(servers: readonly McpServer[]): Promise<void> {
+    for (const server of [...servers, ...this.servers]) this.endings.add(server.close());
+    await this.endings.settled();
+  }
+}
+
+/** Logs the problems with the configuration of a server. */
+export function reportProblems(entry: McpServerEntry, logger: () => Logger): void {
+  const log = new ServerLog(entry.name, logger);
+  for (const note of entry.notes) log.write('warn', note);
+  if ('problem' in entry) log.write('warn', `its configuration cannot be used: ${entry.problem}`);
 }
 
 async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boolean> {
   if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
   if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
-  return before.link.isApproved();
+  return before.link.approval.isCurrent();
 }
 
 function statusOf(member: Member): McpServerStatus {
   if (member instanceof McpServer) return member.status();
   const { name, problem, origin, ignored: ignoredFields = [] } = member;
-  const never = { step: undefined, transport: undefined, protocolVersion: undefined, instructions: undefined };
-  const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
   const { scope, source, extension } = origin;
-  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope, source, extension, ignoredFields };
+  return {
+    name,
+    state: 'invalid',
+    step: undefined,
+    lastError: problem,
+    scope,
+    source,
+    extension,
+    reconnects: 0,
+    transport: undefined,
+    protocolVersion: undefined,
+    instructions: undefined,
+    tools: [],
+    toolCount: 0,
+    reads: [],
+    ignoredFields,
+  };
 }

@@ -47,9 +47,8 @@ export class ServerTools {
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
   /** The fingerprint of each tool when it was first seen. */
   private readonly firstSeen = new Map<string, string>();
+  /** The subjects of the warnings that were logged. */
   private readonly warned = new Set<string>();
-  /** The names of tools whose description was reported as cut. */
-  private readonly cut = new Set<string>();
   /** The timer of the next reading. Also set while the list is being read. */
   private timer: unknown = undefined;
   /** True if a change notification arrived after the last reading began. */
@@ -157,7 +156,7 @@ export class ServerTools {
     // An unchanged tool stays the same object, with its compiled schema.
     this.tools = [...found.values()].map((spec) => {
       const isSame = before.get(spec.name)?.fingerprint === spec.fingerprint;
-      return (isSame ? known.get(spec.name) : undefined) ?? this.toolOf(spec);
+      return (isSame ? known.get(spec.name) : undefined) ?? toMcpTool(spec, this.owner);
     });
     return {
       added: [...found.keys()].filter((name) => !before.has(name)),
@@ -166,14 +165,13 @@ export class ServerTools {
     };
   }
 
-  /** Warns once about a tool whose description is longer than the limit. */
+  /** Warns once about a tool whose description is longer than the limit, also if its length changes. */
   private reportCut({ name, fullLength }: McpToolSpec): void {
     const { descriptionLength } = this.options.settings.limits;
-    if (fullLength <= descriptionLength || this.cut.has(name)) return;
-    this.cut.add(name);
-    this.options.log.write(
-      'warn',
+    if (fullLength <= descriptionLength) return;
+    this.warnOnce(
       `the description of tool ${JSON.stringify(name.slice(0, 100))} has ${fullLength} characters and is cut at ${descriptionLength}; raise \`limits.descriptionLength\``,
+      `description of ${name}`,
     );
   }
 
@@ -185,10 +183,10 @@ export class ServerTools {
     }
   }
 
-  /** Logs each warning once, since the list is read repeatedly. */
-  private warnOnce(text: string): void {
-    if (this.warned.has(text)) return;
-    this.warned.add(text);
+  /** Logs one warning about each subject, since the list is read repeatedly. */
+  private warnOnce(text: string, subject = text): void {
+    if (this.warned.has(subject)) return;
+    this.warned.add(subject);
     this.options.log.write('warn', text);
   }
 
@@ -196,10 +194,6 @@ export class ServerTools {
     const first = this.firstSeen.get(name) ?? fingerprint;
     this.firstSeen.set(name, first);
     return first !== fingerprint;
-  }
-
-  private toolOf(spec: McpToolSpec): McpTool {
-    return toMcpTool(spec, this.owner);
   }
 
   private get owner(): McpToolOwner {

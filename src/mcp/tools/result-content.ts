@@ -18,11 +18,12 @@ export function toResult(answer: Fields): ToolResult {
   // Some servers send the string 'true'.
   const isFailed = isError === true || isError === 'true';
   const parts = partsOf(content);
-  return {
+  const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = {
     content: contentOf(isFailed ? shortenedParts(parts) : parts, rest),
-    ...(structured !== undefined && { structured }),
-    ...(isFailed && { isError: true }),
   };
+  if (structured !== undefined) result.structured = structured;
+  if (isFailed) result.isError = true;
+  return result;
 }
 
 /** Some servers send a single part, or a string, instead of an array. */
@@ -80,7 +81,8 @@ function binaryPart(data: unknown, mimeType: unknown, { what, uri }: { what: str
   if (mediaType === undefined) return text(`[${what} of unknown type, ${base64.length} characters of base64]`);
   if (mediaType.startsWith('image/')) return { type: 'image', image: base64, mediaType };
   const filename = uri?.split(/[?#]/)[0]?.split('/').pop();
-  return { type: 'file', data: base64, mediaType, ...(filename && { filename }) };
+  const file = { type: 'file', data: base64, mediaType } as const;
+  return filename ? { ...file, filename } : file;
 }
 
 /** Normalizes base64 to standard characters and padding. Servers also send base64url, data URLs and no padding. */

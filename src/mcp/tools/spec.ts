@@ -89,7 +89,9 @@ function* read(entry: unknown, limits: McpLimits): Generator<undefined, SpecRead
     return { problem: describeError(error) };
   }
   return {
-    ...{ name, fullLength: description.length, inputSchema: inputSchema as JsonSchema },
+    name,
+    fullLength: description.length,
+    inputSchema: inputSchema as JsonSchema,
     description: safeText(description, { maxLength: limits.descriptionLength }),
     outputSchema: isUsable ? outputSchema : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),

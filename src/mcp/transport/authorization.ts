@@ -33,7 +33,7 @@ export class Authorization {
   private running: Promise<void> | undefined = undefined;
 
   constructor(private readonly options: AuthorizationOptions) {
-    this.provider = pagesOnly(options.oauth.provider, options.server);
+    this.provider = onlyToWebPages(options.oauth.provider, options.server);
   }
 
   async headers(): Promise<Readonly<Record<string, string>>> {
@@ -53,12 +53,7 @@ export class Authorization {
   private async authorize(refused: Response): Promise<void> {
     const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
-    const request = {
-      ...{ serverUrl: url, fetchFn },
-      ...(resourceMetadataUrl && { resourceMetadataUrl }),
-      ...(scope !== undefined && { scope }),
-    };
+    const request = { ...extractWWWAuthenticateParams(refused), serverUrl: url, fetchFn };
     const finish = async (authorizationCode: string) => {
       await auth(this.provider, { ...request, authorizationCode });
     };
@@ -83,7 +78,7 @@ export function challengeOf({ status, headers }: Response): string | undefined {
  * Returns a provider that redirects the user only to web pages. The server chooses the URL, and the host may pass it to the
  * operating system, which would also open files and start programs.
  */
-function pagesOnly(provider: OAuthClientProvider, server: string): OAuthClientProvider {
+function onlyToWebPages(provider: OAuthClientProvider, server: string): OAuthClientProvider {
   const redirectToAuthorization = (url: URL) => {
     if (problemOfUrl(url.href) === undefined) return provider.redirectToAuthorization(url);
     throw new McpUnauthorizedError(

@@ -42,9 +42,9 @@ export class HttpStatusError extends KeelsonError {
   constructor(
     readonly status: number,
     /** The body of the response, or the target of a redirect that was not followed. */
-    readonly said: string,
+    readonly detail: string,
   ) {
-    super(`HTTP ${status}: ${said}`);
+    super(`HTTP ${status}: ${detail}`);
   }
 }
 
@@ -72,13 +72,10 @@ export class HttpClient {
     const challenges = new Set<string>();
     for (;;) {
       const { round = 0 } = this.authorization ?? {};
-      const response = await this.follow(request, {
-        ...(await this.authorization?.headers()),
-        ...(this.sessionId !== undefined && { 'mcp-session-id': this.sessionId }),
-        ...(this.protocolVersion !== undefined && { 'mcp-protocol-version': this.protocolVersion }),
-        ...this.options.headers,
-        ...request.headers,
-      });
+      const headers: Record<string, string> = { ...(await this.authorization?.headers()) };
+      if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
+      if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
+      const response = await this.follow(request, { ...headers, ...this.options.headers, ...request.headers });
       const challenge = this.authorization && request.method !== 'DELETE' ? challengeOf(response) : undefined;
       if (challenge === undefined || challenges.has(challenge) || challenges.size === MAX_AUTHORIZATIONS) {
         return response;
@@ -125,10 +122,10 @@ export class HttpClient {
       return new McpRequestError(server, `The MCP server "${server}" gave no usable response: ${problem}`, { status });
     }
     const text = await readText(response, maxBytes).catch(() => '');
-    const said = location === null ? text : `Redirect to ${location} not followed`;
-    const error = new HttpStatusError(status, said);
+    const detail = location === null ? text : `Redirect to ${location} not followed`;
+    const error = new HttpStatusError(status, detail);
     // Some servers answer with status 400 if they do not know the session.
-    const isLost = status === 404 || (status === 400 && /session/i.test(said));
+    const isLost = status === 404 || (status === 400 && /session/i.test(detail));
     return isLost && this.isEstablished ? new McpSessionLostError(server, error) : error;
   }
 
@@ -143,7 +140,7 @@ export class HttpClient {
     const { method, body, signal } = request;
     let url = request.url ?? own;
     for (let redirects = 0; ; redirects++) {
-      const response = await this.reach(url, { method, headers, signal, redirect: 'manual', ...(body && { body }) });
+      const response = await this.reach(url, { method, headers, signal, redirect: 'manual', body: body ?? null });
       const keepsMethod = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308];
       const location = keepsMethod.includes(response.status) ? response.headers.get('location') : null;
       const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : undefined;

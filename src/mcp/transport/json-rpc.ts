@@ -102,8 +102,8 @@ function readOutline(fields: unknown): JsonRpcMessage | undefined {
   if (!isObject(fields)) return undefined;
   const { jsonrpc, id, method, error } = fields;
   const message = `the response has more than ${MOST_LEVELS} levels of arrays and objects`;
-  const said = isObject(error) ? { code: error.code, message: error.message } : { code: NO_ANSWER, message };
-  return readMessage({ jsonrpc, id, method, error: said });
+  const outline = isObject(error) ? { code: error.code, message: error.message } : { code: NO_ANSWER, message };
+  return readMessage({ jsonrpc, id, method, error: outline });
 }
 
 function readMessage(fields: unknown): JsonRpcMessage | undefined {
@@ -112,12 +112,9 @@ function readMessage(fields: unknown): JsonRpcMessage | undefined {
   const jsonrpc = '2.0';
   const isId = typeof id === 'string' || Number.isSafeInteger(id);
   if (typeof method === 'string') {
-    return {
-      jsonrpc,
-      ...(isId && { id: id as RequestId }),
-      method,
-      ...(isObject(params) && { params: plain(params) }),
-    };
+    // The SDK drops a notification that has the key `id`, even with the value undefined.
+    const call: JsonRpcCall = isId ? { jsonrpc, id: id as RequestId, method } : { jsonrpc, method };
+    return isObject(params) ? { ...call, params: plain(params) } : call;
   }
   if (!isId) return undefined;
   if (isObject(result)) return { jsonrpc, id: id as RequestId, result: plain(result) };

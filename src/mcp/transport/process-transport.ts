@@ -120,8 +120,8 @@ export class ProcessTransport implements McpTransport {
   /** Returns the end of the server's standard error, as part of a message. */
   stderr(): string {
     const kept = withoutCutLine(this.process?.stderr() ?? '');
-    const said = this.options.redact(kept).trim().slice(-STDERR_SHOWN);
-    return said === '' ? '' : `its standard error ends with: ${said}`;
+    const text = this.options.redact(kept).trim().slice(-STDERR_SHOWN);
+    return text === '' ? '' : `its standard error ends with: ${text}`;
   }
 
   private logLine(text: string, isTooLong: boolean): void {

@@ -16,14 +16,14 @@ export class RedactingTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
-  ondoubt: (() => void) | undefined = undefined;
+  oninterrupted: (() => void) | undefined = undefined;
 
   constructor(
     private readonly inner: McpTransport,
     private readonly redact: Redact,
   ) {
     inner.onclose = () => this.onclose?.();
-    inner.ondoubt = () => this.ondoubt?.();
+    inner.oninterrupted = () => this.oninterrupted?.();
     inner.onerror = (error) => this.onerror?.(redact(error));
     inner.onmessage = (message) => this.onmessage?.(this.redacted(message));
   }

@@ -35,7 +35,7 @@ export class StreamableTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
-  ondoubt: (() => void) | undefined = undefined;
+  oninterrupted: (() => void) | undefined = undefined;
   private readonly channel: Channel;
   private readonly http: HttpClient;
   private readonly exchanges = new Map<number, Exchange>();
@@ -130,7 +130,7 @@ export class StreamableTransport implements McpTransport {
     } catch (error) {
       if (error instanceof AnswerTooLongError) this.channel.end(error.message);
     }
-    if (!closed.aborted) this.ondoubt?.();
+    if (!closed.aborted) this.oninterrupted?.();
   }
 
   /** Reads a stream and the streams that continue it. Ends with `isOver`, or if the server opens no further stream. */
@@ -165,7 +165,7 @@ export class StreamableTransport implements McpTransport {
       return await reading;
     } catch (error) {
       if (error instanceof AnswerTooLongError) throw error;
-      if (!signal.aborted) this.ondoubt?.();
+      if (!signal.aborted) this.oninterrupted?.();
       return undefined;
     }
   }

@@ -8,8 +8,8 @@ export interface McpTransport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined;
-  /** Called when the server may be gone, so that the connection pings it. */
-  ondoubt?: (() => void) | undefined;
+  /** Called when a stream broke off. The server may be gone, so the connection pings it. */
+  oninterrupted?: (() => void) | undefined;
   readonly protocolVersion: string | undefined;
   /** The reason why the transport ended on its own. Undefined while it is open and after `close`. */
   readonly ending: string | undefined;

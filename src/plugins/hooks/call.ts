@@ -38,8 +38,8 @@ export async function callInTime<T>(
   const returned = work();
   if (!isPromise(returned)) return returned;
   const message = new TimeoutExceededError(what, timeoutMs);
-  const options = { milliseconds: timeoutMs, message, customTimers: timersOf(clock), ...(signal && { signal }) };
-  return await pTimeout(returned, options);
+  const options = { milliseconds: timeoutMs, message, customTimers: timersOf(clock) };
+  return await pTimeout(returned, signal === undefined ? options : { ...options, signal });
 }
 
 /** Runs work without a time limit, such as an approval prompt. Rejects if the work rejects or the signal aborts. */

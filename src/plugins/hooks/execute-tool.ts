@@ -5,7 +5,7 @@ import type { Tool, ToolContext } from '../../tools/tool.js';
 import { toToolResult } from '../../tools/tool-result.js';
 import type { ToolExecutionResult } from '../plugin.js';
 import type { HookManager } from './hook-manager.js';
-import { resultText } from './tool.js';
+import { shownResult } from './tool.js';
 
 /** The tools, hooks and agent for the execution of a tool. */
 export interface ToolExecution {
@@ -44,8 +44,7 @@ async function runTool({ name, input }: Call, execution: ToolExecution): Promise
     if (checked.issues !== undefined) {
       return failure(`The arguments of "${name}" are not valid: ${describeIssues(checked.issues)}`);
     }
-    const result = toToolResult(await tool.execute(checked.value, contextOf(name, execution)));
-    return { content: resultText(result), ...(result.isError === true && { isError: true }) };
+    return shownResult(toToolResult(await tool.execute(checked.value, contextOf(name, execution))));
   } catch (error) {
     return failure(describeError(error));
   }
@@ -61,11 +60,20 @@ function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
     throw new RunEndedError(action);
   };
   return {
-    ...{ callId: id, toolName, idempotencyKey: id, context: undefined, progress() {} },
+    callId: id,
+    toolName,
+    idempotencyKey: id,
+    context: undefined,
+    progress() {},
     signal: agent?.signal ?? new AbortController().signal,
     logger: agent?.logger ?? consoleLogger,
     run: {
-      ...{ id, agent: agent?.agent ?? '', turn: 0, context: undefined, attempt: 1, idempotencyKey: id },
+      id,
+      agent: agent?.agent ?? '',
+      turn: 0,
+      context: undefined,
+      attempt: 1,
+      idempotencyKey: id,
       add: absent('run.add'),
       end: absent('run.end'),
     },

@@ -8,7 +8,7 @@ import { errorResult } from '../../tools/tool-result.js';
 import { askBefore, askMessage, callInTime, hasMessage, type PluginCalling, type ToolVerdict } from './call.js';
 import type { PluginCall, PluginPart } from './part.js';
 import { passAfter } from './pipeline.js';
-import { resultText } from './tool.js';
+import { resultText, shownResult } from './tool.js';
 
 /** Settings for all plugins of one agent. */
 export interface PluginGroup {
@@ -79,8 +79,7 @@ async function passCall({ part, shownTo, calling }: Passing, call: ToolCallReque
   }
   const result = await next(passed);
   if (shownTo.length === 0) return result;
-  const shown = { content: resultText(result), ...(result.isError === true && { isError: true }) };
-  const outcome = await passAfter(shownTo, { call: pluginCallOf(passed), result: shown }, calling);
+  const outcome = await passAfter(shownTo, { call: pluginCallOf(passed), result: shownResult(result) }, calling);
   return outcome.isWithheld ? errorResult(outcome.result.content) : withAnswer(result, outcome.result);
 }
 

@@ -1,8 +1,11 @@
+import { AgentClosedError } from '../../errors.js';
+import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { Tool } from '../../tools/tool.js';
 import { PluginConflictError } from '../error.js';
 import type { PluginToolRegistry } from '../plugin.js';
 import { executeTool } from './execute-tool.js';
-import type { HookManager } from './hook-manager.js';
+import type { HookManager, PluginHookManager } from './hook-manager.js';
+import type { PluginPart } from './part.js';
 import { shownTool, toTool } from './tool.js';
 
 /**
@@ -27,4 +30,63 @@ export function createToolRegistry(hookManager?: HookManager): PluginToolRegistr
     },
     execute: (name, input) => executeTool({ name, input }, { tools: () => [...tools.values()], hooks: hookManager }),
   };
+}
+
+interface RegisteredTool {
+  readonly tool: Tool;
+  readonly owner: PluginPart;
+  /** Removes the tool from the agent. */
+  readonly remove: () => void;
+}
+
+/** The tool registry of an agent's plugins. It holds the agent's tools and the tools that plugins register. */
+export class AgentTools {
+  private registered: readonly RegisteredTool[] = [];
+
+  constructor(
+    private readonly host: LoaderHost,
+    private readonly manager: PluginHookManager,
+  ) {
+    host.signal.addEventListener('abort', () => this.clear(), { once: true });
+  }
+
+  /** Returns the registry for one plugin. */
+  registryOf(owner: PluginPart): PluginToolRegistry {
+    return {
+      list: () => [...new Set(this.all().map(({ name }) => name))],
+      get: (name) => shownTool(this.all().findLast((tool) => tool.name === name)),
+      register: (tool) => this.register(toTool(tool, `plugin ${owner.name}`), owner),
+      execute: (name, input) =>
+        executeTool({ name, input }, { tools: () => this.all(), hooks: this.manager, agent: this.host }),
+    };
+  }
+
+  /** Removes the tools that the given plugin has registered, or all registered tools without an argument. */
+  clear(plugin?: PluginPart): void {
+    const matches = ({ owner }: RegisteredTool) => plugin === undefined || owner === plugin;
+    for (const each of this.registered) if (matches(each)) each.remove();
+    this.registered = this.registered.filter((each) => !matches(each));
+  }
+
+  private all(): readonly Tool[] {
+    return [...this.host.tools(), ...this.manager.parts.flatMap(({ tools }) => tools)];
+  }
+
+  private register(tool: Tool, owner: PluginPart): void {
+    const { agent, signal } = this.host;
+    if (signal.aborted) throw new AgentClosedError(agent);
+    if (this.all().some(({ name }) => name === tool.name)) {
+      const problem = `${this.ownerOf(tool.name)} has a tool of this name. Choose another name.`;
+      throw new PluginConflictError(`Plugin "${owner.name}" cannot register the tool "${tool.name}": ${problem}`);
+    }
+    const remove = this.host.use({ name: owner.name, tools: [tool] });
+    this.registered = [...this.registered, { tool, owner, remove }];
+  }
+
+  private ownerOf(name: string): string {
+    const other =
+      this.registered.find(({ tool }) => tool.name === name)?.owner ??
+      this.manager.parts.find(({ tools }) => tools.some((tool) => tool.name === name));
+    return other === undefined ? 'the agent' : `plugin "${other.name}"`;
+  }
 }

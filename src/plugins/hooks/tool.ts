@@ -12,7 +12,10 @@ export function toTool(tool: AgentTool, origin: string): Tool {
   if (typeof execute !== 'function')
     throw new ToolInvalidError(String(name), `\`execute\` must be a function, got ${describeValue(execute)}`);
   return defineTool({
-    ...{ name, description, origin, input: inputSchema },
+    name,
+    description,
+    origin,
+    input: inputSchema,
     async execute(input) {
       const output: unknown = await tool.execute(input as Record<string, unknown>);
       const result = executionResultOf(output);
@@ -29,6 +32,12 @@ export function shownTool(tool: Tool | undefined): ToolSpec | undefined {
   return { name, description, inputSchema: cloneData(inputSchema) };
 }
 
+/** Returns the part of a tool result that plugins see. */
+export function shownResult(result: ToolResult): ToolExecutionResult {
+  const content = resultText(result);
+  return result.isError === true ? { content, isError: true } : { content };
+}
+
 /** Returns the text of a tool result. Plugins do not see images and files. */
 export function resultText({ content }: ToolResult): string {
   if (typeof content === 'string') return content;
@@ -40,5 +49,5 @@ export function executionResultOf(value: unknown): { content: string; isError?: 
   if (typeof value !== 'object' || value === null) return undefined;
   const { content, isError } = value as Partial<Record<keyof ToolExecutionResult, unknown>>;
   if (typeof content !== 'string' || (isError !== undefined && typeof isError !== 'boolean')) return undefined;
-  return { content, ...(isError === true && { isError }) };
+  return isError ? { content, isError } : { content };
 }

@@ -11,7 +11,10 @@ const CONDITIONS: ReadonlySet<string> = new Set([
   ...('bun' in process.versions ? ['bun'] : []),
   ...('deno' in process.versions ? ['deno'] : []),
   ...('require_module' in process.features && process.features.require_module ? ['module-sync'] : []),
-  ...['node', 'import', 'node-addons', 'default'],
+  'node',
+  'import',
+  'node-addons',
+  'default',
 ]);
 
 /**

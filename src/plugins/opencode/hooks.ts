@@ -27,8 +27,13 @@ export interface OpencodeHooks extends OpencodeRunHooks {
 }
 
 const CALLED = [
-  ...['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'],
-  ...['event', 'chat.message', 'experimental.chat.system.transform'],
+  'tool.execute.before',
+  'tool.execute.after',
+  'tool',
+  'dispose',
+  'event',
+  'chat.message',
+  'experimental.chat.system.transform',
 ];
 
 /**

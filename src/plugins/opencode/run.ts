@@ -35,12 +35,11 @@ export interface OpencodeRun {
 export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
   const { hooks } = from;
   return {
-    ...(hooks.event && eventHooks(from)),
-    ...(hooks['chat.message'] && { beforeAgent: (input, run) => passMessage(input, run, from) }),
-    ...(hooks['experimental.chat.system.transform'] && {
-      wrapModelCall: async (request, next: ModelCall) =>
-        next(isAside(request) ? request : await passSystem(request, from)),
-    }),
+    ...(hooks.event ? eventHooks(from) : {}),
+    beforeAgent: hooks['chat.message'] && ((input, run) => passMessage(input, run, from)),
+    wrapModelCall:
+      hooks['experimental.chat.system.transform'] &&
+      (async (request, next: ModelCall) => next(isAside(request) ? request : await passSystem(request, from))),
   };
 }
 

@@ -24,7 +24,9 @@ export function opencodeTools(
     Object.entries(tools).map(async ([name, tool]) =>
       defineTool({
         ...(await schemasOf(name, tool ?? {})),
-        ...{ name, description: tool.description, origin: `plugin ${from.plugin}` },
+        name,
+        description: tool.description,
+        origin: `plugin ${from.plugin}`,
         async execute(input, context) {
           return outputOf(await tool.execute(input, contextOf(context, from.workspaceDir)));
         },

@@ -148,8 +148,8 @@ export class Approvals {
     const { item, digest, scripts } = fingerprint;
     const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
     try {
-      const matcher = matcherOf(item);
-      await this.store.approve({ ...identityOf(fingerprint), ...{ digest, scripts, matcher, approvedAt } });
+      const identity = identityOf(fingerprint);
+      await this.store.approve({ ...identity, digest, scripts, matcher: matcherOf(item), approvedAt });
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);

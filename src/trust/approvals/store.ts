@@ -159,7 +159,7 @@ export class TrustStore {
       if (!found.isFile() || found.size > MOST_BYTES) {
         throw new TrustStoreError(`${this.path} must be a file of at most ${MOST_BYTES} bytes. Remove it.`);
       }
-      return isOthers(found) ? '' : (exactText(readFileSync(file)) ?? '');
+      return isWritableByOthers(found) ? '' : (exactText(readFileSync(file)) ?? '');
     } catch (cause) {
       // A link without a target is not a missing file: the approvals may be stored at the target.
       if (hasCode(cause, 'ENOENT')) return lstatSync(this.path, { throwIfNoEntry: false }) && '';
@@ -187,7 +187,7 @@ export class TrustStore {
 }
 
 /** True if another user can write to the file. The owner of a file always can, whatever its mode. */
-function isOthers({ mode, uid }: Stats): boolean {
+function isWritableByOthers({ mode, uid }: Stats): boolean {
   if (process.platform === 'win32') return false;
   return (mode & 0o022) !== 0 || (uid !== 0 && uid !== process.geteuid?.());
 }

@@ -135,7 +135,8 @@ export class BoundFolder {
     if (isWanted?.(path) === false || this.get(path)) return;
     if (is.isSymbolicLink()) return this.addLink(path);
     const { bytes, ...content } = this.read(real);
-    await this.keep(path, { type: 'file', ...content, ...(real !== path && { target: this.nameOf(real) }) }, bytes);
+    const file = { type: 'file', ...content } as const;
+    await this.keep(path, real === path ? file : { ...file, target: this.nameOf(real) }, bytes);
   }
 
   private async addFolder({ path, real }: Entry, isWanted: Choice | undefined): Promise<void> {

@@ -66,16 +66,24 @@ export async function fingerprintLocated(
       ? ({ in: 'definition', named: dirname(item.source ?? source), real: dirname(source) } as const)
       : ({ in: 'workspace', named: place.workspaceDir, real: workspace } as const);
   const places = {
-    ...{ around, root, cwd, program: executable?.path, limits: place.limits },
+    around,
+    root,
+    cwd,
+    program: executable?.path,
+    limits: place.limits,
     definitions: scope === 'workspace' ? definitionFolder(located) : undefined,
     variables: variablesOf(located, place),
   };
   const bound = await bindFiles(item, places, reading);
   const document = {
     ...definitionOf(item),
-    ...{ scope, source, root, files: bound.files },
+    scope,
+    source,
+    root,
+    files: bound.files,
     // A user's item has the same fingerprint in every workspace.
-    ...(scope === 'workspace' && { workspace, cwd }),
+    workspace: scope === 'workspace' ? workspace : undefined,
+    cwd: scope === 'workspace' ? cwd : item.cwd,
     executable: executable && programOf(executable, bound.files, { around: around.real, root }),
   };
   const digest = `sha256:${sha256Of(`${item.kind}/v1\n${canonicalJson(document)}`)}`;
@@ -128,7 +136,9 @@ function definitionFolder({ source, workspace, root }: LocatedItem): string | un
 function variablesOf({ item, root }: LocatedItem, { workspaceDir, projectVariable }: TrustPlace): KnownVariables {
   const isServer = item.kind === 'mcp-server';
   const project = isServer ? 'workspaceFolder' : projectVariable;
-  const variables = { ...(project !== undefined && { [project]: workspaceDir }), ...(!isServer && item.env) };
+  const variables: Record<string, string> = {};
+  if (project !== undefined) variables[project] = workspaceDir;
+  if (!isServer) Object.assign(variables, item.env);
   if (root === undefined) return variables;
   const inExtension = (value: string) => value.replaceAll(EXTENSION_PATH, () => root);
   const values = Object.entries(variables).map(([name, value]) => [name, inExtension(value)]);

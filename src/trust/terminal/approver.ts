@@ -1,7 +1,10 @@
+import { dirname, join } from 'node:path';
+import { exactText, readBytes } from '../../process/files/file-bytes.js';
 import type { ApprovalPart, ApprovalRequest, Approver, PartialApproval } from '../decision.js';
+import { type BoundFile, sha256Of } from '../fingerprint/bound-file.js';
 import { describeItem, describeParts } from './describe-request.js';
-import { coveredFiles, fileTexts } from './file-texts.js';
 import { askOnTerminal, isTerminal, type TerminalOptions } from './prompt.js';
+import { shown, shownLines } from './shown-text.js';
 
 /**
  * Asks for approvals on the terminal, one at a time. Only `y` and `yes` approve. `s` shows the covered files and asks
@@ -56,4 +59,52 @@ function isYes(line: string): boolean {
 
 function hintOf(request: ApprovalRequest): string {
   return coveredFiles(request).length > 0 ? '\nType s to read the covered files.' : '';
+}
+
+const MOST_BYTES = 1024 * 1024;
+const LONGEST_FILE = 20_000;
+const LONGEST = 60_000;
+
+/** Returns the files whose content is part of the fingerprint. The files that the command line names come first. */
+function coveredFiles({ files, scripts }: ApprovalRequest): readonly BoundFile[] {
+  const bound = files.filter(({ sha256 }) => sha256 !== undefined);
+  const isNamed = ({ path }: BoundFile) => Object.hasOwn(scripts, path);
+  return [...bound.filter(isNamed), ...bound.filter((file) => !isNamed(file))];
+}
+
+/**
+ * Returns the content of the covered files, limited in length and with control characters escaped. Omits a file that
+ * has changed since the request, because the approval would not cover its new content.
+ */
+async function fileTexts(request: ApprovalRequest): Promise<string> {
+  const files = coveredFiles(request);
+  const texts: string[] = [];
+  let left = LONGEST;
+  for (const [index, file] of files.entries()) {
+    if (left <= 0) {
+      const others = files.slice(index).map(({ path }) => path);
+      texts.push(`\n${others.length} more files are not shown: ${shown(others.join(', '), LONGEST_FILE)}`);
+      break;
+    }
+    const lines = await linesOf(file, request, Math.min(LONGEST_FILE, left));
+    left -= `${lines.join('\n')}\n`.length;
+    texts.push([`\n${shown(JSON.stringify(file.path))}:`, ...lines].join('\n'));
+  }
+  return texts.join('\n');
+}
+
+async function linesOf(file: BoundFile, request: ApprovalRequest, maxLength: number): Promise<readonly string[]> {
+  const read = await readBytes(join(folderOf(file, request), file.path), MOST_BYTES);
+  if ('problem' in read) return [`  not shown: ${shown(read.problem)}`];
+  const { bytes } = read;
+  if (sha256Of(bytes) !== file.sha256) {
+    return ['  not shown: the file has changed since this prompt was created. Answer n.'];
+  }
+  const text = bytes.includes(0) ? undefined : exactText(bytes);
+  return text === undefined ? [`  not shown: ${bytes.length} bytes that are not text.`] : shownLines(text, maxLength);
+}
+
+function folderOf({ in: place }: BoundFile, { item, workspace }: ApprovalRequest): string {
+  if (place === 'extension') return item.root ?? workspace;
+  return place === 'definition' && item.source !== undefined ? dirname(item.source) : workspace;
 }

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isPackageRunner } from '../../../src/mcp/config/package-runner.js';
+import { isPackageRunner } from '../../../src/mcp/config/launch.js';
 import { until } from '../../support/agent/settle.js';
 import { connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 

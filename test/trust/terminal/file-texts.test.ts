@@ -1,9 +1,24 @@
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { type ApprovalRequest, terminalApprover } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import type { ApprovalRequest } from '../../../src/trust/decision.js';
-import { fileTexts } from '../../../src/trust/terminal/file-texts.js';
 import { write } from '../../support/process/scratch.js';
-import { makeExtension, makePlace } from '../../support/trust/place.js';
+import { makeExtension, makePlace, type Place } from '../../support/trust/place.js';
+import { terminal } from '../../support/trust/terminal.js';
+
+/** Returns what the answer `s` shows for the first request of the gate. */
+async function fileTexts({ asked: [request] }: Place): Promise<string> {
+  const screen = terminal();
+  const { signal } = new AbortController();
+  const answer = terminalApprover(screen)(request as ApprovalRequest, { signal });
+  await screen.seen('[y/N] \u001b');
+  screen.input.write('s\n');
+  await screen.seen('[y/N] \u001b', 2);
+  const screenText = stripVTControlCharacters(screen.shown());
+  screen.input.write('n\n');
+  expect(await answer).toBe(false);
+  return /\[y\/N\] s\r\n([\s\S]*)\n\nAllow exactly/.exec(screenText)?.[1] ?? '';
+}
 
 test('all files together show at most 60,000 characters, and each cut is marked', async () => {
   const place = makePlace();
@@ -14,7 +29,7 @@ test('all files together show at most 60,000 characters, and each cut is marked'
   }
   await place.gate().authorize(place.hook({ command: '/bin/true', files }));
 
-  const text = await fileTexts(place.asked[0] as ApprovalRequest);
+  const text = await fileTexts(place);
 
   const rows = text.split('\n').filter((row) => /^ *\d+\| /.test(row));
   expect(rows.join('\n').length).toBeLessThanOrEqual(60_000);
@@ -32,7 +47,7 @@ test('a file is left out if the files before it have exactly the 60,000 characte
   write(join(place.workspaceDir, 'last.txt'), 'last');
   await place.gate().authorize(place.hook({ command: '/bin/true', files: [...files, 'last.txt'] }));
 
-  const text = await fileTexts(place.asked[0] as ApprovalRequest);
+  const text = await fileTexts(place);
 
   expect(text).not.toContain('cut in line');
   expect(text.endsWith('\n1 more files are not shown: last.txt')).toBe(true);
@@ -42,7 +57,7 @@ test('the files of an extension package are read from its directory', async () =
   const place = makePlace();
   await place.gate().authorize(makeExtension(place).item);
 
-  const text = await fileTexts(place.asked[0] as ApprovalRequest);
+  const text = await fileTexts(place);
 
   expect(text).toContain('\n"lib/helper.sh":\n    1| echo good');
 });
@@ -54,7 +69,7 @@ test('one file shows at most 20,000 characters', async () => {
   write(join(place.workspaceDir, 'long.txt'), 'x'.repeat(20_000 - 40 * 8 + 1));
   await place.gate().authorize(place.hook({ command: '/bin/true', files: ['fits.txt', 'long.txt'] }));
 
-  const [fits = '', long = ''] = (await fileTexts(place.asked[0] as ApprovalRequest)).split('"long.txt"');
+  const [fits = '', long = ''] = (await fileTexts(place)).split('"long.txt"');
 
   expect([fits, long].map((text) => text.includes('cut in line'))).toEqual([false, true]);
 });
@@ -67,7 +82,7 @@ test.each([
   write(join(place.workspaceDir, 'large.txt'), 'x'.repeat(size));
   await place.gate().authorize(place.hook({ command: '/bin/true', files: ['large.txt'] }));
 
-  const text = await fileTexts(place.asked[0] as ApprovalRequest);
+  const text = await fileTexts(place);
 
   expect(text.startsWith(`\n"large.txt":\n${row}`)).toBe(true);
 });

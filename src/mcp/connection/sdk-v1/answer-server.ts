@@ -4,10 +4,12 @@ import type { JsonSchema } from '../../../internal/json.js';
 import type { Logger } from '../../../internal/logger.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { problemOfUrl } from '../../config/server-url.js';
-import type { McpElicitation } from '../../elicitation.js';
-import type { McpLimits } from '../../options.js';
+import type { McpElicitation, McpElicitationAnswer } from '../../elicitation.js';
+import { McpUnavailableError } from '../../error.js';
+import { failureText } from '../../failure-text.js';
+import type { McpLimits, McpRoot } from '../../options.js';
 import type { ConnectionOptions } from '../connection.js';
-import { askUser, readRoots } from '../host-answers.js';
+import { untilAborted } from '../request-time.js';
 import type { McpSdk } from './load-sdk.js';
 
 const MAX_TEXT = 10_000;
@@ -15,8 +17,8 @@ const MAX_TEXT = 10_000;
 /** Returns the capabilities that the client declares to the server. */
 export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOptions) {
   return {
-    ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
-    ...(roots && { roots: { listChanged: true } }),
+    elicitation: elicit && { form: { applyDefaults: true }, url: {} },
+    roots: roots && { listChanged: true },
   };
 }
 
@@ -33,10 +35,21 @@ export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOpt
   });
   if (settings.roots) {
     client.setRequestHandler(sdk.ListRootsRequestSchema, async () => ({
-      roots: (await readRoots(options)).map(({ uri, name }) => ({ uri, ...(name !== undefined && { name }) })),
+      roots: (await readRoots(options)).map(({ uri, name }) => ({ uri, name })),
     }));
   }
   if (settings.elicit) answerQuestions(client, sdk, options);
+}
+
+/** Returns the current roots. The error that the server receives does not contain the host's own error. */
+async function readRoots({ definition, settings, log }: ConnectionOptions): Promise<readonly McpRoot[]> {
+  const { roots = [] } = settings;
+  try {
+    return typeof roots === 'function' ? await roots() : roots;
+  } catch (error) {
+    log.write('error', `its request for the roots failed: ${failureText(error)}`, error);
+    throw new McpUnavailableError(definition.name, 'the host could not provide its roots.');
+  }
 }
 
 /** Questions of one connection that wait for an answer at the same time. */
@@ -59,10 +72,33 @@ function answerQuestions(client: Client, sdk: McpSdk, options: ConnectionOptions
     open += 1;
     try {
       const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
-      return { action, ...(content && { content: { ...content } as Record<string, string> }) };
+      return { action, content: content ? ({ ...content } as Record<string, string>) : undefined };
     } finally {
       open -= 1;
     }
+  });
+}
+
+const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
+
+/**
+ * Passes a question of a server to the user, with time limits paused. Returns `cancel` if the host fails to answer, or as
+ * soon as the server withdraws the question.
+ */
+function askUser(request: McpElicitation, { settings, log, hold }: ConnectionOptions): Promise<McpElicitationAnswer> {
+  return hold.during(async () => {
+    const ask = async () => settings.elicit?.(request);
+    try {
+      const answer = await untilAborted(request.signal, ask());
+      if (answer && ACTIONS.includes(answer.action)) return answer;
+      log.write(
+        'error',
+        'its question was not answered: `elicit` must return the action "accept", "decline" or "cancel".',
+      );
+    } catch (error) {
+      if (!request.signal.aborted) log.write('error', `its question was not answered: ${failureText(error)}`, error);
+    }
+    return { action: 'cancel' };
   });
 }
 

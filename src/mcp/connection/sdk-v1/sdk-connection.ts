@@ -4,20 +4,21 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { McpRequestError, McpSessionLostError } from '../../error.js';
 import { failureText } from '../../failure-text.js';
+import type { ServerLog } from '../../server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../../transport/http-client.js';
 import type { McpTransport } from '../../transport/transport.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
 import { readPages } from '../list-pages.js';
-import { boundedProgress } from '../progress.js';
-import { requestError } from '../request-error.js';
+import { bounded, keepErrorData, requestError } from '../request-error.js';
 import { inRequestTime, type RequestScope } from '../request-time.js';
 import { answerServer, capabilitiesOf } from './answer-server.js';
 import type { McpSdk } from './load-sdk.js';
-import { ownWords } from './sdk-error.js';
 
 const MAX_PROBLEM = 300;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
+/** Notifications of the progress of one request that are passed on. */
+const MOST_NOTIFICATIONS = 10_000;
 
 /** A connection that uses `@modelcontextprotocol/sdk` 1.x. */
 export class SdkConnection implements Connection {
@@ -31,13 +32,12 @@ export class SdkConnection implements Connection {
     private readonly options: ConnectionOptions,
   ) {
     const { name, version, title } = options.settings.clientInfo;
-    const clientInfo = { name, version, ...(title !== undefined && { title }) };
-    this.client = new sdk.Client(clientInfo, { capabilities: capabilitiesOf(options) });
+    this.client = new sdk.Client({ name, version, title }, { capabilities: capabilitiesOf(options) });
     answerServer(this.client, sdk, options);
     this.client.onerror = (error) => this.report(error);
     this.client.onclose = () => this.ended();
-    transport.onmessage = ownWords;
-    transport.ondoubt = () => void this.probe();
+    transport.onmessage = keepErrorData;
+    transport.oninterrupted = () => void this.probe();
   }
 
   /** Completes the handshake. The caller enforces the time limit, and closes the transport if it is exceeded. */
@@ -69,7 +69,11 @@ export class SdkConnection implements Connection {
     const { limits } = settings;
     const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
     return readPages({
-      ...{ method, field: what, maxEntries: limits.tools, maxPages: limits.pages, maxSize: limits.messageBytes },
+      method,
+      field: what,
+      maxEntries: limits.tools,
+      maxPages: limits.pages,
+      maxSize: limits.messageBytes,
       request: (params) => this.request(method, params, options),
       warn: (problem) => log.write('warn', problem),
     });
@@ -109,7 +113,7 @@ export class SdkConnection implements Connection {
       signal: scope.signal,
       timeout: MAX_TIMER_MS,
       onprogress: (progress) => {
-        scope.touch();
+        scope.deadline.touch();
         report?.(progress);
       },
     });
@@ -148,4 +152,24 @@ export class SdkConnection implements Connection {
 
 function isHttpError(error: unknown): boolean {
   return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
+}
+
+/** Limits the progress of one request: cuts long messages, and leaves out notifications above the limit. */
+function boundedProgress(
+  onProgress: (progress: unknown) => void,
+  log: ServerLog,
+): (progress: { readonly message?: string | undefined }) => void {
+  let count = 0;
+  return (progress) => {
+    count += 1;
+    const { message } = progress;
+    if (count <= MOST_NOTIFICATIONS) {
+      onProgress(message === undefined ? progress : { ...progress, message: bounded(message) });
+    } else if (count === MOST_NOTIFICATIONS + 1) {
+      log.write(
+        'warn',
+        `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`,
+      );
+    }
+  };
 }
