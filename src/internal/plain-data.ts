@@ -14,11 +14,11 @@ export function freezeData<T>(value: T): T {
 /** How `copyData` copies. */
 export interface CopyOptions {
   /** Receives each copied object and array, with its copy. */
-  readonly copies?: Map<object, object>;
+  readonly copies?: Map<object, object> | undefined;
   /** Copies bytes. Default: a new array of bytes. */
-  readonly copyBytes?: (bytes: Uint8Array) => Uint8Array;
+  readonly copyBytes?: ((bytes: Uint8Array) => Uint8Array) | undefined;
   /** Returns an object to use instead of a copy, or undefined. */
-  readonly replace?: (value: object) => object | undefined;
+  readonly replace?: ((value: object) => object | undefined) | undefined;
 }
 
 /** Returns a deep copy of plain objects, arrays and bytes, without recursion. */

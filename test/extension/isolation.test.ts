@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Agent, type AgentLifecycle } from 'keelson';
+import { Agent, type AgentLifecycle, type LoaderHost } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -284,15 +284,27 @@ describe('the lifecycle of a registry', () => {
     expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
   });
 
-  test('of a registry keeps no attachment of a closed agent', async () => {
-    const { registry } = lab([{ id: 'a', onPlainText: () => {} }]);
-    for (let count = 0; count < 5; count += 1) {
-      const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry] });
-      await agent.run('go');
-      await agent.close();
-    }
+  test('of a registry forgets a closed agent', () => {
+    const { registry, logger } = lab([{ id: 'a', onPlainText: () => {} }]);
+    const closing = new AbortController();
+    let reads = 0;
+    const host = {
+      agent: 'closed',
+      logger,
+      tools: () => [],
+      use: () => () => {},
+      get signal() {
+        reads += 1;
+        return closing.signal;
+      },
+    };
+    registry.load(host as Partial<LoaderHost> as LoaderHost);
+    closing.abort();
+    registry.register({ id: 'b', onPlainText: () => {} });
+    const readsUntilForgotten = reads;
+    registry.register({ id: 'c', onPlainText: () => {} });
 
-    expect(Reflect.get(registry, 'attachments')).toHaveProperty('size', 1);
+    expect(reads).toBe(readsUntilForgotten);
   });
 
   test('serves several agents, and a closed agent does not affect the others', async () => {

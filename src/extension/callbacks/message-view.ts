@@ -103,7 +103,7 @@ function isCurrent(message: Message, { view, hasBytes }: MessageView): boolean {
 /** Copies a message without its bytes. `finish` is called for each copied object. */
 function makeView(message: Message, finish: ((part: object) => void) | undefined): Message {
   const copies = new Map<object, object>();
-  const view = copyData(message, { copies, ...(finish && { copyBytes: (bytes) => bytes }) });
+  const view = copyData(message, { copies, copyBytes: finish && ((bytes) => bytes) });
   for (const [from, to] of copies) {
     originals.set(to, from);
     finish?.(to);
