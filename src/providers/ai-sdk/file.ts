@@ -1,6 +1,6 @@
 import type { ContentPart, Message } from '../../model/message.js';
 import { type FileData, fileOf } from '../shared/file-data.js';
-import type { WireObject } from '../shared/wire.js';
+import { defined, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel, AiSdkUrls } from './model.js';
 
 /** A downloaded file. */
@@ -60,7 +60,7 @@ function wireData({ data }: FileData, version: AiSdkModel['specificationVersion'
 /** Returns the prompt part for a file. */
 export function filePart(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   const { mediaType, filename } = file;
-  return { type: 'file', data: wireData(file, version), mediaType, ...(filename !== undefined && { filename }) };
+  return defined({ type: 'file', data: wireData(file, version), mediaType, filename });
 }
 
 function filesIn(message: Message): readonly FileData[] {

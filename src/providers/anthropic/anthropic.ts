@@ -83,5 +83,5 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
     },
   });
   const { findsTools = abilitiesOf(modelId).findsTools && isAnthropicApi(options) } = options;
-  return { ...model, ...(findsTools && { findsTools }), generate: (request) => throughPauses(request, model.generate) };
+  return { ...model, findsTools, generate: (request) => throughPauses(request, model.generate) };
 }
