@@ -55,6 +55,8 @@ class Attachment {
     options: GuidanceCheckOptions,
   ) {
     this.guidance = new GuidanceCheck(host, options);
+    // The signal of the agent keeps the attachment in memory for as long as the agent.
+    host.signal.addEventListener('abort', () => this.release(), { once: true });
   }
 
   /** Replaces the agent's lifecycle, or removes it. Current runs keep the lifecycle that they started with. */
@@ -62,5 +64,9 @@ class Attachment {
     const checked = this.guidance.addTo(lifecycle);
     if (checked === undefined) this.dispose?.();
     this.dispose = checked === undefined ? undefined : this.host.use(checked, this.dispose);
+  }
+
+  private release(): void {
+    this.dispose = undefined;
   }
 }

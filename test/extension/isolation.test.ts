@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Agent, type AgentLifecycle, type LoaderHost } from 'keelson';
@@ -164,7 +165,8 @@ describe('the lifecycle of a registry', () => {
       },
     });
     expect(used.length).toBeLessThanOrEqual(1);
-    return Object.keys(used[0] ?? {}).filter((key) => key !== 'name' && key !== 'onFailure');
+    const members = Object.entries(used[0] ?? {});
+    return members.filter(([, member]) => typeof member === 'function').map(([name]) => name);
   }
 
   test('has only the hooks that its extensions need', () => {
@@ -282,6 +284,19 @@ describe('the lifecycle of a registry', () => {
     });
 
     expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
+  });
+
+  test('reaches an agent that is still in use after a garbage collection', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { registry, agent } = lab([{ id: 'a', onPlainText: (text) => `${text}a` }]);
+    await agent.run('go');
+    // A weak reference that was read stays strong until the current task ends.
+    await setImmediate();
+    collect();
+    registry.register({ id: 'b', onPlainText: (text) => `${text}b` });
+
+    expect((await agent.run('go')).text).toBe('Aye.ab');
   });
 
   test('of a registry forgets a closed agent', () => {
