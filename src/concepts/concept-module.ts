@@ -1,7 +1,7 @@
 import { calledTool } from '../tools/called-tool.js';
 import { acceptedPlace } from './accepted-place.js';
-import { augment, type ConceptRecord } from './augmentation.js';
-import { type ConceptOptions, resolveConceptOptions } from './concept-options.js';
+import { type AugmentableCall, augment, type ConceptRecord } from './augmentation.js';
+import { type ConceptOptions, type ConceptSettings, resolveConceptOptions } from './concept-options.js';
 
 /** The input of the `tool.execute.before` handler. */
 export interface ToolExecuteInput {
@@ -45,32 +45,43 @@ export type ConceptModule = (context: { readonly client: ConceptClient }) => Pro
 export function conceptModule(options: ConceptOptions = {}): ConceptModule {
   const settings = resolveConceptOptions(options);
   const kept = settings.keepFor === 'run' ? new KeptContexts() : undefined;
-  return async ({ client }) => ({
-    ...(kept !== undefined && {
-      event: async ({ event }) => {
+  return async ({ client }) => {
+    const hooks = { 'tool.execute.before': beforeTool(client, settings, kept) };
+    if (kept === undefined) return hooks;
+    return {
+      ...hooks,
+      async event({ event }) {
         if (event.type === 'session.idle') kept.forget((event.properties as { sessionID?: string }).sessionID);
       },
-    }),
-    'tool.execute.before': ({ tool: name, sessionID }, output) => {
-      const { args } = output;
-      const tool = calledTool(output);
-      const log = (record: ConceptRecord) => client.app.log({ body: { service: settings.label, ...record } });
-      return augment(
-        {
-          ...{ tool: name, args, sessionID, log, annotations: tool?.annotations },
-          known: kept?.of(sessionID),
-          async apply(places) {
-            const augmented = await acceptedPlace({ tool, input: args }, places);
-            if (augmented === undefined) return false;
-            if ('field' in augmented) args[augmented.field] = augmented.text;
-            else args[augmented.key] = augmented.context;
-            return true;
-          },
-        },
-        settings,
-      );
-    },
-  });
+    };
+  };
+}
+
+function beforeTool(
+  client: ConceptClient,
+  settings: ConceptSettings,
+  kept: KeptContexts | undefined,
+): ToolExecuteBefore {
+  return ({ tool: name, sessionID }, output) => {
+    const { args } = output;
+    const tool = calledTool(output);
+    const call: AugmentableCall = {
+      tool: name,
+      args,
+      sessionID,
+      log: (record) => client.app.log({ body: { service: settings.label, ...record } }),
+      annotations: tool?.annotations,
+      known: kept?.of(sessionID),
+      async apply(places) {
+        const augmented = await acceptedPlace({ tool, input: args }, places);
+        if (augmented === undefined) return false;
+        if ('field' in augmented) args[augmented.field] = augmented.text;
+        else args[augmented.key] = augmented.context;
+        return true;
+      },
+    };
+    return augment(call, settings);
+  };
 }
 
 /** The number of sessions for which contexts are kept if the host reports no session as idle. */

@@ -18,7 +18,7 @@ export type {
   StateStore,
   StateView,
 } from '../state/state-store.js';
-export type { MetricLabels, MetricsSink } from '../telemetry/metrics-sink.js';
+export type { MetricLabels, MetricsSink } from '../telemetry/metrics.js';
 export type { ExtensionContext, TagContext } from './context.js';
 export {
   type AdditionCondition,
@@ -47,9 +47,14 @@ export {
   StateStoreError,
   StateValueError,
 } from './error.js';
-export { extensions } from './extensions.js';
 export type { ExtensionRegistryOptions, SetAsideOptions, StateLimits } from './options.js';
-export { ExtensionRegistry, type RegisterOptions, type UnregisterOptions, type UnregisterResult } from './registry.js';
+export {
+  ExtensionRegistry,
+  extensions,
+  type RegisterOptions,
+  type UnregisterOptions,
+  type UnregisterResult,
+} from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';
 export type { DeletingStore } from './state/deleting-store.js';
 export type { StateCodec } from './state/state-codec.js';

@@ -23,21 +23,18 @@ export function createLifecycle(
     ({ extension: { toolConfig } }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools,
   );
   if (input.length === 0 && !hasOutput && !hasPrompt) return undefined;
+  // Only state needs to know that a run has ended.
+  const mustEnd = registrations.some(mayUseState);
   return {
     name: 'extensions',
     onFailure,
-    ...(input.length > 0 && { beforeModel: inputHook(runOf) }),
-    ...(hasPrompt && { wrapModelCall: promptHook(runOf) }),
-    ...(isSorting && { beforeToolSelection: (offered, run) => sortTools(runOf(run), offered) }),
-    ...(hasOutput && {
-      holdStream: (run) => streamGate(runOf(run).plan),
-      afterModel: (response, run) => passOutput(runOf(run), response),
-    }),
-    // Only state needs to know that a run has ended.
-    ...(registrations.some(mayUseState) && {
-      afterAgent: (_answer, run) => runOf(run).finish(true),
-      onError: (_error, run) => runOf(run).finish(false),
-    }),
+    beforeModel: input.length > 0 ? inputHook(runOf) : undefined,
+    wrapModelCall: hasPrompt ? promptHook(runOf) : undefined,
+    beforeToolSelection: isSorting ? (offered, run) => sortTools(runOf(run), offered) : undefined,
+    holdStream: hasOutput ? (run) => streamGate(runOf(run).plan) : undefined,
+    afterModel: hasOutput ? (response, run) => passOutput(runOf(run), response) : undefined,
+    afterAgent: mustEnd ? (_answer, run) => runOf(run).finish(true) : undefined,
+    onError: mustEnd ? (_error, run) => runOf(run).finish(false) : undefined,
   };
 }
 

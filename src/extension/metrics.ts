@@ -1,8 +1,12 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
-import { EXTENSION_CALLBACK_DURATION_MS, EXTENSION_CALLBACK_TOTAL } from '../telemetry/metric-names.js';
-import type { MetricLabels, MetricsSink } from '../telemetry/metrics-sink.js';
+import {
+  EXTENSION_CALLBACK_DURATION_MS,
+  EXTENSION_CALLBACK_TOTAL,
+  type MetricLabels,
+  type MetricsSink,
+} from '../telemetry/metrics.js';
 
 /** The label `callback_type` in metrics, by callback name. */
 const CALLBACK_TYPES = {

@@ -5,7 +5,7 @@ import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
 import { resolveStatePolicy } from '../state/state-policy.js';
 import type { StateStore } from '../state/state-store.js';
-import type { MetricsSink } from '../telemetry/metrics-sink.js';
+import type { MetricsSink } from '../telemetry/metrics.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
 import type { StateAlert } from './state/store-access.js';
 
@@ -114,7 +114,11 @@ export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
   const store = options.state ?? new MemoryStateStore();
   const times = { timeoutMs: options.stateTimeoutMs ?? 5_000, pauseMs: options.statePauseMs };
   return {
-    ...{ timeoutMs, runTimeoutMs, health: { failures, pauseMs }, checkWrites, onStateFailure },
+    timeoutMs,
+    runTimeoutMs,
+    health: { failures, pauseMs },
+    checkWrites,
+    onStateFailure,
     stateSettings: { store, policy: { ...policy, sessionTtlMs }, ...times },
   };
 }

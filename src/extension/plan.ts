@@ -25,8 +25,45 @@ export interface CallbackPlan {
   readonly guidance: readonly Registration[];
 }
 
+/** The registered extensions, and the plan of their callbacks. */
+export class Registrations {
+  private readonly entries = new Map<string, Registration>();
+  private planned: CallbackPlan | undefined = undefined;
+
+  /** The extensions that act in a run, without regard to its session. */
+  get plan(): CallbackPlan {
+    // The sort keeps the order of registration among equal priorities.
+    this.planned ??= createPlan(this.list().sort((a, b) => b.extension.priority - a.extension.priority));
+    return this.planned;
+  }
+
+  get(id: string): Registration | undefined {
+    return this.entries.get(id);
+  }
+
+  /** Returns the registrations in their order. */
+  list(): Registration[] {
+    return [...this.entries.values()];
+  }
+
+  add(registration: Registration): void {
+    this.entries.set(registration.extension.id, registration);
+    this.planned = undefined;
+  }
+
+  /** Marks the registration as removed, so that no callback of it is called. Returns false if the id is unknown. */
+  remove(id: string): boolean {
+    const registration = this.entries.get(id);
+    if (registration === undefined) return false;
+    registration.removed = true;
+    this.entries.delete(id);
+    this.planned = undefined;
+    return true;
+  }
+}
+
 /** Sorts registrations into a plan. They must be in the order of their callbacks. */
-export function createPlan(registrations: readonly Registration[]): CallbackPlan {
+function createPlan(registrations: readonly Registration[]): CallbackPlan {
   const having = (member: 'onInputMessages' | 'onLlmOutput' | 'onPlainText' | 'toolConfig') =>
     registrations.filter(({ extension }) => extension[member] !== undefined);
   const additions = registrations.filter(({ extension }) => extension.promptAdditions.length > 0).sort(byId);

@@ -70,22 +70,22 @@ export function createRegistration(definition: Extension, { source, session }: R
   const { priority = 50, scope = 'session', promptAdditions = [], onTag, tags, ...members } = definition;
   const extension: RegisteredExtension = Object.freeze({
     ...members,
-    ...{ priority, scope, promptAdditions: freezeData(promptAdditions) },
-    ...(onTag && { onTag: Array.isArray(onTag) ? Object.freeze(onTag.map(copyHandler)) : onTag }),
-    ...(tags && { tags: freezeData(tags) }),
-    ...(session !== undefined && { session }),
+    priority,
+    scope,
+    session,
+    promptAdditions: freezeData(promptAdditions),
+    onTag: Array.isArray(onTag) ? Object.freeze(onTag.map(copyHandler)) : onTag,
+    tags: freezeData(tags),
   });
   return {
-    ...{ extension, source, removed: false, logged: false },
+    extension,
+    source,
+    removed: false,
+    logged: false,
     handlers: handlersOf(extension),
     usesState: declaresState(extension),
     health: new ExtensionHealth(extension.id),
   };
-}
-
-/** Sorts by priority, higher first, then by registration. */
-export function inCallbackOrder(registrations: readonly Registration[]): Registration[] {
-  return [...registrations].sort((a, b) => b.extension.priority - a.extension.priority);
 }
 
 function handlersOf({ onTag, tags, inCode }: RegisteredExtension): readonly TagHandler[] {
@@ -95,5 +95,5 @@ function handlersOf({ onTag, tags, inCode }: RegisteredExtension): readonly TagH
 }
 
 function copyHandler({ tags, handle, inCode }: TagHandler): TagHandler {
-  return Object.freeze({ tags: freezeData(tags), handle, ...(inCode !== undefined && { inCode }) });
+  return Object.freeze({ tags: freezeData(tags), handle, inCode });
 }

@@ -5,19 +5,18 @@ import { type OptionTable, validateOptions } from '../internal/options/validate.
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { StateStats } from '../state/state-store.js';
-import { EXTENSION_REGISTRATION_TOTAL } from '../telemetry/metric-names.js';
+import { EXTENSION_REGISTRATION_TOTAL } from '../telemetry/metrics.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
-import { Attachment } from './attachment.js';
+import { Attachments } from './attachments.js';
 import { readDefinition } from './checks/definition-check.js';
 import type { ExtensionInput, RegisteredExtension } from './definition.js';
 import { ExtensionInvalidError } from './error.js';
 import { createLifecycle } from './lifecycle.js';
 import { ExtensionMetrics } from './metrics.js';
 import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options.js';
-import { type CallbackPlan, createPlan } from './plan.js';
-import { createRegistration, inCallbackOrder, logRegistration, type Registration } from './registration.js';
-import { ExtensionRun, type RegistrySettings } from './run.js';
-import { RunMap } from './run-map.js';
+import { type CallbackPlan, Registrations } from './plan.js';
+import { createRegistration, logRegistration } from './registration.js';
+import { ExtensionRun, type RegistrySettings, RunMap } from './run.js';
 import { type DeletingStore, deletingState } from './state/deleting-store.js';
 import { ExtensionState } from './state/extension-state.js';
 
@@ -53,15 +52,13 @@ export interface UnregisterResult {
  */
 export class ExtensionRegistry implements LifecycleLoader {
   readonly name = 'extensions';
-  private readonly registrations = new Map<string, Registration>();
-  /** Weak references, so that a long-lived registry does not keep unused agents in memory. */
-  private readonly attachments = new Set<WeakRef<Attachment>>();
+  private readonly registrations = new Registrations();
+  private readonly agents = new Attachments();
   private readonly runs = new RunMap<ExtensionRun>();
   private readonly settings: RegistrySettings;
   private readonly tools: ExtensionRegistryOptions['tools'];
   /** The ids of unregistered extensions whose state could not be removed. */
   private readonly uncleared = new Set<string>();
-  private planned: CallbackPlan | undefined = undefined;
 
   constructor(options: ExtensionRegistryOptions = {}) {
     const { stateSettings, ...settings } = resolveRegistryOptions(options);
@@ -85,14 +82,14 @@ export class ExtensionRegistry implements LifecycleLoader {
     const { session } = options;
     const definition = readDefinition(extension, this.knownTools());
     const { id } = definition;
-    if (this.registrations.has(id))
+    if (this.registrations.get(id) !== undefined)
       throw new ExtensionInvalidError(id, [
         '`id` must be unique, and this id is registered already; unregister the other extension first',
       ]);
     const registration = createRegistration(definition, { source: extension, session });
-    this.registrations.set(id, registration);
+    this.registrations.add(registration);
     this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'register', extension_id: id });
-    this.update();
+    this.agents.update(() => this.lifecycle());
     if (this.logger !== consoleLogger) logRegistration(registration, this.logger);
     return registration.extension;
   }
@@ -155,7 +152,7 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Returns all extensions in the order of registration. */
   list(): readonly RegisteredExtension[] {
-    return [...this.registrations.values()].map(({ extension }) => extension);
+    return this.registrations.list().map(({ extension }) => extension);
   }
 
   /** Returns the number of entries and bytes that a session's state takes in the store. */
@@ -165,22 +162,18 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Called by each agent that has the registry in its `loaders`. */
   load(host: LoaderHost): void {
-    const attachment = new Attachment(host, {
+    if (host.signal.aborted) return;
+    this.agents.add(host, this.lifecycle(), {
       list: () => this.list(),
       declared: () => this.declaredTools(),
       logger: this.settings.logger,
     });
-    if (attachment.ended) return;
-    // Removes the references to agents that were closed or collected.
-    this.attached();
-    this.attachments.add(new WeakRef(attachment));
-    attachment.update(this.lifecycle());
-    for (const registration of this.registrations.values()) logRegistration(registration, this.logger);
+    for (const registration of this.registrations.list()) logRegistration(registration, this.logger);
   }
 
   /** Returns the extensions in the order in which their callbacks run. */
   status(): unknown {
-    return this.plan.registrations.map(({ extension: { id, priority, scope, session } }) => ({
+    return this.registrations.plan.registrations.map(({ extension: { id, priority, scope, session } }) => ({
       id,
       priority,
       scope,
@@ -189,49 +182,22 @@ export class ExtensionRegistry implements LifecycleLoader {
   }
 
   private get logger(): Logger {
-    return this.settings.logger ?? this.attached()[0]?.host.logger ?? consoleLogger;
+    return this.settings.logger ?? this.agents.logger ?? consoleLogger;
   }
 
   private get site() {
     return { clock: systemClock, logger: this.logger };
   }
 
-  private get plan(): CallbackPlan {
-    this.planned ??= createPlan(inCallbackOrder([...this.registrations.values()]));
-    return this.planned;
-  }
-
-  private update(): void {
-    this.planned = undefined;
-    const attached = this.attached();
-    if (attached.length === 0) return;
-    const lifecycle = this.lifecycle();
-    for (const attachment of attached) attachment.update(lifecycle);
-  }
-
-  /** Returns the attachments of open agents, and forgets all others. */
-  private attached(): readonly Attachment[] {
-    return [...this.attachments].flatMap((reference) => {
-      const attachment = reference.deref();
-      if (attachment !== undefined && !attachment.ended) return [attachment];
-      this.attachments.delete(reference);
-      return [];
-    });
-  }
-
   /** Creates a new lifecycle for each change, so that a run keeps the extensions that it started with. */
   private lifecycle() {
-    const { plan } = this;
-    const onFailure = this.settings.onStateFailure;
-    return createLifecycle(plan, (run) => this.runOf(run, plan), onFailure);
+    const { plan } = this.registrations;
+    return createLifecycle(plan, (run) => this.runOf(run, plan), this.settings.onStateFailure);
   }
 
   private remove(id: string): boolean {
-    const registration = this.registrations.get(id);
-    if (registration === undefined) return false;
-    registration.removed = true;
-    this.registrations.delete(id);
-    this.update();
+    if (!this.registrations.remove(id)) return false;
+    this.agents.update(() => this.lifecycle());
     this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'unregister', extension_id: id });
     this.logger.info(`Extension "${id}" was unregistered.`, { extensionId: id });
     return true;
@@ -248,8 +214,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   /** Undefined without the option `tools`, since a loader may add tools later. */
   private knownTools(): ReadonlySet<string> | undefined {
     if (this.tools === undefined) return undefined;
-    const attached = this.attached().flatMap(({ host }) => host.tools().map(({ name }) => name));
-    return new Set([...this.declaredTools(), ...attached]);
+    return new Set([...this.declaredTools(), ...this.agents.toolNames()]);
   }
 
   private declaredTools(): readonly string[] {
@@ -257,4 +222,21 @@ export class ExtensionRegistry implements LifecycleLoader {
     const declared = Array.isArray(tools) ? tools : (tools as LiveToolSet).list();
     return declared.map((tool: Tool | string) => (typeof tool === 'string' ? tool : tool.name));
   }
+}
+
+/**
+ * Returns a loader of callback extensions: an {@link ExtensionRegistry} with the definitions registered in their order.
+ * `register` adds more later. Throws ExtensionInvalidError if a definition is invalid.
+ *
+ * @example
+ * const shout = defineExtension({ id: 'shout', onPlainText: (text) => text.toUpperCase() });
+ * const agent = new Agent({ model, loaders: [extensions([shout])] });
+ */
+export function extensions(
+  definitions: readonly ExtensionInput[],
+  options: ExtensionRegistryOptions = {},
+): ExtensionRegistry {
+  const registry = new ExtensionRegistry(options);
+  for (const definition of definitions) registry.register(definition);
+  return registry;
 }

@@ -1,10 +1,8 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
-import type { RunReport } from '../lifecycle/hook-run/run-report.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { HealthSettings } from './callbacks/health.js';
-import { TimeBudget } from './callbacks/time-budget.js';
 import type { ExtensionMetrics } from './metrics.js';
 import { type CallbackPlan, planFor } from './plan.js';
 import { mayHaveState, type Registration } from './registration.js';
@@ -26,11 +24,12 @@ export interface RegistrySettings {
   readonly onStateFailure: 'continue' | 'throw';
 }
 
-const NO_TAGS: ReadonlySet<string> = new Set();
-
 /** One agent run, with the extensions that were registered when the run started. */
 export class ExtensionRun {
   readonly plan: CallbackPlan;
+  readonly budget: TimeBudget;
+  /** The names of tags that `onTag` callbacks have handled in this run. */
+  readonly handledTags = new Set<string>();
   /** True once `onInputMessages` was called in this run. */
   begun = false;
   /** True once the run has ended: from then on the contexts of its callbacks reject. */
@@ -39,8 +38,6 @@ export class ExtensionRun {
   wrote = false;
   /** True if the reads and writes of the run are batched; undefined until a callback uses state. */
   private isBatched: boolean | undefined = undefined;
-  private timeBudget: TimeBudget | undefined = undefined;
-  private tags: Set<string> | undefined = undefined;
   private renewing: Promise<void> | undefined = undefined;
 
   constructor(
@@ -49,6 +46,7 @@ export class ExtensionRun {
     plan: CallbackPlan,
   ) {
     this.plan = planFor(plan, run.session?.id);
+    this.budget = new TimeBudget(settings.runTimeoutMs);
     if (settings.state.outlivesUse && this.plan.registrations.some(mayHaveState)) this.renew();
   }
 
@@ -62,21 +60,6 @@ export class ExtensionRun {
 
   get site(): StateSite {
     return { clock: this.run.clock, logger: this.logger };
-  }
-
-  get budget(): TimeBudget {
-    this.timeBudget ??= new TimeBudget(this.settings.runTimeoutMs);
-    return this.timeBudget;
-  }
-
-  /** The names of tags that `onTag` callbacks have handled in this run. */
-  get handledTags(): ReadonlySet<string> {
-    return this.tags ?? NO_TAGS;
-  }
-
-  markHandled(tag: string): void {
-    this.tags ??= new Set();
-    this.tags.add(tag);
   }
 
   /** Notes that an extension uses state, so that its later runs extend the lifetime of the session's state. */
@@ -99,10 +82,6 @@ export class ExtensionRun {
     const { sessionId: session } = this;
     const details = { extensionId: id, callback: name, session, error };
     this.logger.error(`Extension "${id}": ${name} failed in session "${session}": ${describeError(error)}`, details);
-  }
-
-  report(news: RunReport): void {
-    hookRunOf(this.run)?.report(news);
   }
 
   /**
@@ -147,5 +126,49 @@ export class ExtensionRun {
 
   private complain(error: unknown): void {
     this.logger.error(`The state of session "${this.sessionId}" could not be updated: ${describeError(error)}`, error);
+  }
+}
+
+/** The time that all callbacks of a run together may lose by exceeding their time limits. */
+class TimeBudget {
+  private leftMs: number;
+
+  constructor(totalMs: number) {
+    this.leftMs = totalMs;
+  }
+
+  /** Returns the time limit of the next callback: at least 1 ms, since a timer needs a positive time. */
+  limitFor(timeoutMs: number): number {
+    return Math.max(1, Math.min(timeoutMs, this.leftMs));
+  }
+
+  /** Subtracts the time of a callback that has exceeded its limit. */
+  spend(ms: number): void {
+    this.leftMs -= ms;
+  }
+}
+
+/**
+ * One value per run, kept as a property of the run. Entries of a WeakMap survive each collection of the young
+ * generation, which takes longer than the run itself.
+ */
+export class RunMap<Value> {
+  private readonly key = Symbol('keelson.runValue');
+  /** For contexts that no agent has made. */
+  private readonly others = new WeakMap<RunContext, Value>();
+
+  get(run: RunContext): Value | undefined {
+    const holder = this.holderOf(run);
+    return holder === undefined ? this.others.get(run) : holder[this.key];
+  }
+
+  set(run: RunContext, value: Value): void {
+    const holder = this.holderOf(run);
+    if (holder === undefined) this.others.set(run, value);
+    else holder[this.key] = value;
+  }
+
+  private holderOf(run: RunContext): Record<symbol, Value> | undefined {
+    return hookRunOf(run) as Record<symbol, Value> | undefined;
   }
 }

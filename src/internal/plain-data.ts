@@ -1,28 +1,15 @@
-/** Returns a deep copy of plain objects, arrays and bytes, without recursion. All other values are shared. */
-export function cloneData<T>(value: T): T {
-  return copyData(value);
-}
-
-/** Returns a deep copy like `cloneData`, with every object and array frozen. */
-export function freezeData<T>(value: T): T {
-  const copies = new Map<object, object>();
-  const copy = copyData(value, { copies });
-  for (const made of copies.values()) Object.freeze(made);
-  return copy;
-}
-
-/** How `copyData` copies. */
-export interface CopyOptions {
+/** How `cloneData` copies. */
+export interface CloneOptions {
   /** Receives each copied object and array, with its copy. */
-  readonly copies?: Map<object, object>;
+  readonly copies?: Map<object, object> | undefined;
   /** Copies bytes. Default: a new array of bytes. */
-  readonly copyBytes?: (bytes: Uint8Array) => Uint8Array;
+  readonly copyBytes?: ((bytes: Uint8Array) => Uint8Array) | undefined;
   /** Returns an object to use instead of a copy, or undefined. */
-  readonly replace?: (value: object) => object | undefined;
+  readonly replace?: ((value: object) => object | undefined) | undefined;
 }
 
-/** Returns a deep copy of plain objects, arrays and bytes, without recursion. */
-export function copyData<T>(value: T, options: CopyOptions = {}): T {
+/** Returns a deep copy of plain objects, arrays and bytes, without recursion. All other values are shared. */
+export function cloneData<T>(value: T, options: CloneOptions = {}): T {
   const { copies = new Map<object, object>(), copyBytes = sliceBytes, replace } = options;
   const open: [from: object, to: object][] = [];
   const copyOf = (part: unknown): unknown => {
@@ -41,6 +28,14 @@ export function copyData<T>(value: T, options: CopyOptions = {}): T {
   const root = copyOf(value);
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) fill(pair, copyOf);
   return root as T;
+}
+
+/** Returns a deep copy like `cloneData`, with every object and array frozen. */
+export function freezeData<T>(value: T): T {
+  const copies = new Map<object, object>();
+  const copy = cloneData(value, { copies });
+  for (const made of copies.values()) Object.freeze(made);
+  return copy;
 }
 
 /** Returns a copy of bytes. `Buffer.slice` would return a view of the same bytes. */

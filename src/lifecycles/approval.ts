@@ -10,7 +10,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { guardedNames } from './guarded-names.js';
+import { checkToolNames } from './tool-name-check.js';
 
 /** Selects the tool calls that need approval, and the callback that decides. */
 export interface ApprovalOptions<Context = unknown> {
@@ -61,12 +61,13 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
   const { when, ask, askInParallel } = options;
   const tools = options.tools && [...options.tools];
   const queues = new WeakMap<object, Promise<unknown>>();
-  const guarded = tools && guardedNames('approval({ tools })', tools);
+  const names = tools && checkToolNames('approval({ tools })', tools);
   return {
     name: 'approval',
     priority: 5,
     onFailure: 'block',
-    ...(guarded && { onInit: guarded.onInit, beforeModel: (_messages, run) => guarded.check(run) }),
+    onInit: names?.onInit,
+    beforeModel: names && ((_messages, run) => names.check(run)),
     async wrapToolCall(call, next) {
       if (call.approved || (call.tool === undefined && !call.needsApproval)) return next(call);
       const need = call.needsApproval === true || (await needOf(call, { tools, when }));

@@ -9,8 +9,8 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse, Usage } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { guardedNames } from './guarded-names.js';
 import { costOf, findPrice, type ModelPrice, missingPrice, priceOf, priceRule } from './price.js';
+import { checkToolNames } from './tool-name-check.js';
 
 /** Limits of one run; set at least one. A resumed run is a new run, with the full limits. */
 export interface LimitsOptions {
@@ -75,7 +75,7 @@ const NO_RESPONSE: ModelResponse = {
  */
 export function limits(options: LimitsOptions): AgentLifecycle {
   const { onLimit = rejectAt, perTool, prices, ...max } = resolveLimits(options);
-  const guarded = perTool && guardedNames('limits({ perTool })', Object.keys(perTool));
+  const names = perTool && checkToolNames('limits({ perTool })', Object.keys(perTool));
   const usedBy = createCounters({ usd: max.usd, prices });
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
@@ -95,9 +95,9 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     name: 'limits',
     priority: 20,
     onFailure: 'block',
-    ...(guarded && { onInit: guarded.onInit }),
+    onInit: names?.onInit,
     beforeModel(_messages, run) {
-      guarded?.check(run);
+      names?.check(run);
       return endOf(run);
     },
     wrapModelCall(request, next) {
@@ -194,5 +194,5 @@ function resolveLimits(options: LimitsOptions): LimitsOptions {
       '`options` must have at least one of modelCalls, toolCalls, tokens, usd, perTool, got none of them',
     );
   }
-  return { ...options, ...(perTool && { perTool: { ...perTool } }) };
+  return { ...options, perTool: perTool && { ...perTool } };
 }

@@ -106,7 +106,9 @@ export async function sealRun(result: SealableRun, key: SealKey, options: SealOp
   const { agent, expiresInMs, clock: time = systemClock } = options;
   const secret = await keyOf(key);
   const document = {
-    ...{ id: crypto.randomUUID(), agent, expiresAt: Math.min(time.now() + expiresInMs, LATEST) },
+    id: crypto.randomUUID(),
+    agent,
+    expiresAt: Math.min(time.now() + expiresInMs, LATEST),
     messages: result.history.map(messageToJson),
     pending: result.pending,
   };

@@ -2,7 +2,12 @@ import type { AgentEvent, AgentEventOf } from '../agent/agent-event.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
-import type { HookName } from './hook-name.js';
+
+/** The name of a hook, from `onInit` to `onShutdown`. */
+export type HookName = Exclude<
+  keyof AgentLifecycle,
+  'name' | 'priority' | 'onFailure' | 'timeoutMs' | 'holdStream' | 'tools'
+>;
 
 /** Settings of a recorded lifecycle, and hooks that run after they are logged. A missing hook passes through. */
 export interface RecordedLifecycle<Context = unknown> extends Omit<AgentLifecycle<Context>, 'name'> {

@@ -23,8 +23,7 @@ export {
   sessionStoreContract,
 } from './contract/session/session-store-contract.js';
 export { type StateStoreContractOptions, stateStoreContract } from './contract/state/state-store-contract.js';
-export type { HookName } from './hook-name.js';
-export { type EventSource, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
+export { type EventSource, type HookName, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
 export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script/error.js';
 export { faultyTool, type ToolFault } from './script/faulty-tool.js';
 export { type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './script/scripted-model.js';

@@ -32,7 +32,8 @@ function sourceOf(citation: unknown): Source[] {
   const url = member(fields, 'url');
   if (typeof url !== 'string' || !/^https?:/i.test(url)) return [];
   const title = member(fields, 'title');
-  return [{ sourceId: url, url, ...(typeof title === 'string' && { title }) }];
+  const source = { sourceId: url, url };
+  return [typeof title === 'string' ? { ...source, title } : source];
 }
 
 function member(value: unknown, name: string): unknown {

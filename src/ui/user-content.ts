@@ -24,5 +24,6 @@ function userPart(part: Parts[number], at: string): TextPart | ImagePart | FileP
     throw invalidBody(`the mediaType of ${at}`, 'a non-empty string', mediaType);
   }
   if (mediaType.startsWith('image/')) return { type: 'image', image: url, mediaType };
-  return { type: 'file', data: url, mediaType, ...(typeof filename === 'string' && { filename }) };
+  const file: FilePart = { type: 'file', data: url, mediaType };
+  return typeof filename === 'string' ? { ...file, filename } : file;
 }

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Agent, type AgentLifecycle } from 'keelson';
+import { Agent, type AgentLifecycle, type LoaderHost } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -164,7 +165,8 @@ describe('the lifecycle of a registry', () => {
       },
     });
     expect(used.length).toBeLessThanOrEqual(1);
-    return Object.keys(used[0] ?? {}).filter((key) => key !== 'name' && key !== 'onFailure');
+    const members = Object.entries(used[0] ?? {});
+    return members.filter(([, member]) => typeof member === 'function').map(([name]) => name);
   }
 
   test('has only the hooks that its extensions need', () => {
@@ -284,15 +286,40 @@ describe('the lifecycle of a registry', () => {
     expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
   });
 
-  test('of a registry keeps no attachment of a closed agent', async () => {
-    const { registry } = lab([{ id: 'a', onPlainText: () => {} }]);
-    for (let count = 0; count < 5; count += 1) {
-      const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry] });
-      await agent.run('go');
-      await agent.close();
-    }
+  test('reaches an agent that is still in use after a garbage collection', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { registry, agent } = lab([{ id: 'a', onPlainText: (text) => `${text}a` }]);
+    await agent.run('go');
+    // A weak reference that was read stays strong until the current task ends.
+    await setImmediate();
+    collect();
+    registry.register({ id: 'b', onPlainText: (text) => `${text}b` });
 
-    expect(Reflect.get(registry, 'attachments')).toHaveProperty('size', 1);
+    expect((await agent.run('go')).text).toBe('Aye.ab');
+  });
+
+  test('of a registry forgets a closed agent', () => {
+    const { registry, logger } = lab([{ id: 'a', onPlainText: () => {} }]);
+    const closing = new AbortController();
+    let reads = 0;
+    const host = {
+      agent: 'closed',
+      logger,
+      tools: () => [],
+      use: () => () => {},
+      get signal() {
+        reads += 1;
+        return closing.signal;
+      },
+    };
+    registry.load(host as Partial<LoaderHost> as LoaderHost);
+    closing.abort();
+    registry.register({ id: 'b', onPlainText: () => {} });
+    const readsUntilForgotten = reads;
+    registry.register({ id: 'c', onPlainText: () => {} });
+
+    expect(reads).toBe(readsUntilForgotten);
   });
 
   test('serves several agents, and a closed agent does not affect the others', async () => {

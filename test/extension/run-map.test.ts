@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RunMap } from '../../src/extension/run-map.js';
+import { RunMap } from '../../src/extension/run.js';
 import { RUN } from '../../src/lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../src/lifecycle/run-context.js';
 

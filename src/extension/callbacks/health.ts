@@ -1,13 +1,12 @@
-import type { Clock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
-import type { RunReports } from '../../lifecycle/hook-run/run-report.js';
+import { report } from '../../lifecycle/hook-run/hook-run.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
 
 /** The run in which a callback was called. */
 interface HealthRun {
-  readonly run: { readonly clock: Clock };
+  readonly run: RunContext;
   readonly settings: { readonly health: HealthSettings };
   readonly logger: Logger;
-  report(news: { readonly type: 'extension-error' } & RunReports['extension-error']): void;
 }
 
 /** When an extension that keeps failing is set aside. */
@@ -43,7 +42,7 @@ export class ExtensionHealth {
     if (this.failures < failures || this.isPaused(extensionRun)) return;
     this.pausedUntil = run.clock.now() + pauseMs;
     const details = { extensionId: this.extensionId, callback, failures: this.failures, pauseMs };
-    extensionRun.report({ type: 'extension-error', ...details });
+    report(run, { type: 'extension-error', ...details });
     logger.error(
       `Extension "${this.extensionId}" is set aside for ${pauseMs} ms, because it failed ${this.failures} times in a row.`,
       details,

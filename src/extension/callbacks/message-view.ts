@@ -1,4 +1,4 @@
-import { copyData, isSameBytes, isSameData, sliceBytes } from '../../internal/plain-data.js';
+import { cloneData, isSameBytes, isSameData, sliceBytes } from '../../internal/plain-data.js';
 import type { Message } from '../../model/message.js';
 
 /** Maps each object inside a view to the object that it was copied from. */
@@ -70,7 +70,7 @@ export function originalOf(view: Message): Message | undefined {
 
 /** Returns a deep copy of a message. The parts that come from a view are replaced by their originals. */
 export function copyReturned(message: Message): Message {
-  return copyData(message, { replace: (value) => originals.get(value) });
+  return cloneData(message, { replace: (value) => originals.get(value) });
 }
 
 function isNever(): boolean {
@@ -103,7 +103,7 @@ function isCurrent(message: Message, { view, hasBytes }: MessageView): boolean {
 /** Copies a message without its bytes. `finish` is called for each copied object. */
 function makeView(message: Message, finish: ((part: object) => void) | undefined): Message {
   const copies = new Map<object, object>();
-  const view = copyData(message, { copies, ...(finish && { copyBytes: (bytes) => bytes }) });
+  const view = cloneData(message, { copies, copyBytes: finish && ((bytes) => bytes) });
   for (const [from, to] of copies) {
     originals.set(to, from);
     finish?.(to);

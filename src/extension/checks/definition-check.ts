@@ -6,7 +6,7 @@ import { suspectNames } from '../../internal/plain-data.js';
 import type { Extension, ExtensionInput, PromptAddition, TagHandler } from '../definition.js';
 import { ExtensionInvalidError } from '../error.js';
 import { doubledNames, inBothSpellings, inCamelCase } from './spelling.js';
-import { doubledLists, normaliseToolConfig, toolConfigRule, unknownTools } from './tool-config.js';
+import { normaliseToolConfig, toolConfigProblems, toolConfigRule } from './tool-config.js';
 
 const ID = /^[A-Za-z0-9-]{1,64}$/;
 /** A tag name, a prefix of tag names followed by `*`, or `*` for every tag. */
@@ -73,20 +73,16 @@ export function readDefinition(input: ExtensionInput, knownTools?: ReadonlySet<s
     ...memberProblems(input, rulesOfInput),
     ...doubledNames(input, rules),
     ...tagProblems(definition),
-    ...(isObject(toolConfig) ? toolProblems(toolConfig, knownTools) : []),
+    ...(isObject(toolConfig) ? toolConfigProblems(toolConfig, knownTools) : []),
   ];
   if (problems.length > 0) throw new ExtensionInvalidError(typeof id === 'string' ? id : 'unknown', problems);
-  return { ...definition, ...(toolConfig && { toolConfig: normaliseToolConfig(toolConfig) }) };
+  return { ...definition, toolConfig: toolConfig && normaliseToolConfig(toolConfig) };
 }
 
 /** Returns a problem for each unknown member. In a class instance, only members that begin with `on` are suspicious. */
 function unknownMembers(extension: object): string[] {
   const unknown = suspectNames(extension, /^on[A-Z_]/).filter((name) => !Object.hasOwn(rulesOfInput, name));
   return unknown.map((name) => unknownName('member', name, Object.keys(rules)));
-}
-
-function toolProblems(toolConfig: object, knownTools: ReadonlySet<string> | undefined): string[] {
-  return [...doubledLists(toolConfig), ...(knownTools ? unknownTools(toolConfig, knownTools) : [])];
 }
 
 function tagProblems({ onTag, tags }: Extension): string[] {

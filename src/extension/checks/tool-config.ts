@@ -16,19 +16,19 @@ const rules = {
 /** The rule for a `toolConfig`, with camelCase and snake_case keys. */
 export const toolConfigRule = group(inBothSpellings(rules));
 
-/** Returns a problem for each member that is given in camelCase and in snake_case. */
-export function doubledLists(config: object): string[] {
-  return doubledNames(config, rules, 'toolConfig.');
-}
-
 /** Returns a frozen copy of a checked `toolConfig` with camelCase keys. */
 export function normaliseToolConfig(config: ToolConfig | ToolConfigLiteral): ToolConfig {
   return freezeData(inCamelCase(config, rules));
 }
 
-/** Returns a problem for each tool name that is not in `known`. A `lazy` config is not checked. */
-export function unknownTools(config: object, known: ReadonlySet<string>): string[] {
-  return guidedTools(config).flatMap(([list, names]) =>
+/**
+ * Returns a problem for each member that is given in camelCase and in snake_case. With `known`, also returns a problem
+ * for each tool name that is not in `known`. The names in a `lazy` config are not checked.
+ */
+export function toolConfigProblems(config: object, known: ReadonlySet<string> | undefined): string[] {
+  const doubled = doubledNames(config, rules, 'toolConfig.');
+  if (known === undefined) return doubled;
+  const unknown = guidedTools(config).flatMap(([list, names]) =>
     names
       .filter((name) => !known.has(name))
       .map(
@@ -36,6 +36,7 @@ export function unknownTools(config: object, known: ReadonlySet<string>): string
           `\`toolConfig.${list}\` names the unknown tool "${name}"; add it to the registry's \`tools\`, or set \`lazy\``,
       ),
   );
+  return [...doubled, ...unknown];
 }
 
 /** Returns each array of tool names with its key as written. Returns an empty array for a `lazy` config. */

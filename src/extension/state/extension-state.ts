@@ -56,8 +56,7 @@ export class ExtensionState {
     if (!this.access.isBatched) return false;
     const buffer = this.buffers.get(session) ?? new SessionBuffer(session, this.access, isNew);
     this.buffers.set(session, buffer);
-    buffer.include(extensions);
-    buffer.runs += 1;
+    buffer.enter(extensions);
     return true;
   }
 

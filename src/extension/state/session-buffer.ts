@@ -33,9 +33,10 @@ export class SessionBuffer {
     this.view = new SessionView(source, isNew);
   }
 
-  /** Adds extensions whose values the next read includes. */
-  include(extensions: Iterable<string>): void {
+  /** Begins a run. The next read includes the values of its extensions. */
+  enter(extensions: Iterable<string>): void {
     this.view.include(extensions);
+    this.runs += 1;
   }
 
   get(scope: StateScope, key: string, site: StateSite): Promise<string | undefined> {

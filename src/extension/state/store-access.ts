@@ -16,7 +16,7 @@ import {
   EXTENSION_STATE_EVICTIONS,
   EXTENSION_STATE_OPERATIONS,
   EXTENSION_STATE_SIZE_BYTES,
-} from '../../telemetry/metric-names.js';
+} from '../../telemetry/metrics.js';
 import { StateLimitError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
 import type { PendingWrite } from './pending-changes.js';

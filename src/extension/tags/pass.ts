@@ -71,7 +71,7 @@ interface Section extends OpenSection {
 /** Returns the replacement of a section, or the section with its markup if no handler returns a string. */
 async function handleSection(run: ExtensionRun, sites: readonly HandlerSite[], section: Section): Promise<string> {
   const { tag } = section;
-  run.markHandled(tag.name);
+  run.handledTags.add(tag.name);
   let { content } = section;
   let isReplaced = false;
   for (const { registration, handler } of sites) {

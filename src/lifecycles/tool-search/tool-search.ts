@@ -8,7 +8,7 @@ import { starTest } from '../../tools/star-pattern.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { nearestTool } from '../../tools/unknown-tool-names.js';
-import { guardedNames } from '../guarded-names.js';
+import { checkToolNames } from '../tool-name-check.js';
 import { FoundTools, wholeTools } from './found-tools.js';
 import { type FindTools, indexTools } from './index-tools.js';
 
@@ -82,13 +82,13 @@ export function toolSearch(options: ToolSearchOptions = {}): AgentLifecycle {
   validateOptions(options, rules);
   const search = new ToolSearch(options);
   const names = (options.pinned ?? []).filter((name) => !name.includes('*'));
-  const guarded = names.length > 0 ? guardedNames('toolSearch({ pinned })', names) : undefined;
+  const pinnedNames = names.length > 0 ? checkToolNames('toolSearch({ pinned })', names) : undefined;
   return {
     name: 'tool-search',
     priority: 4,
-    ...(guarded && { onInit: guarded.onInit }),
+    onInit: pinnedNames?.onInit,
     wrapModelCall(request, next) {
-      guarded?.check(request.run);
+      pinnedNames?.check(request.run);
       return next(search.narrowed(request));
     },
     wrapToolCall: (call, next) => search.answerTo(call) ?? next(call),

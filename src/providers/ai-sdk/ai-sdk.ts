@@ -6,13 +6,12 @@ import { ProviderError } from '../shared/error.js';
 import { throughPauses } from '../shared/pauses.js';
 import { isObject, type WireObject } from '../shared/wire.js';
 import { requestIdIn, toFailure } from './failure.js';
-import type { AiSdkDownloader } from './file.js';
+import { type AiSdkDownloader, withFileNotes } from './file.js';
 import { type AiSdkModel, checkModel, familyOf } from './model.js';
 import { type CallTarget, toCallOptions } from './request.js';
 import { readResult } from './response.js';
 import { readStream } from './stream.js';
 import { withReadArguments } from './tools.js';
-import { withFileNotes } from './unsupported.js';
 
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
 export type { AiSdkDownload, AiSdkDownloader } from './file.js';

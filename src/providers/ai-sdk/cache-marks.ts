@@ -5,13 +5,13 @@ type Ttl = '5m' | '1h';
 
 /** Returns the provider options of a cache mark, or undefined for a provider that wants no marks. */
 function markFor({ provider, modelId }: AiSdkModel, ttl: Ttl): WireObject | undefined {
-  const isLong = ttl === '1h';
+  const lifetime = ttl === '1h' ? { ttl } : {};
   if (/^amazon-bedrock/.test(provider) && !/anthropic/.test(provider)) {
     const isCached = /claude|anthropic|nova/i.test(modelId);
-    return isCached ? { bedrock: { cachePoint: { type: 'default', ...(isLong && { ttl }) } } } : undefined;
+    return isCached ? { bedrock: { cachePoint: { type: 'default', ...lifetime } } } : undefined;
   }
   if (!/anthropic/.test(provider)) return undefined;
-  return { anthropic: { cacheControl: { type: 'ephemeral', ...(isLong && { ttl }) } } };
+  return { anthropic: { cacheControl: { type: 'ephemeral', ...lifetime } } };
 }
 
 /**
@@ -28,12 +28,9 @@ export function withCacheMarks(options: WireObject, model: AiSdkModel, ttl: Ttl)
   );
   const tools = objectsIn(options.tools);
   const last = tools.findLastIndex(({ type }) => type === 'function');
-  const isMarkable = mark.anthropic !== undefined && last >= 0;
-  return {
-    ...options,
-    prompt: marked,
-    ...(isMarkable && { tools: tools.map((tool, at) => (at === last ? withMark(tool, mark) : tool)) }),
-  };
+  const changed = { ...options, prompt: marked };
+  if (mark.anthropic === undefined || last < 0) return changed;
+  return { ...changed, tools: tools.map((tool, at) => (at === last ? withMark(tool, mark) : tool)) };
 }
 
 function withMark(target: WireObject, mark: WireObject): WireObject {

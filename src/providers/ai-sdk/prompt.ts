@@ -9,7 +9,7 @@ import {
 } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
 import { fileOf } from '../shared/file-data.js';
-import { type WireObject, wellFormed } from '../shared/wire.js';
+import { defined, type WireObject, wellFormed } from '../shared/wire.js';
 import { withAcceptedCalls } from './calls.js';
 import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
@@ -108,13 +108,14 @@ function callPart(part: ToolCallPart, { model, providerTools = {} }: PromptTarge
   const providerExecuted = part.providerExecuted || part.needsApproval;
   if (providerExecuted && !isFromHere(part, provider)) return [];
   const isCustom = typeof input === 'string' && isCustomTool(providerTools[name]);
-  const call = {
+  const call = defined({
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
     input: wellFormed(isCustom ? input : toArguments(part)),
-  };
-  return [{ ...call, ...(providerExecuted && { providerExecuted }), ...optionsOf(part, provider) }];
+    providerExecuted: providerExecuted || undefined,
+  });
+  return [{ ...call, ...optionsOf(part, provider) }];
 }
 
 function isFromHere(part: AssistantPart, provider: string): boolean {

@@ -141,12 +141,8 @@ function callPart(part: WireObject, { provider, modelId, tools, ids, approvals }
   const approvalId = approvals.get(part.toolCallId);
   const isProviderExecuted = part.providerExecuted === true && approvalId === undefined;
   const metadata = part.providerMetadata;
-  const call: ToolCallPart = {
-    type: 'tool-call',
-    id: uniqueId(part.toolCallId, ids),
-    name,
-    ...(isCustomTool(tools[name]) ? { input: customInput(part.input) } : readArguments(part.input)),
-  };
+  const given = isCustomTool(tools[name]) ? { input: customInput(part.input) } : readArguments(part.input);
+  const call: ToolCallPart = { type: 'tool-call', id: uniqueId(part.toolCallId, ids), name, ...given };
   if (approvalId !== undefined)
     return { ...call, needsApproval: true, ...markedBy({ provider, approvalId }, metadata) };
   if (isProviderExecuted) return { ...call, providerExecuted: true, ...markedBy({ provider }, metadata) };
@@ -161,15 +157,15 @@ function customInput(given: unknown): unknown {
 
 function resultPart(part: WireObject, provider: string): ToolResultPart {
   const { toolCallId: id, toolName: name, result } = part;
-  return {
+  const read: ToolResultPart = {
     type: 'tool-result',
     id: textOr(id),
     name: textOr(name),
     content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''),
     structured: (result ?? null) as JsonValue,
-    ...(part.isError === true && { isError: true }),
     ...markedBy({ provider }, part.providerMetadata),
   };
+  return part.isError === true ? { ...read, isError: true } : read;
 }
 
 /** Keeps a part that only its provider understands in an empty reasoning part, to send it back unchanged. */
@@ -191,9 +187,7 @@ function metadataOf(result: WireObject): Pick<ModelResponse, 'providerMetadata'>
     sources: sources.length > 0 ? sources : undefined,
     warnings: warnings.length > 0 ? warnings : undefined,
   });
-  const metadata = {
-    ...(isObject(result.providerMetadata) && result.providerMetadata),
-    ...(hasFields(aiSdk) && { aiSdk }),
-  };
+  const own = isObject(result.providerMetadata) ? result.providerMetadata : {};
+  const metadata = hasFields(aiSdk) ? { ...own, aiSdk } : own;
   return hasFields(metadata) ? { providerMetadata: metadata } : {};
 }

@@ -114,11 +114,13 @@ function resultFile(file: FileData, version: AiSdkModel['specificationVersion'])
   const { data, mediaType, filename } = file;
   const kind = mediaType.startsWith('image/') ? 'image' : 'file';
   const named = kind === 'file' && filename !== undefined ? { filename } : {};
-  if (!(data instanceof URL)) {
-    const type = version === 'v2' ? 'media' : `${kind}-data`;
-    return { type, data: base64Of(file), mediaType, ...(version === 'v3' && named) };
+  if (data instanceof URL) {
+    const read = { type: `${kind}-url`, url: data.href };
+    return kind === 'file' ? { ...read, mediaType, ...named } : read;
   }
-  return { type: `${kind}-url`, url: data.href, ...(kind === 'file' && { mediaType }), ...named };
+  const base64 = base64Of(file);
+  if (version === 'v2') return { type: 'media', data: base64, mediaType };
+  return { type: `${kind}-data`, data: base64, mediaType, ...named };
 }
 
 function attachment(part: ContentPart, target: PromptTarget): WireObject {

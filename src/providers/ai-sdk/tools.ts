@@ -28,8 +28,10 @@ export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTar
   const own = functionTools(tools, target);
   const functions = acceptedTools(own, rulesOf(model, defined.length), (tool) => functionTool(tool, model));
   if (defined.length + functions.length === 0) return {};
+  const offered = [...functions, ...defined];
+  if (toolChoice === undefined) return { tools: offered };
   const choice = typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.tool } : { type: toolChoice };
-  return { tools: [...functions, ...defined], ...(toolChoice && { toolChoice: choice }) };
+  return { tools: offered, toolChoice: choice };
 }
 
 /** Returns the prompt with the names of the request in the arguments of tool calls. Expects the tool options to be made. */

@@ -83,5 +83,9 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
     },
   });
   const { findsTools = abilitiesOf(modelId).findsTools && isAnthropicApi(options) } = options;
-  return { ...model, ...(findsTools && { findsTools }), generate: (request) => throughPauses(request, model.generate) };
+  return {
+    ...model,
+    findsTools: findsTools || undefined,
+    generate: (request) => throughPauses(request, model.generate),
+  };
 }

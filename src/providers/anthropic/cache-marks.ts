@@ -1,4 +1,4 @@
-import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { defined, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 
 /** The API refuses a request with more marks. */
 const MOST_MARKS = 4;
@@ -8,7 +8,7 @@ const MOST_MARKS = 4;
  * The marks of the application count, and are not replaced.
  */
 export function withCacheMarks(body: WireObject, ttl: '5m' | '1h'): WireObject {
-  const mark = { type: 'ephemeral', ...(ttl === '1h' && { ttl }) };
+  const mark = ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };
   const { system, tools, messages } = body;
   let left = MOST_MARKS - marksIn([body, system, tools, messages]);
   const marked = (blocks: unknown) => {
@@ -23,12 +23,12 @@ export function withCacheMarks(body: WireObject, ttl: '5m' | '1h'): WireObject {
   const turns = objectsIn(messages);
   const turn = turns.at(-1);
   const conversation = turn === undefined ? messages : turns.with(-1, { ...turn, content: marked(turn.content) });
-  return {
+  return defined({
     ...body,
     messages: conversation,
-    ...(tools !== undefined && { tools: marked(tools) }),
-    ...(system !== undefined && { system: marked(systemBlocks(system)) }),
-  };
+    tools: marked(tools),
+    system: marked(systemBlocks(system)),
+  });
 }
 
 function systemBlocks(system: unknown): unknown {

@@ -19,8 +19,11 @@ export interface AnthropicClient {
 export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
   const browser = browserOptions({
-    ...{ factory: 'anthropic', client: 'Anthropic', variable: 'ANTHROPIC_API_KEY' },
-    ...{ hasKey: apiKey !== undefined, isOtherServer: !isAnthropic(baseURL) },
+    factory: 'anthropic',
+    client: 'Anthropic',
+    variable: 'ANTHROPIC_API_KEY',
+    hasKey: apiKey !== undefined,
+    isOtherServer: !isAnthropic(baseURL),
   });
   return clientFrom(
     { provider: 'anthropic', name: '@anthropic-ai/sdk' },

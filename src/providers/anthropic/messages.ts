@@ -9,7 +9,7 @@ import type {
 } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
 import { acceptedName, CallIds, PLAIN_IDS } from '../shared/call-ids.js';
-import { isObject, textOr, type WireObject } from '../shared/wire.js';
+import { defined, isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toBlocks } from './content.js';
 import { fieldsOf, isFrom } from './metadata.js';
 import { abilitiesOf } from './models.js';
@@ -127,7 +127,7 @@ class ConversationWriter {
     if (isObject(block)) return [{ ...block, ...fields }];
     const isRedacted = fields.type === 'redacted_thinking';
     if (!isRedacted && !fields.signature && abilitiesOf(this.model).isClaude) return [];
-    return [{ ...(isRedacted ? {} : { type: 'thinking', thinking: part.text }), ...fields }];
+    return [isRedacted ? fields : { type: 'thinking', thinking: part.text, ...fields }];
   }
 
   private call(part: ToolCallPart): WireObject {
@@ -164,12 +164,12 @@ class ConversationWriter {
     return results.flatMap(({ id, content, isError }) => {
       const blocks = toBlocks(content, this.model);
       const inside = isError ? blocks.filter(({ type }) => type === 'text') : blocks;
-      const block = {
+      const block = defined({
         type: 'tool_result',
         tool_use_id: this.ids.ofResult(id),
-        content: inside.length > 0 ? inside : [textBlock('(no output)')],
-        ...(isError && { is_error: true }),
-      };
+        content: inside.length > 0 ? inside : [{ type: 'text', text: '(no output)' }],
+        is_error: isError ? true : undefined,
+      });
       return [block, ...blocks.filter((each) => !inside.includes(each))];
     });
   }
@@ -178,10 +178,6 @@ class ConversationWriter {
 const LONGEST_NAME = 128;
 
 const NO_MESSAGE = { type: 'text', text: '(no message)' };
-
-function textBlock(text: string): WireObject {
-  return { type: 'text', text };
-}
 
 function isResult({ type }: WireObject): boolean {
   return type === 'tool_result';

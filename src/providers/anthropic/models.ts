@@ -30,10 +30,11 @@ export function abilitiesOf(model: string): Abilities {
     major === undefined || major.length > 3 ? Number.POSITIVE_INFINITY : Number(major) * 100 + Number(minor);
   const isHaiku = /^haiku$/i.test(family);
   const isNamedNew = version >= 500 && !/^(opus|sonnet|haiku)$/i.test(family);
+  const abilities = abilitiesAt(version);
   return {
-    ...abilitiesAt(version),
-    ...(isNamedNew && { thinkingOff: 'never' }),
-    ...(isHaiku && { findsTools: false }),
+    ...abilities,
+    thinkingOff: isNamedNew ? 'never' : abilities.thinkingOff,
+    findsTools: abilities.findsTools && !isHaiku,
   };
 }
 

@@ -58,7 +58,8 @@ function maxTokens(settings: ModelSettings, abilities: Abilities): number {
 }
 
 function withConfig(config: WireObject, given: WireObject): WireObject | undefined {
-  const whole = { ...config, ...(isObject(given.output_config) ? given.output_config : {}) };
+  const own = isObject(given.output_config) ? given.output_config : {};
+  const whole = { ...config, ...own };
   return Object.keys(whole).length > 0 ? whole : undefined;
 }
 
@@ -109,7 +110,7 @@ function withTools(tools: readonly WireObject[], given: WireObject): readonly Wi
 
 function wireTool({ name, description, inputSchema, deferred }: ToolSpec): WireObject {
   const input_schema = acceptedParameters(inputSchema);
-  return wellFormed({ name, description, input_schema, ...(deferred && { defer_loading: true }) });
+  return wellFormed(defined({ name, description, input_schema, defer_loading: deferred ? true : undefined }));
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined {

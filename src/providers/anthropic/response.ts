@@ -110,8 +110,9 @@ class BlockReader {
     const isError = block.is_error === true || (isObject(content) && textOr(content.type).endsWith('_error'));
     const name = this.names.get(id) ?? textOr(block.type).replace(/_tool_result$/, '');
     const text = typeof content === 'string' ? content : JSON.stringify(content ?? null);
-    const result = { type: 'tool-result', id: textOr(id), name, content: text } as const;
-    return { ...result, structured: block as JsonValue, ...(isError && { isError }) };
+    const structured = block as JsonValue;
+    const result: ToolResultPart = { type: 'tool-result', id: textOr(id), name, content: text, structured };
+    return isError ? { ...result, isError } : result;
   }
 }
 

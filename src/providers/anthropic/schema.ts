@@ -68,7 +68,8 @@ class SchemaLimiter {
   private literal(schema: WireObject): WireObject | undefined {
     const values = Array.isArray(schema.enum) ? schema.enum : [schema.const];
     if (values.some((value) => typeof value === 'object' && value !== null)) return undefined;
-    return { ...named(schema), ...('const' in schema ? { const: schema.const } : { enum: values }) };
+    const literal = 'const' in schema ? { const: schema.const } : { enum: values };
+    return { ...named(schema), ...literal };
   }
 
   private container(schema: WireObject): WireObject | undefined {

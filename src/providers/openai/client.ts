@@ -61,8 +61,11 @@ export function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promi
   const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
   const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
   const browser = browserOptions({
-    ...{ factory: 'openai', client: 'OpenAI', variable: 'OPENAI_API_KEY' },
-    ...{ hasKey: apiKey !== undefined, isOtherServer: !isOpenAI(baseURL) },
+    factory: 'openai',
+    client: 'OpenAI',
+    variable: 'OPENAI_API_KEY',
+    hasKey: apiKey !== undefined,
+    isOtherServer: !isOpenAI(baseURL),
   });
   const options = { ...defined({ apiKey: key, baseURL }), ...owner, ...browser, fetch: fetchWithReason };
   return clientFrom(

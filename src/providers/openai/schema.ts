@@ -53,11 +53,12 @@ function rewritten(node: unknown): unknown {
   if (!isObject(node)) return node;
   const inner = Object.entries(node).map(([key, of]) => [key, VALUES.includes(key) ? of : rewritten(of)]);
   const { type, anyOf, items, ...rest }: WireObject = Object.fromEntries(inner);
+  const entries = Array.isArray(items) ? { prefixItems: items } : { items };
   const moves = type !== undefined && Array.isArray(anyOf);
   return defined({
     ...rest,
     type: moves ? undefined : type,
     anyOf: moves ? anyOf.map((each) => (isObject(each) && !each.$ref ? { type, ...each } : each)) : anyOf,
-    ...(Array.isArray(items) ? { prefixItems: items } : { items }),
+    ...entries,
   });
 }

@@ -4,6 +4,7 @@ import { type OptionRules, validateOption, validateOptions } from '../../interna
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { answerTo, type ProviderCall } from './call.js';
 import { toProviderError } from './failure.js';
+import { defined } from './wire.js';
 
 /** Options of one client request. */
 export interface ClientRequestOptions {
@@ -104,8 +105,7 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
     client ??= protocol.makeClient(connection);
     const ready = await client;
     const prepared = protocol.prepare(ready, request);
-    const { signal } = request;
-    const options = { maxRetries: 0, ...(signal && { signal }), ...(headers && { headers: { ...headers } }) };
+    const options = defined({ maxRetries: 0, signal: request.signal, headers: headers && { ...headers } });
     return {
       provider,
       maxRetries: connection.maxRetries ?? ready.maxRetries ?? 2,

@@ -52,12 +52,9 @@ function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
   const usage = { ...sum, contextTokens };
   const sources = [first, second].flatMap(sourcesOf);
   const { providerMetadata } = second;
-  return {
-    ...second,
-    content: [...first.content, ...second.content],
-    usage,
-    ...(sources.length > 0 && { providerMetadata: { ...providerMetadata, aiSdk: { ...aiSdkOf(second), sources } } }),
-  };
+  const both = { ...second, content: [...first.content, ...second.content], usage };
+  if (sources.length === 0) return both;
+  return { ...both, providerMetadata: { ...providerMetadata, aiSdk: { ...aiSdkOf(second), sources } } };
 }
 
 /** Returns the sources of a response. The other AI SDK metadata of the last response applies to the whole answer. */

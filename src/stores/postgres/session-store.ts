@@ -64,13 +64,18 @@ export class PostgresSessionStore implements SessionStore {
     const { keep, append, uid, claim, details } = change;
     const { owner, title, data } = detailColumns(details);
     const [reply, length] = await this.connection.call('session_save', [
-      ...[toSqlKey(id), toSqlText(id), `${expected}`, `${keep}`, JSON.stringify(encodeMessages(append))],
-      ...[
-        uid === undefined ? null : toSqlText(uid),
-        crypto.randomUUID(),
-        claim === undefined ? null : toSqlText(claim),
-      ],
-      ...[owner, title, data, this.ttl],
+      toSqlKey(id),
+      toSqlText(id),
+      `${expected}`,
+      `${keep}`,
+      JSON.stringify(encodeMessages(append)),
+      uid === undefined ? null : toSqlText(uid),
+      crypto.randomUUID(),
+      claim === undefined ? null : toSqlText(claim),
+      owner,
+      title,
+      data,
+      this.ttl,
     ]);
     if (reply === 'keep') checkKeep(keep, Number(length));
     return reply === undefined ? undefined : Number(reply);
@@ -113,8 +118,15 @@ export class PostgresSessionStore implements SessionStore {
   async fork(id: string, fork: SessionFork): Promise<SessionSummary | undefined> {
     const { owner, title, data } = detailColumns(fork.details);
     const [reply, length] = await this.connection.call('session_fork', [
-      ...[toSqlKey(id), toSqlKey(fork.id), toSqlText(fork.id), fork.keep === undefined ? null : `${fork.keep}`],
-      ...[crypto.randomUUID(), owner, title, data, this.ttl],
+      toSqlKey(id),
+      toSqlKey(fork.id),
+      toSqlText(fork.id),
+      fork.keep === undefined ? null : `${fork.keep}`,
+      crypto.randomUUID(),
+      owner,
+      title,
+      data,
+      this.ttl,
     ]);
     if (reply === 'keep') checkKeep(fork.keep ?? 0, Number(length));
     if (reply === 'exists') throw new SessionExistsError(fork.id);

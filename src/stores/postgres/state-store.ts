@@ -45,8 +45,16 @@ export class PostgresStateStore implements StateStore {
     checkStatePolicy(policy);
     const limits = [policy.extensionBytes, policy.sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
     const [status, before, after, ...evicted] = await this.connection.call('state_set', [
-      ...[toSqlKey(session), toSqlKey(extension), toSqlText(extension), toSqlKey(key), toSqlText(key)],
-      ...[toSqlText(value), `${entryBytes(key, value)}`, ...limits, ...timesOf(policy), ...conditionOf(entry)],
+      toSqlKey(session),
+      toSqlKey(extension),
+      toSqlText(extension),
+      toSqlKey(key),
+      toSqlText(key),
+      toSqlText(value),
+      `${entryBytes(key, value)}`,
+      ...limits,
+      ...timesOf(policy),
+      ...conditionOf(entry),
     ]);
     return {
       stored: status === 'stored',

@@ -49,7 +49,13 @@ export function createSession(db: SqliteSession, { id, uid, details, now }: NewS
   const row = db.row<SessionRow>(
     `INSERT INTO sessions (id, uid, revision, owner, title, data, created, updated)
      VALUES (?, ?, 0, ?, ?, ?, ?, ?) RETURNING *`,
-    ...[id, toSqlText(uid), owner, title, data, now, now],
+    id,
+    toSqlText(uid),
+    owner,
+    title,
+    data,
+    now,
+    now,
   );
   return row as SessionRow;
 }

@@ -74,7 +74,11 @@ export class SqliteSessionStore implements SessionStore {
       appendMessages(db, row, { keep: change.keep, bodies });
       db.change(
         'UPDATE sessions SET revision = ?, length = ?, updated = ?, ends = ?, attempt = 0, claim = NULL, claimed_until = NULL WHERE serial = ?',
-        ...[row.revision + 1, change.keep + bodies.length, now, this.endAfter(now), row.serial],
+        row.revision + 1,
+        change.keep + bodies.length,
+        now,
+        this.endAfter(now),
+        row.serial,
       );
       sweepSessions(db, now);
       return row.revision + 1;
@@ -121,7 +125,11 @@ export class SqliteSessionStore implements SessionStore {
       db.rows<SummaryColumns>(
         `SELECT * FROM sessions WHERE owner = ? AND (ends IS NULL OR ends > ?)
          AND (updated < ? OR updated = ? AND id > ?) ORDER BY updated DESC, id LIMIT ?`,
-        ...[toSqlText(owner), this.clock.now(), from[0], ...from, limit + 1],
+        toSqlText(owner),
+        this.clock.now(),
+        from[0],
+        ...from,
+        limit + 1,
       ),
     );
     const sessions = rows.slice(0, limit).map(summaryOf);
@@ -159,7 +167,9 @@ export class SqliteSessionStore implements SessionStore {
       const row = createSession(db, { id: toSqlText(fork.id), uid: crypto.randomUUID(), details: merged, now });
       db.change(
         'INSERT INTO messages SELECT ?, position, 1, body FROM messages WHERE session = ? AND position < ?',
-        ...[row.serial, from.serial, keep],
+        row.serial,
+        from.serial,
+        keep,
       );
       const text = 'UPDATE sessions SET revision = 1, length = ?, ends = ? WHERE serial = ?';
       db.change(text, keep, this.endAfter(now), row.serial);

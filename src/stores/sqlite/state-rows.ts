@@ -27,7 +27,8 @@ export function purgedSession(db: SqliteSession, id: string, now: number): State
   const expired = db.rows<ScopeChange>(
     `SELECT extension, sum(bytes) AS bytes, count(*) AS keys FROM state_values
      WHERE session = ? AND ends <= ? GROUP BY extension`,
-    ...[row.serial, now],
+    row.serial,
+    now,
   );
   if (expired.length === 0) return row;
   db.change('DELETE FROM state_values WHERE session = ? AND ends <= ?', row.serial, now);
@@ -50,7 +51,10 @@ export function account(db: SqliteSession, session: number, { extension, bytes, 
   db.change(
     `INSERT INTO state_scopes VALUES (?, ?, ?, ?) ON CONFLICT (session, extension)
      DO UPDATE SET bytes = bytes + excluded.bytes, keys = keys + excluded.keys`,
-    ...[session, extension, bytes, keys],
+    session,
+    extension,
+    bytes,
+    keys,
   );
   if (keys < 0)
     db.change('DELETE FROM state_scopes WHERE session = ? AND extension = ? AND keys <= 0', session, extension);
@@ -60,7 +64,8 @@ export function account(db: SqliteSession, session: number, { extension, bytes, 
 export function tidy(db: SqliteSession, session: number): void {
   db.change(
     'DELETE FROM state_sessions WHERE serial = ? AND NOT EXISTS (SELECT 1 FROM state_scopes WHERE session = ?)',
-    ...[session, session],
+    session,
+    session,
   );
 }
 

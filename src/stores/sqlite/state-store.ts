@@ -54,7 +54,11 @@ export class SqliteStateStore implements StateStore {
       if (session === undefined) return undefined;
       const found = db.row<{ value: string }>(
         'UPDATE state_values SET used = ?, ends = ? WHERE session = ? AND extension = ? AND key = ? RETURNING value',
-        ...[session.uses, valueEnd(policy, now), session.serial, toSqlText(scope.extension), toSqlText(key)],
+        session.uses,
+        valueEnd(policy, now),
+        session.serial,
+        toSqlText(scope.extension),
+        toSqlText(key),
       );
       if (found === undefined) return undefined;
       countUse(db, session.serial, sessionEnd(policy, now));
@@ -116,7 +120,9 @@ export class SqliteStateStore implements StateStore {
          FROM state_sessions JOIN state_values ON session = serial
          WHERE id = ? AND state_sessions.ends > ? AND (state_values.ends IS NULL OR state_values.ends > ?)
          GROUP BY extension`,
-        ...[toSqlText(session), now, now],
+        toSqlText(session),
+        now,
+        now,
       ),
     );
     const extensions = rows.map(({ extension, bytes }) => [fromSqlText(extension), bytes] as const);
@@ -137,7 +143,10 @@ export class SqliteStateStore implements StateStore {
     const only = key === undefined ? null : toSqlText(key);
     const removed = db.rows<{ bytes: number }>(
       'DELETE FROM state_values WHERE session = ? AND extension = ? AND (? IS NULL OR key = ?) RETURNING bytes',
-      ...[row.serial, toSqlText(extension), only, only],
+      row.serial,
+      toSqlText(extension),
+      only,
+      only,
     );
     if (removed.length === 0) return 0;
     const bytes = removed.reduce((sum, value) => sum + value.bytes, 0);
@@ -196,7 +205,13 @@ function setValue(db: SqliteSession, { session, extension, entry, policy, now }:
   db.change(
     `INSERT INTO state_values VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, extension, key)
      DO UPDATE SET value = excluded.value, bytes = excluded.bytes, used = excluded.used, ends = excluded.ends`,
-    ...[head.serial, extension, key, toSqlText(entry.value), bytes, head.uses, valueEnd(policy, now)],
+    head.serial,
+    extension,
+    key,
+    toSqlText(entry.value),
+    bytes,
+    head.uses,
+    valueEnd(policy, now),
   );
   const added = evicted.reduce((sum, value) => sum - value.bytes, bytes - (old?.bytes ?? 0));
   account(db, head.serial, { extension, bytes: added, keys: (old === undefined ? 1 : 0) - evicted.length });

@@ -89,15 +89,18 @@ export function usageAttributes(usage: Usage): Attributes {
 
 /** Returns the difference between two states of a run's usage. */
 export function usageBetween(before: Usage, after: Usage): Usage {
-  const { cachedInputTokens: cached, cacheWriteTokens: written, reasoningTokens: reasoning } = after;
   return {
     inputTokens: after.inputTokens - before.inputTokens,
     outputTokens: after.outputTokens - before.outputTokens,
     totalTokens: after.totalTokens - before.totalTokens,
-    ...(cached !== undefined && { cachedInputTokens: cached - (before.cachedInputTokens ?? 0) }),
-    ...(written !== undefined && { cacheWriteTokens: written - (before.cacheWriteTokens ?? 0) }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning - (before.reasoningTokens ?? 0) }),
+    cachedInputTokens: difference(after.cachedInputTokens, before.cachedInputTokens),
+    cacheWriteTokens: difference(after.cacheWriteTokens, before.cacheWriteTokens),
+    reasoningTokens: difference(after.reasoningTokens, before.reasoningTokens),
   };
+}
+
+function difference(after: number | undefined, before = 0): number | undefined {
+  return after === undefined ? undefined : after - before;
 }
 
 /**

@@ -120,12 +120,10 @@ function chatContent(
   const rest = system === undefined ? messages : messages.slice(1);
   return {
     ...finish,
-    ...(system !== undefined && { [ATTRIBUTE.instructions]: boundedJson([textPart(system)], contentLimit) }),
-    ...(tools.length > 0 && { [ATTRIBUTE.toolDefinitions]: toolsJson(tools, contentLimit) }),
+    [ATTRIBUTE.instructions]: system === undefined ? undefined : boundedJson([textPart(system)], contentLimit),
+    [ATTRIBUTE.toolDefinitions]: tools.length > 0 ? toolsJson(tools, contentLimit) : undefined,
     [ATTRIBUTE.inputMessages]: messagesJson(rest, contentLimit),
-    ...(response && {
-      [ATTRIBUTE.outputMessages]: answerJson(response.content, finishReasonOf(response), contentLimit),
-    }),
+    [ATTRIBUTE.outputMessages]: response && answerJson(response.content, finishReasonOf(response), contentLimit),
   };
 }
 
@@ -135,6 +133,6 @@ function toolContent({ content, contentLimit }: Backend, call: ToolCallRequest, 
   const toolArguments = invalidInput === undefined ? boundedJson(input, contentLimit) : cut(invalidInput, contentLimit);
   return {
     [ATTRIBUTE.toolArguments]: toolArguments,
-    ...(result && { [ATTRIBUTE.toolResult]: contentText(result.content, contentLimit) }),
+    [ATTRIBUTE.toolResult]: result && contentText(result.content, contentLimit),
   };
 }

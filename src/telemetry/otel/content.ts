@@ -122,7 +122,7 @@ function modalityOf(mediaType: string): string {
 
 /** Returns an image or a file: its URL, or only its type. Bytes and base64 data are too large for a trace. */
 function media(modality: string, mediaType: string | undefined, data: string | Uint8Array): Part {
-  const known = { modality, ...(mediaType !== undefined && { mime_type: mediaType }) };
+  const known = { modality, mime_type: mediaType };
   if (typeof data === 'string' && /^https?:/i.test(data)) return { type: 'uri', ...known, uri: data };
   return { type: 'blob', ...known, content: '' };
 }

@@ -1,4 +1,11 @@
-import { type Counter, type Histogram, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
+import {
+  type Counter,
+  type Histogram,
+  type Meter,
+  type MeterProvider,
+  type MetricOptions,
+  metrics,
+} from '@opentelemetry/api';
 import type { HistogramSpec } from './conventions.js';
 
 /** The name of the tracer and the meter, which is the instrumentation scope. */
@@ -30,13 +37,11 @@ export class Instruments {
   }
 
   histogram({ name, unit, description, boundaries }: Pick<HistogramSpec, 'name'> & Partial<HistogramSpec>): Histogram {
-    return this.find(`histogram ${name}`, (meter) =>
-      meter.createHistogram(name, {
-        ...(unit !== undefined && { unit }),
-        ...(description !== undefined && { description }),
-        ...(boundaries !== undefined && { advice: { explicitBucketBoundaries: [...boundaries] } }),
-      }),
-    ) as Histogram;
+    const options: MetricOptions = {};
+    if (unit !== undefined) options.unit = unit;
+    if (description !== undefined) options.description = description;
+    if (boundaries !== undefined) options.advice = { explicitBucketBoundaries: [...boundaries] };
+    return this.find(`histogram ${name}`, (meter) => meter.createHistogram(name, options)) as Histogram;
   }
 
   /** Returns the instrument for a key. Drops the instruments of a previous provider. */

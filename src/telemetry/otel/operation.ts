@@ -96,13 +96,11 @@ export class Operation {
     const { content, contentLimit } = this.backend;
     const message = content && error !== undefined ? cut(describeError(error), contentLimit) : undefined;
     span.setAttribute(ATTRIBUTE.errorType, errorType);
-    span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+    span.setStatus(message === undefined ? { code: SpanStatusCode.ERROR } : { code: SpanStatusCode.ERROR, message });
     if (error === undefined) return;
-    const stack = content && error instanceof Error && error.stack ? cut(error.stack, contentLimit) : undefined;
-    span.recordException({
-      name: errorName(error),
-      ...(message !== undefined && { message }),
-      ...(stack !== undefined && { stack }),
-    });
+    const exception: { name: string; message?: string; stack?: string } = { name: errorName(error) };
+    if (message !== undefined) exception.message = message;
+    if (content && error instanceof Error && error.stack) exception.stack = cut(error.stack, contentLimit);
+    span.recordException(exception);
   }
 }

@@ -97,11 +97,10 @@ export class TracedRun {
     const { content, contentLimit } = this.backend;
     if (!content) return {};
     const answer: AssistantPart[] = [{ type: 'text', text: text ?? '' }];
+    const inputMessages: Message[] = [{ role: 'user', content: this.input ?? '' }];
     return {
-      ...(this.input && {
-        [ATTRIBUTE.inputMessages]: messagesJson([{ role: 'user', content: this.input }], contentLimit),
-      }),
-      ...(text && { [ATTRIBUTE.outputMessages]: answerJson(answer, this.finishReason ?? 'stop', contentLimit) }),
+      [ATTRIBUTE.inputMessages]: this.input ? messagesJson(inputMessages, contentLimit) : undefined,
+      [ATTRIBUTE.outputMessages]: text ? answerJson(answer, this.finishReason ?? 'stop', contentLimit) : undefined,
     };
   }
 }

@@ -1,7 +1,7 @@
 import type { Meter, MeterProvider } from '@opentelemetry/api';
 import { withMethods } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import type { MetricsSink } from '../metrics-sink.js';
+import type { MetricsSink } from '../metrics.js';
 import { Instruments } from './instruments.js';
 
 /** Options of {@link otelMetrics}. Default: the global meter provider, looked up at each metric. */

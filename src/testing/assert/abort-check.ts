@@ -1,12 +1,15 @@
 import { calls, hangs, type ScriptEntry, streams } from '../script/step.js';
+import { DELAYED_ENTRY } from '../trial/observed-lifecycle.js';
 import { SCENARIOS, sequence } from '../trial/scenarios.js';
 import type { Scenario } from '../trial/trial.js';
 import type { Bench } from './bench.js';
-import { checkEntry } from './entry-check.js';
 import { type CountedSignal, createCountedSignal } from './listener-count.js';
 import { pause } from './time-limit.js';
 
 const REASON = 'aborted by the trial';
+const RUN_MS = 5;
+/** How long `beforeAgent` is held. */
+const HELD_MS = 20;
 
 /** Aborts runs while each kind of step is pending, and at every hook of the lifecycle. */
 export async function checkAbort(bench: Bench): Promise<void> {
@@ -15,7 +18,7 @@ export async function checkAbort(bench: Bench): Promise<void> {
   await expectAbort(bench, { ...SCENARIOS.answer(), name: 'a run that was aborted before it began', abort: before });
   for (const scenario of waitingScenarios()) await expectAbort(bench, scenario);
   await abortAtHooks(bench);
-  await checkEntry(bench);
+  await endBeforeAgent(bench);
 }
 
 async function expectAbort({ trial, report }: Bench, scenario: Scenario): Promise<void> {
@@ -66,4 +69,40 @@ async function abortAtHooks(bench: Bench): Promise<void> {
     else await expectAbort(bench, scenario);
   }
   observer.onStep = () => {};
+}
+
+/**
+ * Ends runs while an asynchronous `beforeAgent` is pending, by an abort and by a time limit. Reports an `onError` that
+ * is not called once after `beforeAgent` has returned.
+ */
+async function endBeforeAgent(bench: Bench): Promise<void> {
+  const abort = createCountedSignal();
+  await endEarly(bench, { ...heldScenario('aborted'), abort }, () => {
+    void pause(1).then(() => abort.abort(REASON));
+  });
+  await endEarly(bench, { ...heldScenario('timed out'), timeouts: { runMs: RUN_MS } }, () => {});
+}
+
+function heldScenario(ending: string): Scenario {
+  return { ...SCENARIOS.answer(), name: `a run that is ${ending} while beforeAgent is pending` };
+}
+
+async function endEarly({ trial, report }: Bench, scenario: Scenario, end: () => void): Promise<void> {
+  const { observer } = trial;
+  if (observer?.lifecycle.beforeAgent === undefined) return;
+  let hasReturned = false;
+  let errors = 0;
+  observer.onStep = (step) => {
+    if (step === 'onError') errors += 1;
+    if (step === DELAYED_ENTRY) hasReturned = true;
+  };
+  observer.holdEntry = () => {
+    end();
+    return pause(HELD_MS);
+  };
+  await trial.run(scenario);
+  observer.holdEntry = undefined;
+  observer.onStep = () => {};
+  if (!hasReturned || observer.lifecycle.onError === undefined || errors === 1) return;
+  report(`onError must be called once after beforeAgent has returned, but was called ${errors} times`);
 }

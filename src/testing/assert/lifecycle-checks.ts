@@ -7,7 +7,7 @@ import type { Bench } from './bench.js';
 import { checkConcurrency } from './concurrency-check.js';
 import type { LifecycleCheck } from './lifecycle-fault.js';
 import { checkReplay } from './replay-check.js';
-import { checkSession } from './session-check.js';
+import { LATE, within } from './time-limit.js';
 
 const ALL: readonly (() => Scenario)[] = Object.values(SCENARIOS);
 
@@ -55,6 +55,18 @@ async function checkPassive({ trial, bare, report }: Bench): Promise<void> {
       if (difference !== undefined) report(`a passive lifecycle must not change the run: ${difference}`);
     }
   }
+}
+
+/** Opens a session, makes two runs in it, and closes it. */
+async function checkSession({ trial, giveUp, limitMs }: Bench): Promise<void> {
+  const session = await within(trial.agent.session(), limitMs);
+  if (session === LATE) return giveUp(`the session did not open within ${limitMs} ms`);
+  const { ending } = await trial.run({ ...SCENARIOS.tools(), name: 'the first run of a session', session });
+  // A suspended run needs a decision before the next run.
+  if (ending !== 'suspended') {
+    await trial.run({ ...SCENARIOS.answer(), name: 'the second run of a session', session });
+  }
+  if ((await within(session.close(), limitMs)) === LATE) giveUp(`the session did not close within ${limitMs} ms`);
 }
 
 function asStream(scenario: Scenario): Scenario {

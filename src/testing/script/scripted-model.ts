@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../internal/clock.js';
+import { cloneData } from '../../internal/plain-data.js';
 import { toolCallsOf } from '../../model/message.js';
 import type { Model, ModelRequest, ModelResponse, Usage } from '../../model/model.js';
-import { copyRequest } from './copy-request.js';
 import { ScriptExhaustedError, ScriptUnfinishedError } from './error.js';
 import { labelOf, playEntry, resolveUsage, type ScriptEntry, type ScriptedUsage } from './step.js';
 
@@ -61,6 +61,19 @@ export function scriptedModel(
     },
     assertDone: play.assertDone,
   };
+}
+
+const KEPT = ['toolChoice', 'output', 'settings', 'signal', 'onPart'] as const;
+
+/** Copies a request with its messages and tools, which may change later. The signal and the callback are shared. */
+function copyRequest(request: ModelRequest): ModelRequest {
+  const copy: Record<string, unknown> = {
+    messages: cloneData(request.messages),
+    // Copies only the fields that a model is given, since a tool may be any object.
+    tools: request.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+  };
+  for (const key of KEPT) if (request[key] !== undefined) copy[key] = request[key];
+  return copy as unknown as ModelRequest;
 }
 
 interface Player {

@@ -5,7 +5,7 @@ import { HOOKS } from '../../lifecycle/registered-lifecycle.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { Report } from '../assert/lifecycle-fault.js';
-import type { HookName } from '../hook-name.js';
+import type { HookName } from '../recorder.js';
 import { differenceOf } from './difference.js';
 
 /** Wraps a lifecycle under test: passes every call on and checks it. */

@@ -45,7 +45,12 @@ export function errorOutcome(error: unknown, witness: Witness): Outcome {
 /** Returns the parts of an outcome that a passive lifecycle must not change. */
 export function comparable({ ending, error, text, messages, history, usage, requests }: Outcome): unknown {
   return {
-    ...{ ending, error: error === undefined ? undefined : describeError(error), text, messages, history, usage },
+    ending,
+    error: error === undefined ? undefined : describeError(error),
+    text,
+    messages,
+    history,
+    usage,
     requests: requests.map(({ signal: _signal, onPart: _onPart, ...request }) => request),
   };
 }

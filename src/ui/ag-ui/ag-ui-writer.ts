@@ -97,9 +97,9 @@ export class AgUIWriter implements RunWriter {
       this.sendSnapshot(error.history);
       return this.push(this.finished({ type: 'cancelled' }));
     }
-    const code = (error as { readonly code?: unknown } | null | undefined)?.code;
-    const message = this.options.errorText(error);
-    this.push({ type: 'RUN_ERROR', message, ...(typeof code === 'string' && { code }) });
+    const given = (error as { readonly code?: unknown } | null | undefined)?.code;
+    const code = typeof given === 'string' ? given : undefined;
+    this.push({ type: 'RUN_ERROR', message: this.options.errorText(error), code });
   }
 
   finish({ history, pending, usage }: RunResult<unknown>): void {

@@ -45,7 +45,9 @@ function convert(message: Message, id: string): AgUIMessage[] {
       type: 'function' as const,
       function: { name, arguments: invalidInput ?? JSON.stringify(input ?? {}) },
     }));
-    return [{ id, role: 'assistant', ...(content && { content }), ...(toolCalls.length > 0 && { toolCalls }) }];
+    return [
+      { id, role: 'assistant', content: content || undefined, toolCalls: toolCalls.length > 0 ? toolCalls : undefined },
+    ];
   }
   if (message.role !== 'tool') return [];
   return message.content.map((part) => ({

@@ -33,7 +33,7 @@ export class ChunkWriter implements RunWriter {
 
   start(): void {
     const { messageId } = this.options;
-    this.push({ type: 'start', ...(messageId && { messageId }) });
+    this.push(messageId ? { type: 'start', messageId } : { type: 'start' });
   }
 
   openTurn(turn: number): void {
@@ -93,10 +93,12 @@ export class ChunkWriter implements RunWriter {
     for (const item of this.options.decides ? pending : []) {
       this.announce(item.type === 'answer' ? answerCall(item.text) : item);
       const { id, reason } = item;
-      this.push({ type: 'tool-approval-request', approvalId: id, toolCallId: id, ...(reason && { reason }) });
+      const request = { type: 'tool-approval-request', approvalId: id, toolCallId: id } as const;
+      this.push(reason ? { ...request, reason } : request);
     }
     const ids = pending.map(({ id }) => id);
-    this.push({ type: 'finish', finishReason, messageMetadata: { usage, ...(ids.length > 0 && { pending: ids }) } });
+    const messageMetadata = { usage, pending: ids.length > 0 ? ids : undefined };
+    this.push({ type: 'finish', finishReason, messageMetadata });
   }
 
   /** Announces the parts that are not streamed: tool calls, results of the provider's own tools, and files. */
@@ -113,13 +115,9 @@ export class ChunkWriter implements RunWriter {
     const input = call.invalidInput ?? call.input;
     if (this.announced.has(call.id) && Object.is(this.announced.get(call.id), input)) return;
     this.announced.set(call.id, input);
-    this.push({
-      type: 'tool-input-available',
-      toolCallId: call.id,
-      toolName: call.name,
-      input: shownData(input),
-      ...(call.providerExecuted && { providerExecuted: true }),
-    });
+    const { id: toolCallId, name: toolName } = call;
+    const chunk = { type: 'tool-input-available', toolCallId, toolName, input: shownData(input) } as const;
+    this.push(call.providerExecuted ? { ...chunk, providerExecuted: true } : chunk);
   }
 
   private openedStep(): StepChunks {

@@ -38,7 +38,7 @@ export function fromUIMessages(body: unknown): UIRequest {
     .reverse() as [UserMessage, ...UserMessage[]];
   const after = earlier.reverse().map(textOf);
   if (trigger === 'regenerate-message') return { type: 'regenerate', chatId, message, after };
-  return { type: 'message', chatId, message, ...(messageId === last.id && { editedAfter: after }) };
+  return { type: 'message', chatId, message, editedAfter: messageId === last.id ? after : undefined };
 }
 
 interface ReadMessage {

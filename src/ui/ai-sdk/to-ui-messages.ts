@@ -77,13 +77,8 @@ function userParts({ content }: UserMessage): UIPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text };
-    const filename = part.type === 'file' ? part.filename : undefined;
-    return {
-      type: 'file',
-      url: fileUrl(part),
-      mediaType: part.mediaType ?? 'image/png',
-      ...(filename && { filename }),
-    };
+    const filename = (part.type === 'file' && part.filename) || undefined;
+    return { type: 'file', url: fileUrl(part), mediaType: part.mediaType ?? 'image/png', filename };
   });
 }
 
@@ -109,7 +104,7 @@ function assistantParts(part: AssistantPart, view: PageView): UIPart[] {
     type: `tool-${part.name}`,
     toolCallId: part.id,
     input: part.invalidInput ?? part.input,
-    ...(part.providerExecuted && { providerExecuted: true }),
+    providerExecuted: part.providerExecuted || undefined,
   } as const;
   return [{ ...call, ...outcomeOf(part, view) }];
 }

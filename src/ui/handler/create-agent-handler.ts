@@ -1,12 +1,19 @@
 import type { Agent } from '../../agent/agent.js';
 import { logFailure } from '../../internal/logger.js';
-import { UIChatUnknownError, UIDecisionRefusedError, UIMethodInvalidError, UIUnauthorizedError } from '../error.js';
+import {
+  UIChatUnknownError,
+  UIDecisionRefusedError,
+  UIMethodInvalidError,
+  UIRequestError,
+  UISessionBusyError,
+  UIUnauthorizedError,
+} from '../error.js';
 import { pendingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
+import type { StreamTexts } from '../stream-texts.js';
 import { ActiveRuns } from './active-runs.js';
-import { errorResponse } from './error-response.js';
 import {
   type AgentHandlerOptions,
   type ChatSession,
@@ -48,10 +55,24 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
       if (request.method === 'OPTIONS') return allowOrigin(preflight(request), request, origins);
       return allowOrigin(await handler.answer(request), request, origins);
     } catch (error) {
-      const report = (failure: unknown) => logFailure({ logger }, 'A chat request failed.', failure);
-      return allowOrigin(errorResponse(error, { texts, report }), request, origins);
+      if (!(error instanceof UIRequestError)) logFailure({ logger }, 'A chat request failed.', error);
+      return allowOrigin(errorResponse(error, texts), request, origins);
     }
   };
+}
+
+/** Returns the response for a refused or failed request: `{ error: { code, message } }`. */
+function errorResponse(error: unknown, { errorText }: StreamTexts): Response {
+  if (error instanceof UIRequestError) {
+    const { code, message, status } = error;
+    const headers: Record<string, string> = {};
+    if (error instanceof UIMethodInvalidError) headers.allow = error.allow;
+    if (error instanceof UISessionBusyError) headers['retry-after'] = '1';
+    return Response.json({ error: { code, message } }, { status, headers });
+  }
+  const failure = error as { readonly code?: unknown } | null | undefined;
+  const code = typeof failure?.code === 'string' && failure.code.startsWith('ERR_') ? failure.code : 'ERR_UI_FAILED';
+  return Response.json({ error: { code, message: errorText(error) } }, { status: 500 });
 }
 
 class ChatHandler {
@@ -134,7 +155,7 @@ class ChatHandler {
 interface RunRequest {
   readonly request: Request;
   readonly identity: unknown;
-  readonly read: UIRequest & { readonly runId?: string };
+  readonly read: UIRequest & { readonly runId?: string | undefined };
   readonly check: Parameters<typeof startAnswer>[1]['check'];
 }
 
@@ -150,6 +171,5 @@ function readDecide(body: unknown): RunRequest['read'] {
   if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
     throw invalidBody('`runId`', 'a non-empty string', runId);
   }
-  const read = { type: 'decisions', chatId: readChatId(id), decisions: readDecisions(decisions) } as const;
-  return { ...read, ...(runId !== undefined && { runId }) };
+  return { type: 'decisions', chatId: readChatId(id), decisions: readDecisions(decisions), runId };
 }

@@ -25,7 +25,7 @@ interface Answer extends StreamTexts {
 
 /** Reads requests and writes responses of one protocol. */
 export interface Protocol {
-  read(body: unknown): UIRequest & { readonly runId?: string };
+  read(body: unknown): UIRequest & { readonly runId?: string | undefined };
   /** Throws a UIRequestError if the body contradicts the stored messages. */
   check(body: unknown, history: readonly Message[]): void;
   respond(stream: RunStream<unknown>, answer: Answer): Response;

@@ -46,7 +46,8 @@ export async function pipeResponse(response: Response, target: ServerResponseLik
 
 function headersOf({ headers }: Response): Record<string, string | string[]> {
   const cookies = headers.getSetCookie();
-  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
+  const all = Object.fromEntries(headers);
+  return cookies.length > 0 ? { ...all, 'set-cookie': cookies } : all;
 }
 
 function drained(target: ServerResponseLike): Promise<void> {

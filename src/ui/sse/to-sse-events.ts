@@ -49,7 +49,7 @@ function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | un
     case 'run-error':
       return runErrorEvent(event.error, options);
     case 'run-end':
-      return { type: 'run-end', ...(event.result && { result: resultOf(event.result, options.decides) }) };
+      return { type: 'run-end', result: event.result && resultOf(event.result, options.decides) };
     default:
       return convertTool(event, options);
   }

@@ -39,7 +39,7 @@ function markFor({ model, server }: Target, ttl: '5m' | '1h'): WireObject | unde
   const [, vendor] = /^~?(anthropic|qwen|alibaba)\//.exec(model) ?? [];
   if (vendor === undefined) return undefined;
   // Alibaba keeps a cache for five minutes, and has no field for another time.
-  return { type: 'ephemeral', ...(vendor === 'anthropic' && ttl === '1h' && { ttl }) };
+  return vendor === 'anthropic' && ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };
 }
 
 function isMarkable({ content }: WireObject): boolean {

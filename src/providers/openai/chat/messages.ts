@@ -54,8 +54,10 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
   if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
   const unsaid = images.length > 0 && calls.length === 0 ? '' : null;
   const spoken = thinking === '' ? content || unsaid : thinkingContent(thinking, content);
-  const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
-  return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
+  const wire: Record<string, unknown> = { role: 'assistant', ...texts, content: spoken, ...fields };
+  if (images.length > 0) wire.images = images;
+  if (calls.length > 0) wire.tool_calls = calls;
+  return [wire];
 }
 
 /** Reasoning is sent back only to the model that produced it, in the field from which it was read. */

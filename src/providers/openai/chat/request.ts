@@ -32,10 +32,8 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   return defined({
     model: dialect.model,
     messages: promptCache === undefined ? wire : withCacheMarks(wire, dialect, promptCache.ttl),
-    ...(accepted.length > 0 && {
-      tools: accepted,
-      tool_choice: wireToolChoice(toolChoice),
-    }),
+    tools: accepted.length > 0 ? accepted : undefined,
+    tool_choice: accepted.length > 0 ? wireToolChoice(toolChoice) : undefined,
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),
     // Mistral reports usage without this option.

@@ -34,11 +34,9 @@ export class CallFragments {
    */
   list(): readonly WireObject[] {
     const begun = this.calls.filter(({ id, name, arguments: text }) => id + name + text !== '');
-    return begun.map(({ id, name, fields, called, arguments: text }) => ({
-      id,
-      ...(called && { function: { name, arguments: text } }),
-      ...fields,
-    }));
+    return begun.map(({ id, name, fields, called, arguments: text }) =>
+      called ? { id, function: { name, arguments: text }, ...fields } : { id, ...fields },
+    );
   }
 
   private callOf(fragment: WireObject): OpenCall {

@@ -1,8 +1,15 @@
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import { readArguments, toArguments } from '../../shared/answer.js';
 import { defined, isObject, textOr, type WireObject, wellFormed } from '../../shared/wire.js';
-import { computerOutput } from './request/computer.js';
-import { approvalReason, dataIn, outputContent, plainOutput, shellOutput, toolsFound } from './request/outputs.js';
+import {
+  approvalReason,
+  computerOutput,
+  dataIn,
+  outputContent,
+  plainOutput,
+  shellOutput,
+  toolsFound,
+} from './request/outputs.js';
 import { mcpToolName } from './response/hosted.js';
 
 type ReadCall = Pick<ToolCallPart, 'name' | 'input' | 'invalidInput'>;
@@ -31,7 +38,9 @@ const functionCall: CallKind = {
   // The API pairs the call with its output by `call_id`, so the item's id is not sent.
   call: ({ part, callId, kept: { id, ...kept } }) => ({
     ...kept,
-    ...{ type: 'function_call', call_id: callId, name: part.name },
+    type: 'function_call',
+    call_id: callId,
+    name: part.name,
     arguments: JSON.stringify(wellFormed(toArguments(part))),
   }),
   output: (result, { callId, kept: { caller } }) => [
@@ -44,7 +53,9 @@ const customCall: CallKind = {
   read: ({ name, input }) => ({ name: textOr(name), input: textOr(input) }),
   call: ({ part: { name, input }, callId, kept }) => ({
     ...kept,
-    ...{ call_id: callId, name, input: typeof input === 'string' ? input : (JSON.stringify(input) ?? '') },
+    call_id: callId,
+    name,
+    input: typeof input === 'string' ? input : (JSON.stringify(input) ?? ''),
   }),
   output: (result, { callId, kept: { caller } }) => [
     defined({ type: 'custom_tool_call_output', call_id: callId, output: outputContent(result), caller }),
@@ -105,7 +116,10 @@ const toolSearchCall: CallKind = {
   call: ({ part, callId, kept }) => ({ ...kept, call_id: callId, status: 'completed', arguments: part.input }),
   output: (result, { callId }) => [
     {
-      ...{ type: 'tool_search_output', call_id: callId, execution: 'client', status: 'completed' },
+      type: 'tool_search_output',
+      call_id: callId,
+      execution: 'client',
+      status: 'completed',
       tools: toolsFound(result),
     },
   ],
@@ -120,7 +134,8 @@ const approvalRequest: CallKind = {
   output: (result, { kept: { id } }) => [
     defined({
       type: 'mcp_approval_response',
-      ...{ approval_request_id: id, approve: !result.isError },
+      approval_request_id: id,
+      approve: !result.isError,
       reason: result.isError ? approvalReason(result) : undefined,
     }),
   ],

@@ -1,10 +1,8 @@
 import { describeValue, OptionInvalidError } from '../../../errors.js';
 import type { JsonSchema } from '../../../internal/json.js';
 import { pathText } from '../../../internal/problem.js';
-import { isObject, type WireObject } from '../wire.js';
-import { withAnchors } from './anchors.js';
+import { defined, isObject, textOr, type WireObject } from '../wire.js';
 import { formOf, type ValueProblem, validNames, validValue } from './keywords.js';
-import { withPlainPatterns } from './plain-patterns.js';
 import { movedReference } from './references.js';
 
 const MAX_STEPS = 400;
@@ -108,7 +106,7 @@ function withTuple(node: WireObject): WireObject {
   if (!Array.isArray(node.items)) return node;
   const { items, additionalItems, ...rest } = node;
   const others = isObject(additionalItems) ? additionalItems : {};
-  return { ...rest, ...(items.length > 0 && { prefixItems: items }), items: others };
+  return items.length > 0 ? { ...rest, prefixItems: items, items: others } : { ...rest, items: others };
 }
 
 /** In draft 4, `exclusiveMinimum: true` makes `minimum` exclusive. */
@@ -127,13 +125,86 @@ function boundOf(
   [inclusiveName, exclusiveName]: readonly [string, string],
 ): WireObject {
   if (exclusive === true) return bound === undefined ? {} : { [exclusiveName]: bound };
-  return {
-    ...(bound !== undefined && { [inclusiveName]: bound }),
-    ...(typeof exclusive === 'number' && { [exclusiveName]: exclusive }),
-  };
+  return defined({ [inclusiveName]: bound, [exclusiveName]: typeof exclusive === 'number' ? exclusive : undefined });
 }
 
 function withItems(node: WireObject): WireObject {
   const isArray = [node.type].flat().includes('array');
   return isArray && !isObject(node.items) && node.items !== false ? { ...node, items: {} } : node;
+}
+
+const NAMES = ['id', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'];
+const ANCHOR = /^[A-Za-z_][-A-Za-z0-9._]*$/;
+/** Draft 2020-12 allows no fragment in an `$id`. */
+const ID = /^[^#]*#?$/;
+
+/**
+ * Returns the node with names that draft 2020-12 accepts. An invalid name is dropped, unless the schema refers to it: then
+ * it becomes an `$anchor`, as for `$id: "#name"` of draft 7.
+ */
+function withAnchors(node: WireObject, root: WireObject): WireObject {
+  const invalid = NAMES.filter((key) => node[key] !== undefined && !isValidName(key, node[key]));
+  if (invalid.length === 0) return node;
+  const anchor = invalid.map((key) => anchorIn(node[key])).find((name) => name !== undefined && isReferred(name, root));
+  // In draft 4, `id` has this meaning. Otherwise it is not a keyword, and stays.
+  const dropped = Object.fromEntries(invalid.filter((key) => key !== 'id' || anchor).map((key) => [key, undefined]));
+  const kept = { ...node, ...dropped };
+  return defined(anchor === undefined ? kept : { ...kept, $anchor: anchor });
+}
+
+function isValidName(key: string, name: unknown): boolean {
+  if (key === 'id') return typeof name !== 'string' || !name.startsWith('#');
+  return typeof name === 'string' && (key === '$id' ? ID : ANCHOR).test(name);
+}
+
+function anchorIn(name: unknown): string | undefined {
+  const text = typeof name === 'string' ? name.replace(/^#/, '') : '';
+  return ANCHOR.test(text) ? text : undefined;
+}
+
+function isReferred(anchor: string, root: WireObject): boolean {
+  const text = JSON.stringify(root);
+  return ['$ref', '$dynamicRef'].some((key) => text.includes(`"${key}":"#${anchor}"`));
+}
+
+/**
+ * Matches regular expression syntax that Python does not have: `\p{L}`, `\u{1F600}`, `\k<name>`, `\cA`, `(?<name>…)`,
+ * `(?<=…)`, `[]` and `[^]`. Python has lookbehinds of a fixed length only.
+ */
+const NOT_PYTHON = /\\(?:[pPkc]|u\{)|\(\?<|\[\^?\]/;
+
+/**
+ * Returns the node without patterns that OpenAI refuses the request for: it compiles them with Python. Such a pattern moves
+ * into the description. The arguments are still checked against it.
+ */
+function withPlainPatterns(node: WireObject): WireObject {
+  const { pattern, patternProperties } = node;
+  const isOdd = typeof pattern === 'string' && !isPlain(pattern);
+  const odd = isObject(patternProperties) ? Object.keys(patternProperties).filter((key) => !isPlain(key)) : [];
+  if (!isOdd && odd.length === 0) return node;
+  const limits = { pattern: isOdd ? pattern : undefined, patternProperties: odd.length > 0 ? odd : undefined };
+  const description = [textOr(node.description), `(${JSON.stringify(limits)})`].filter(Boolean).join(' ');
+  const { pattern: _, ...rest } = node;
+  const kept = isOdd ? rest : node;
+  return { ...(odd.length > 0 ? openObject(kept, odd) : kept), description };
+}
+
+/** Without a pattern for their names, additional properties must be allowed. */
+function openObject(node: WireObject, odd: readonly string[]): WireObject {
+  const patterns = Object.entries(node.patternProperties as WireObject).filter(([key]) => !odd.includes(key));
+  return {
+    ...node,
+    patternProperties: Object.fromEntries(patterns),
+    additionalProperties: true,
+    unevaluatedProperties: true,
+  };
+}
+
+function isPlain(pattern: string): boolean {
+  try {
+    new RegExp(pattern, 'u');
+    return !NOT_PYTHON.test(pattern.replaceAll('\\\\', ''));
+  } catch {
+    return false;
+  }
 }

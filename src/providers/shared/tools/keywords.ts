@@ -19,7 +19,7 @@ interface ValueRule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
   /** Returns a valid value with the same meaning, or undefined. */
-  readonly repair?: (value: unknown) => unknown;
+  readonly repair?: ((value: unknown) => unknown) | undefined;
   /** True if the keyword only annotates, so that an invalid value can be dropped. */
   readonly annotates?: true;
 }
@@ -86,8 +86,8 @@ function validBy(rule: ValueRule, value: unknown): { readonly value: unknown } |
   return { problem: `must be ${rule.expected}, got ${describeValue(value)}` };
 }
 
-function note(rule: ValueRule, repair?: ValueRule['repair']): ValueRule {
-  return { ...rule, annotates: true, ...(repair && { repair }) };
+function note(rule: ValueRule, repair = rule.repair): ValueRule {
+  return { ...rule, annotates: true, repair };
 }
 
 function each<Value>(keywords: string, value: Value): [string, Value][] {

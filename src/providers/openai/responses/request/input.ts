@@ -8,7 +8,7 @@ import type {
 } from '../../../../model/message.js';
 import { acceptedName, CallIds, RESPONSES_IDS } from '../../../shared/call-ids.js';
 import { base64Of, fileOf } from '../../../shared/file-data.js';
-import { isObject, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
+import { defined, isObject, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { kindOf, type SentCall } from '../call-kinds.js';
 import { isFrom, itemOf, openaiOf } from '../metadata.js';
 import { userContent } from './content.js';
@@ -104,7 +104,7 @@ function addText(items: WireObject[], part: TextPart, latest: TextPart | undefin
   if (isContinued && id !== undefined && itemOf(latest)?.id === id) {
     items[items.length - 1] = { ...last, content: textOr(last.content) + text };
   } else {
-    items.push({ role: 'assistant', content: text, ...(textOr(phase) !== '' && { phase }) });
+    items.push(defined({ role: 'assistant', content: text, phase: textOr(phase) || undefined }));
   }
 }
 

@@ -1,10 +1,11 @@
 import { reasonOfDeniedCall } from '../../../../model/denial.js';
 import type { ContentPart, ToolResultPart } from '../../../../model/message.js';
+import { fileOf } from '../../../shared/file-data.js';
 import { toolParameters } from '../../../shared/tools/tool-parameters.js';
 import { contentText, resultText } from '../../../shared/tools/tool-result.js';
-import { isObject, objectsIn, parseJson, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
+import { defined, isObject, objectsIn, parseJson, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { isStrictSchema } from '../../schema.js';
-import { resultPart } from './content.js';
+import { resultPart, toUrl } from './content.js';
 
 /** Returns the output of a function or custom call: a string, or an array of parts if the result has images or files. */
 export function outputContent(result: ToolResultPart): string | readonly WireObject[] {
@@ -35,7 +36,7 @@ export function shellOutput(result: ToolResultPart, action: unknown): WireObject
   const limits = [given, action].map((each) => isObject(each) && (each.max_output_length ?? each.maxOutputLength));
   const limit = limits.find((each) => typeof each === 'number');
   const output = entries.length > 0 ? entries.map(toEntry) : [textEntry(result)];
-  return { output: wellFormed(output), ...(limit !== undefined && { max_output_length: limit }) };
+  return { output: wellFormed(output), max_output_length: limit };
 }
 
 function isEntry(entry: WireObject): boolean {
@@ -53,6 +54,42 @@ function textEntry(result: ToolResultPart): WireObject {
   const text = contentText(result.content);
   const outcome = { type: 'exit', exit_code: result.isError ? 1 : 0 };
   return result.isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
+}
+
+/** A white image of one pixel. The API requires a screenshot, also from an action that failed. */
+const BLANK =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=';
+
+/**
+ * Returns the items for a computer call's result. The screenshot is the image of the result, or `image_url` or
+ * `file_id` in its data; the names of the AI SDK are accepted too. A result without a screenshot gets a blank image, and
+ * its text follows in a user message.
+ */
+export function computerOutput(result: ToolResultPart, callId: string): readonly WireObject[] {
+  const data = dataIn(result);
+  const given = isObject(data) ? data : {};
+  const shot = screenshotIn(result, given);
+  const output = { type: 'computer_screenshot', ...(shot ?? { image_url: BLANK }) };
+  const checks = objectsIn(given.acknowledged_safety_checks ?? given.acknowledgedSafetyChecks);
+  const acknowledged_safety_checks = checks.length > 0 ? checks : undefined;
+  const item = defined({ type: 'computer_call_output', call_id: callId, output, acknowledged_safety_checks });
+  if (shot !== undefined) return [item];
+  return [item, { role: 'user', content: [{ type: 'input_text', text: plainOutput(result) }] }];
+}
+
+function screenshotIn({ content }: ToolResultPart, given: WireObject): WireObject | undefined {
+  for (const part of typeof content === 'string' ? [] : content) {
+    if (part.type !== 'text' && fileOf(part).mediaType.startsWith('image/')) return { image_url: toUrl(fileOf(part)) };
+  }
+  const {
+    imageUrl,
+    image_url = imageUrl,
+    fileId,
+    file_id = fileId,
+    detail,
+  } = isObject(given.output) ? given.output : given;
+  if (textOr(image_url) === '' && textOr(file_id) === '') return undefined;
+  return defined({ image_url, file_id, detail });
 }
 
 /**

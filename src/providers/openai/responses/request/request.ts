@@ -1,12 +1,13 @@
 import type { JsonSchema } from '../../../../internal/json.js';
 import type { Logger } from '../../../../internal/logger.js';
-import type { ModelRequest, ModelSettings } from '../../../../model/model.js';
-import { withoutDialect } from '../../../shared/tools/tool-parameters.js';
-import { defined, hasFields, isObject, objectsIn, type WireObject, wellFormed } from '../../../shared/wire.js';
+import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../../../model/model.js';
+import { acceptedTools } from '../../../shared/tools/accepted-tools.js';
+import { toolParameters, withoutDialect } from '../../../shared/tools/tool-parameters.js';
+import { defined, hasFields, isObject, objectsIn, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { reasons } from '../../model-names.js';
-import { isStrictSchema } from '../../schema.js';
+import { isStrictSchema, OPENAI_TOOLS } from '../../schema.js';
+import { customOf } from '../custom-tool.js';
 import { toInput } from './input.js';
-import { toWireToolChoice, toWireTools } from './tools.js';
 
 /** The model of a request, and the options of the model. */
 export interface RequestTarget {
@@ -30,12 +31,13 @@ export function toResponsesRequest(request: ModelRequest, target: RequestTarget)
   const { tools: more, include, text, reasoning, ...given } = settings.providerOptions?.openai ?? {};
   const store = given.store ?? (target.previousResponseId || given.background === true);
   const hosted = [...objectsIn(target.tools), ...objectsIn(more)];
-  const tools = toWireTools(request.tools, { defined: hosted, logger: target.logger });
+  const tools = wireTools(request.tools, { defined: hosted, logger: target.logger });
   const systemRole = reasons(target.model) ? 'developer' : 'system';
   return defined({
     model: target.model,
     input: toInput(messages, { model: target.model, systemRole, isStored: store === true }),
-    ...(tools.length > 0 && { tools, tool_choice: toWireToolChoice(toolChoice, tools) }),
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: tools.length > 0 ? wireToolChoice(toolChoice, tools) : undefined,
     ...wireSettings(settings, target.model),
     text: merged(output && { format: textFormat(output.schema) }, text),
     reasoning: merged(effortOf(settings, target.model), reasoning),
@@ -46,13 +48,55 @@ export function toResponsesRequest(request: ModelRequest, target: RequestTarget)
   });
 }
 
+/** Tools that OpenAI defines, and the receiver of warnings. */
+interface OwnTools {
+  readonly defined: readonly WireObject[];
+  readonly logger?: Logger | undefined;
+}
+
+/**
+ * Returns the tools of a request. A tool that OpenAI defines replaces the agent's tool with its name in the request. A
+ * tool that OpenAI would refuse is left out with a warning.
+ */
+function wireTools(tools: readonly ToolSpec[], { defined: hosted, logger }: OwnTools): readonly WireObject[] {
+  const names = new Set(hosted.flatMap(namesOf));
+  const own = tools.filter(({ name }) => !names.has(name));
+  const most = OPENAI_TOOLS.most - hosted.length;
+  return [...acceptedTools(own, { ...OPENAI_TOOLS, most, logger }, wireTool), ...hosted];
+}
+
+function wireTool(tool: ToolSpec): WireObject {
+  const { name, description } = tool;
+  const custom = customOf(tool);
+  if (custom !== undefined) return defined({ type: 'custom', name, description, format: custom.format });
+  const parameters = toolParameters(tool.inputSchema);
+  // Without `strict`, the API would change the schema to make it strict.
+  return wellFormed({ type: 'function', name, description, parameters, strict: isStrictSchema(parameters) });
+}
+
+/** Returns the names by which calls of a tool reach the agent. */
+function namesOf({ type, name, tools }: WireObject): readonly string[] {
+  if (type === 'namespace') return objectsIn(tools).flatMap(namesOf);
+  if (textOr(name) !== '') return [textOr(name)];
+  return [textOr(type).startsWith('computer') ? 'computer' : textOr(type)];
+}
+
+/** Returns the tool choice in the form of the chosen tool's type. */
+function wireToolChoice(choice: ToolChoice | undefined, tools: readonly WireObject[]): unknown {
+  if (typeof choice !== 'object') return choice;
+  const { tool: name } = choice;
+  const chosen = tools.find((tool) => namesOf(tool).includes(name) && tool.type !== 'namespace');
+  const { type } = chosen ?? { type: 'function' };
+  return type === 'function' || type === 'custom' ? { type, name } : { type };
+}
+
 /** Reasoning models refuse `temperature` and `top_p`, unless their reasoning is off. */
 function wireSettings(
   { temperature, topP, maxOutputTokens, reasoningEffort }: ModelSettings,
   model: string,
 ): WireObject {
-  const isSampled = !reasons(model) || reasoningEffort === 'none';
-  return { ...(isSampled && { temperature, top_p: topP }), max_output_tokens: maxOutputTokens };
+  const sampling = !reasons(model) || reasoningEffort === 'none' ? { temperature, top_p: topP } : {};
+  return { ...sampling, max_output_tokens: maxOutputTokens };
 }
 
 function effortOf({ reasoningEffort: effort }: ModelSettings, model: string): WireObject | undefined {

@@ -97,10 +97,9 @@ export function hostedParts(item: WireObject, context: ItemContext): readonly As
     id,
     name,
     content: textFor(tool.output(item)),
-    ...(isError && { isError }),
     ...toMetadata({ model, item: without(item) }),
   };
-  return [call, result];
+  return [call, isError ? { ...result, isError } : result];
 }
 
 /** Returns the result part for the output of a call that OpenAI ran. Returns undefined for another item. */

@@ -59,9 +59,9 @@ describe('a configured tool name that matches no tool', () => {
   });
 
   test('no hook is added if no names are configured', () => {
-    expect(approval()).not.toHaveProperty('onInit');
-    expect(approval()).not.toHaveProperty('beforeModel');
-    expect(limits({ modelCalls: 1 })).not.toHaveProperty('onInit');
-    expect(toolSearch({ pinned: ['*'] })).not.toHaveProperty('onInit');
+    expect(approval().onInit).toBeUndefined();
+    expect(approval().beforeModel).toBeUndefined();
+    expect(limits({ modelCalls: 1 }).onInit).toBeUndefined();
+    expect(toolSearch({ pinned: ['*'] }).onInit).toBeUndefined();
   });
 });

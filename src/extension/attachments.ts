@@ -1,0 +1,72 @@
+import type { Logger } from '../internal/logger.js';
+import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
+import { GuidanceCheck, type GuidanceCheckOptions } from './checks/guidance-check.js';
+
+/** The agents that use a registry. */
+export class Attachments {
+  /** Weak references, so that a long-lived registry does not keep unused agents in memory. */
+  private readonly references = new Set<WeakRef<Attachment>>();
+
+  /** Adds an agent, and gives it the lifecycle of the registry. */
+  add(host: LoaderHost, lifecycle: AgentLifecycle | undefined, options: GuidanceCheckOptions): void {
+    const attachment = new Attachment(host, options);
+    // Removes the references to agents that were closed or collected.
+    this.open();
+    this.references.add(new WeakRef(attachment));
+    attachment.update(lifecycle);
+  }
+
+  /** Gives the open agents the lifecycle that `create` returns. Does not call `create` without an open agent. */
+  update(create: () => AgentLifecycle | undefined): void {
+    const open = this.open();
+    if (open.length === 0) return;
+    const lifecycle = create();
+    for (const attachment of open) attachment.update(lifecycle);
+  }
+
+  /** The logger of the first open agent. */
+  get logger(): Logger | undefined {
+    return this.open()[0]?.host.logger;
+  }
+
+  /** Returns the names of all tools of the open agents. */
+  toolNames(): readonly string[] {
+    return this.open().flatMap(({ host }) => host.tools().map(({ name }) => name));
+  }
+
+  /** Returns the attachments of open agents, and forgets all others. */
+  private open(): readonly Attachment[] {
+    return [...this.references].flatMap((reference) => {
+      const attachment = reference.deref();
+      if (attachment !== undefined && !attachment.host.signal.aborted) return [attachment];
+      this.references.delete(reference);
+      return [];
+    });
+  }
+}
+
+/** The connection between a registry and one agent, which uses the registry's lifecycle. */
+class Attachment {
+  private dispose: (() => void) | undefined = undefined;
+  private readonly guidance: GuidanceCheck;
+
+  constructor(
+    readonly host: LoaderHost,
+    options: GuidanceCheckOptions,
+  ) {
+    this.guidance = new GuidanceCheck(host, options);
+    // The signal of the agent keeps the attachment in memory for as long as the agent.
+    host.signal.addEventListener('abort', () => this.release(), { once: true });
+  }
+
+  /** Replaces the agent's lifecycle, or removes it. Current runs keep the lifecycle that they started with. */
+  update(lifecycle: AgentLifecycle | undefined): void {
+    const checked = this.guidance.addTo(lifecycle);
+    if (checked === undefined) this.dispose?.();
+    this.dispose = checked === undefined ? undefined : this.host.use(checked, this.dispose);
+  }
+
+  private release(): void {
+    this.dispose = undefined;
+  }
+}
