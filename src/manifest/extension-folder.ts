@@ -38,17 +38,15 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     const read: ReadManifest =
       'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir: reading.workspaceDir });
     const extension =
-      'content' in read
-        ? { ...read.content, ...{ scope: reading.scope, format, root, source: join(root, file) } }
-        : undefined;
+      'content' in read ? { ...read.content, scope: reading.scope, format, root, source: join(root, file) } : undefined;
     diagnostics.push(...diagnosticsOf(read, { root, file, extension: extension?.name ?? basename(root) }));
     if (extension) found = { extension, file };
   }
   if (found === undefined) return { diagnostics };
   // A `manifest.json` of an unknown program is common beside a valid manifest.
   const isOther = ({ level, source }: ManifestDiagnostic) => level === 'error' && source !== found?.extension.source;
-  const told = diagnostics.map((one) => (isOther(one) ? { ...one, level: 'warning' as const } : one));
-  return { diagnostics: told, extension: found.extension };
+  const shown = diagnostics.map((one) => (isOther(one) ? { ...one, level: 'warning' as const } : one));
+  return { diagnostics: shown, extension: found.extension };
 }
 
 interface Place {

@@ -6,10 +6,9 @@ import { type PreparedExtension, prepareExtension } from './active/preparation.j
 import { discoverExtensions } from './discovery.js';
 import { ExtensionPackageUnknownError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
-import { extensionStatus } from './extension-status.js';
 import type { ManifestSettings } from './options.js';
 import { mergeConfiguration } from './settings/settings.js';
-import type { ExtensionPackageStatus, ManifestsReload } from './status.js';
+import { type ExtensionPackageStatus, extensionStatus, type ManifestsReload } from './status.js';
 
 const NO_CHANGES: Changes = { added: [], removed: [], changed: [], unchanged: [] };
 
@@ -60,7 +59,9 @@ export class ExtensionSet {
     const damage = await parts.choices.load();
     if (damage !== undefined) report(stateDamaged(parts.choices.path, damage));
     const { extensions, diagnostics } = await discoverExtensions({
-      ...{ compat: settings.compat, workspaceDir: settings.workspaceDir, roots: settings.extensionRoots },
+      compat: settings.compat,
+      workspaceDir: settings.workspaceDir,
+      roots: settings.extensionRoots,
       followLinks: settings.followLinks === true,
     });
     diagnostics.forEach(report);
@@ -144,9 +145,12 @@ export class ExtensionSet {
   private async prepare(extension: ExtensionPackage): Promise<PreparedExtension> {
     const { gate, redactor, active } = this.parts;
     const prepared = await prepareExtension(extension, {
-      ...{ settings: this.settings, gate, redactor, config: this.hostConfig },
+      settings: this.settings,
+      gate,
+      redactor,
+      config: this.hostConfig,
       variablesOf: (name) => this.prepared.get(name)?.settings.variables ?? {},
-      presentOf: (name) => active.hooks.presentOf(name),
+      presentOf: (name) => active.presentHooks(name),
     });
     prepared.diagnostics.forEach(this.parts.diagnostics.report);
     return prepared;

@@ -26,7 +26,6 @@ export class Manifests implements LifecycleLoader {
   private readonly parts: ManifestParts;
   private readonly set: ExtensionSet;
   private readonly revocations: Revocations;
-  private queue: Promise<unknown> = Promise.resolve();
   private isLoaded = false;
 
   constructor(options: ManifestOptions) {
@@ -58,7 +57,13 @@ export class Manifests implements LifecycleLoader {
     }
     this.isLoaded = true;
     try {
-      host.use({ name: 'extension-approvals', beforeAgent: () => this.follow() });
+      host.use({
+        name: 'extension-approvals',
+        // A run does not begin with parts whose approval was revoked, also by another process.
+        beforeAgent: async () => {
+          if (await this.revocations.areNew()) await this.reload();
+        },
+      });
       await this.parts.load(host);
       await this.reload();
     } catch (error) {
@@ -159,15 +164,8 @@ export class Manifests implements LifecycleLoader {
     return this.parts.redactor.logger(() => logger);
   }
 
-  /** A run does not begin with parts whose approval was revoked, also by another process. */
-  private async follow(): Promise<void> {
-    if (await this.revocations.areNew()) await this.reload();
-  }
-
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(() => this.revocations.during(work)).finally(() => this.parts.diagnostics.flush());
-    this.queue = result.catch(() => {});
-    return result;
+    return this.revocations.during(work).finally(() => this.parts.diagnostics.flush());
   }
 }
 

@@ -132,7 +132,13 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   const workspaces = workspaceRoots(workspaceDir).slice(0, 1);
   return {
     ...options,
-    ...{ workspaceDir, appName, userDir, autoEnable, compat, skillTool, env },
+    workspaceDir,
+    appName,
+    userDir,
+    autoEnable,
+    compat,
+    skillTool,
+    env,
     prefix: appName.toUpperCase().replace(/[^A-Z0-9]/g, '_'),
     extensionRoots: [
       { scope: 'user', folder: join(userDir, 'extensions') },

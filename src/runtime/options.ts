@@ -96,5 +96,6 @@ export function formatsIn(compat: NonNullable<RuntimeOptions['compat']>): NonNul
 /** Returns the options that tell a runtime which hook files to read and which configured hooks to use. */
 export function hookSourcesOf({ hooks, config, compat = [] }: RuntimeOptions): ShellHooksOptions {
   if (hooks === false) return {};
-  return { discover: ['native', ...compat], ...hooks, ...(config?.hooks && { hooks: config.hooks }) };
+  const sources = { discover: ['native', ...compat], ...hooks } as const;
+  return config?.hooks ? { ...sources, hooks: config.hooks } : sources;
 }

@@ -81,7 +81,9 @@ export class RelayHost implements LoaderHost {
         }
       },
       close: () => {
-        if (own !== undefined) this.detach(own);
+        if (own === undefined) return;
+        this.hosts.delete(own);
+        for (const { removals } of this.relayed.values()) removals.delete(own);
       },
     };
   }
@@ -91,11 +93,6 @@ export class RelayHost implements LoaderHost {
     this.controller.abort();
     this.hosts.clear();
     for (const remove of [...this.relayed.keys()]) remove();
-  }
-
-  private detach(host: LoaderHost): void {
-    this.hosts.delete(host);
-    for (const { removals } of this.relayed.values()) removals.delete(host);
   }
 }
 

@@ -63,8 +63,10 @@ export function pluginChanges(ofAgents: readonly Changes[]): Changes {
   const { added, removed, changed, unchanged } = joinChanges(ofAgents);
   const distinct = (names: readonly string[]) => [...new Set(names)];
   return {
-    ...{ added: distinct(added), removed: distinct(removed) },
-    ...{ changed: distinct(changed), unchanged: distinct(unchanged) },
+    added: distinct(added),
+    removed: distinct(removed),
+    changed: distinct(changed),
+    unchanged: distinct(unchanged),
   };
 }
 

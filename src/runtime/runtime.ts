@@ -115,7 +115,12 @@ class LoadedRuntime implements Runtime {
     const asking = { approve, approveTimeoutMs, allow, limits, logger: this.logger };
     this.gate = options.gate ?? createTrustGate({ ...this.place, ...asking, stateDir: userDir });
     const shared = { ...this.place, gate: this.gate };
-    this.hooks = shellHooks({ ...hookSourcesOf(options), ...shared, userDir, redact: (text) => this.redact(text) });
+    this.hooks = shellHooks({
+      ...hookSourcesOf(options),
+      ...shared,
+      userDir,
+      redact: (text) => this.extensions.redactValues(text),
+    });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
     const hooks = options.hooks === false ? (false as const) : this.hooks;
     const parts = { hooks, mcp: this.mcp, config, userDir, logger: this.logger };
@@ -182,10 +187,6 @@ class LoadedRuntime implements Runtime {
     this.closed.reject(new RuntimeClosedError());
     this.host.close();
     await this.extensions.close?.();
-  }
-
-  private redact(text: string): string {
-    return this.extensions.redactValues(text);
   }
 
   /** Reloads hooks first, since hooks guard the other items. */

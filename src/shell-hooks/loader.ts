@@ -1,24 +1,19 @@
-import { describeError, OptionInvalidError } from '../errors.js';
-import { type Changes, changesBetween } from '../internal/changes.js';
+import { OptionInvalidError } from '../errors.js';
+import type { Changes } from '../internal/changes.js';
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
-import { NameCheck } from './events/name-check.js';
+import { Installation } from './events/lifecycles.js';
+import { NameCheck, unnamedTools } from './events/name-check.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
-import { unnamedTools } from './events/unnamed-tools.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
-import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
-import type { HookContent } from './files/source.js';
-import type { HookRegistration } from './hook/definition.js';
+import { FileHooks } from './files/file-hooks.js';
 import type { HookDialect, HookEvent } from './hook/event.js';
-import { comparedHook } from './hook/hook-content.js';
 import { HookRegistry } from './hook/registry.js';
-import { resolveHook } from './hook/resolve-hook.js';
-import { Installation } from './installation.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { ProcessQueue } from './run/process-queue.js';
 import { HookRunner } from './run/runner.js';
@@ -84,15 +79,12 @@ class ShellHooksLoader implements ShellHooks {
   readonly gate: TrustGate;
   readonly runner: HookRunner;
   private readonly diagnostics: Diagnostics;
+  private readonly fileHooks: FileHooks;
   private readonly transcripts: Transcripts | undefined;
   private logger: Logger;
   private queue: ProcessQueue;
-  private fileTimeout: number | undefined = undefined;
-  private fileHooks: readonly string[] = [];
-  /** Last readable content of each discovered file, by file path. */
-  private readonly contents = new Map<string, HookContent>();
   /** Hook files for which `tools-unnamed` was reported. */
-  private readonly explained = new Set<string | undefined>();
+  private readonly reportedFiles = new Set<string | undefined>();
   private isLoaded = false;
   private unfollow = () => {};
 
@@ -104,15 +96,19 @@ class ShellHooksLoader implements ShellHooks {
     this.registry = registry;
     this.gate = settings.gate ?? this.createGate(logger);
     for (const hook of own) registry.register(hook);
+    this.fileHooks = new FileHooks(settings, registry, this.diagnostics.report);
     this.transcripts = this.createTranscripts();
     this.queue = new ProcessQueue().limitTo(settings.maxProcesses);
     this.runner = new HookRunner({
-      ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
-      ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
-      ...{ inheritEnv: settings.inheritEnv ?? false, sensitive: settings.sensitive ?? [] },
-      ...{ toolNames: settings.toolNames ?? {}, queue: () => this.queue, redact: settings.redact },
+      ...settings,
+      ...machine,
+      registry,
+      gate: this.gate,
+      logger,
+      report: this.diagnostics.report,
       transcripts: this.transcripts,
-      timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
+      queue: () => this.queue,
+      timeoutMs: () => settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS,
     });
   }
 
@@ -132,39 +128,29 @@ class ShellHooksLoader implements ShellHooks {
       this.isLoaded = false;
       throw error;
     }
-    const { runner } = this;
-    const { logger, signal } = host;
-    const { transcripts } = this;
-    const state = { notes: new PendingMessages(), runs: new RunStates(), notices: new Set<Promise<unknown>>() };
-    const parts = { runner, logger, signal, transcripts, ...state };
+    const parts = {
+      runner: this.runner,
+      pending: new PendingMessages(),
+      runs: new RunStates(),
+      notices: new Set<Promise<unknown>>(),
+      transcripts: this.transcripts,
+      logger: host.logger,
+      signal: host.signal,
+    };
     const installation = new Installation(host, parts, this.registry);
-    const { toolNames = {} } = this.settings;
+    const { toolNames } = this.settings;
     const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
     const follow = () => {
       installation.update();
       nameCheck.update();
-      this.explainNames();
+      this.reportUnnamedTools();
     };
     follow();
     this.unfollow = this.registry.onChange(follow);
   }
 
-  async reload(): Promise<Changes> {
-    const { discover, files, workspaceDir } = this.settings;
-    const found = (await Promise.all(discover.map((dialect) => standardFiles(dialect, this.settings)))).flat();
-    const contents = [];
-    // Hooks of the user run before hooks of the workspace.
-    for (const scope of ['user', 'workspace'] as const) {
-      for (const file of found) if (file.scope === scope) contents.push(await this.readLeniently(file));
-    }
-    for (const file of files)
-      contents.push(await readHookFile(file, { workspaceDir, report: this.diagnostics.report }));
-    const before = this.registry.list().filter(({ id }) => this.fileHooks.includes(id));
-    const wanted = contents.flatMap(({ hooks }) => hooks).filter((hook) => this.isUsable(hook));
-    const after = this.registry.replace(this.fileHooks, wanted);
-    this.fileHooks = after.map(({ id }) => id);
-    this.fileTimeout = contents.findLast(({ timeout }) => timeout !== undefined)?.timeout;
-    return changesBetween(before.map(comparedHook), after.map(comparedHook));
+  reload(): Promise<Changes> {
+    return this.fileHooks.read();
   }
 
   close(): void {
@@ -190,16 +176,16 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
-  private explainNames(): void {
-    const unexplained = this.registry.list().filter(({ source }) => !this.explained.has(source));
-    for (const { sources, ...diagnostic } of unnamedTools(unexplained, this.settings.toolNames)) {
-      for (const source of sources) this.explained.add(source);
+  private reportUnnamedTools(): void {
+    const unreported = this.registry.list().filter(({ source }) => !this.reportedFiles.has(source));
+    for (const { sources, ...diagnostic } of unnamedTools(unreported, this.settings.toolNames)) {
+      for (const source of sources) this.reportedFiles.add(source);
       this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
     }
   }
 
   private createTranscripts(): Transcripts | undefined {
-    const { transcripts: folder, workspaceDir, toolNames = {}, sensitive = [], machine, redact } = this.settings;
+    const { transcripts: folder, workspaceDir, toolNames, sensitive, machine, redact } = this.settings;
     if (folder === undefined) return undefined;
     const now = () => (machine?.clock ?? systemClock).now();
     const { report } = this.diagnostics;
@@ -210,7 +196,12 @@ class ShellHooksLoader implements ShellHooks {
     const { workspaceDir, appName, userDir: stateDir, approve, machine } = this.settings;
     const { report } = this.diagnostics;
     return createTrustGate({
-      ...{ workspaceDir, appName, stateDir, approve, logger, clock: machine?.clock },
+      workspaceDir,
+      appName,
+      stateDir,
+      approve,
+      logger,
+      clock: machine?.clock,
       onUserHooksChanged: ({ type, source, name }) => {
         const message = `The user hook "${name}" has changed since it last ran.`;
         report({ level: 'warning', code: type, message, source, hook: name });
@@ -226,36 +217,5 @@ class ShellHooksLoader implements ShellHooks {
       warn: (message, details) => this.logger.warn(message, details),
       error: (message, details) => this.logger.error(message, details),
     };
-  }
-
-  /** Reads a discovered file. Reports an unreadable file and returns its last readable content. */
-  private async readLeniently(file: HookFile): ReturnType<typeof readHookFile> {
-    const { report } = this.diagnostics;
-    try {
-      const content = await readHookFile(file, { workspaceDir: this.settings.workspaceDir, report });
-      this.contents.set(file.path, content);
-      return content;
-    } catch (error) {
-      report({ level: 'error', code: 'file-unreadable', message: describeError(error), source: file.path });
-      return this.contents.get(file.path) ?? { hooks: [] };
-    }
-  }
-
-  /** Reports an invalid hook and returns false. Other hooks of the same file stay valid. */
-  private isUsable(hook: HookRegistration): boolean {
-    try {
-      resolveHook(hook, 'unregistered');
-      return true;
-    } catch (error) {
-      const { name, source } = hook;
-      this.diagnostics.report({
-        level: 'error',
-        code: 'hook-invalid',
-        message: describeError(error),
-        hook: name,
-        source,
-      });
-      return false;
-    }
   }
 }

@@ -199,6 +199,9 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly discover: readonly HookDialect[];
   readonly own: readonly HookRegistration[];
   readonly timeout: number | undefined;
+  readonly toolNames: ToolNames;
+  readonly sensitive: readonly string[];
+  readonly inheritEnv: boolean | InheritedVariables;
   /** Directory of the transcripts; undefined without transcripts. */
   readonly transcripts: string | undefined;
 }
@@ -210,7 +213,13 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
   const { hooks, timeout } = ownHooks(options.hooks);
   return {
     ...options,
-    ...{ appName, discover, own: hooks, timeout },
+    appName,
+    discover,
+    own: hooks,
+    timeout,
+    toolNames: options.toolNames ?? {},
+    sensitive: options.sensitive ?? [],
+    inheritEnv: options.inheritEnv ?? false,
     workspaceDir: resolve(workspaceDir),
     transcripts: transcriptFolder(options, appName),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),

@@ -13,7 +13,15 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { echoServer, hooksOf, linesOf, makePlace, manifest, type Place } from '../support/manifest/place.js';
+import {
+  echoServer,
+  hooksOf,
+  linesOf,
+  makePlace,
+  manifest,
+  type Place,
+  serversConnected,
+} from '../support/manifest/place.js';
 import { script } from '../support/process/scratch.js';
 
 const hooks = [{ name: 'h', event: 'before_tool', command: 'true' }];
@@ -47,6 +55,7 @@ describe('an extension', () => {
     await off;
     const servers = loader.mcp.status();
     await Promise.all([loader.enable('a'), loader.enable('a')]);
+    await serversConnected(loader);
 
     expect(before).toEqual({ names: ['a', 'b'], tools: ['mcp__a-tell__echo', 'skill'] });
     expect(now).toEqual({ names: ['b'], hooks: [{ ...hooks[0], extension: 'b' }], tools: [], skills: [] });

@@ -217,7 +217,8 @@ describe.each([
     const { first, ended } = await signalled(
       signal,
       ground(),
-      `const runtime = await loadRuntime({ appName: 'app', approve: () => true, plugins: false, closeOnSignals: true });
+      `const mcp = { waitForServers: true };
+const runtime = await loadRuntime({ appName: 'app', approve: () => true, mcp, plugins: false, closeOnSignals: true });
 console.log(runtime.mcp.status()[0].state);`,
     );
 

@@ -1,6 +1,7 @@
 import { type Changes, changesBetween } from '../../internal/changes.js';
-import { comparedHook } from '../../shell-hooks/hook/hook-content.js';
-import type { InstalledHooks } from './installed-hooks.js';
+import type { ShellHook } from '../../shell-hooks/hook/definition.js';
+import { comparedHook, type PresentHooks } from '../../shell-hooks/hook/identity.js';
+import type { HookRegistry } from '../../shell-hooks/hook/registry.js';
 import type { InstalledServers } from './installed-servers.js';
 import type { PreparedExtension } from './preparation.js';
 
@@ -13,9 +14,10 @@ export interface InstalledChanges {
 /** The active extension packages with their hooks and servers. Changes of hooks and tools take effect at once. */
 export class ActiveExtensions {
   private readonly byName = new Map<string, PreparedExtension>();
+  private hooks: readonly ShellHook[] = [];
 
   constructor(
-    readonly hooks: InstalledHooks,
+    private readonly registry: HookRegistry,
     readonly servers: InstalledServers,
   ) {}
 
@@ -31,14 +33,16 @@ export class ActiveExtensions {
   /** Adds an extension package after the others. Resolves when each of its servers is connected or has failed. */
   async add(prepared: PreparedExtension): Promise<void> {
     this.byName.set(prepared.extension.name, prepared);
-    this.hooks.add(prepared.hooks);
+    this.hooks = [...this.hooks, ...prepared.hooks.map((hook) => this.registry.register(hook))];
     await this.servers.add([prepared]);
   }
 
   /** Removes an extension package. Its hooks and tools are removed at once. Resolves when its servers have ended. */
   async remove(name: string): Promise<void> {
     if (!this.byName.delete(name)) return;
-    this.hooks.remove(name);
+    const removed = this.hooks.filter((hook) => hook.extension === name);
+    for (const { id } of removed) this.registry.unregister(id);
+    this.hooks = this.hooks.filter((hook) => !removed.includes(hook));
     await this.servers.remove(name);
   }
 
@@ -46,9 +50,18 @@ export class ActiveExtensions {
   async replace(all: readonly PreparedExtension[]): Promise<InstalledChanges> {
     this.byName.clear();
     for (const prepared of all) this.byName.set(prepared.extension.name, prepared);
-    const before = this.hooks.list();
-    const after = this.hooks.replace(all.flatMap(({ hooks }) => hooks));
-    const hooks = changesBetween(before.map(comparedHook), after.map(comparedHook));
+    const before = this.hooks;
+    const ids = before.map(({ id }) => id);
+    const wanted = all.flatMap(({ hooks }) => hooks);
+    this.hooks = this.registry.replace(ids, wanted);
+    const hooks = changesBetween(before.map(comparedHook), this.hooks.map(comparedHook));
     return { hooks, servers: await this.servers.replace(all) };
+  }
+
+  /** Returns the hooks of an extension package that are in the registry now. Other code may have added some of them. */
+  presentHooks(extension: string): PresentHooks {
+    const replaced = this.hooks.filter((hook) => hook.extension === extension);
+    const all = this.registry.list().filter((hook) => hook.extension === extension);
+    return { replaced, others: all.filter((hook) => !replaced.includes(hook)) };
   }
 }

@@ -6,8 +6,7 @@ import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
 import type { ExtensionPackage } from '../extension.js';
 import type { PreparedExtension } from './preparation.js';
-import { serverId } from './server-id.js';
-import { originOf } from './server-origin.js';
+import { originOf, serverId } from './trust-items.js';
 
 /** The current state of an MCP server of an extension package. */
 export interface ExtensionPackageServer {

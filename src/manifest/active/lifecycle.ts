@@ -1,7 +1,12 @@
+import { namesText } from '../../internal/names-text.js';
+import type { ManifestDiagnostic } from '../../internal/problem.js';
 import { isAside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
+import type { HookRunner } from '../../shell-hooks/run/runner.js';
 import type { Tool } from '../../tools/tool.js';
+import type { ExtensionPackage } from '../extension.js';
+import type { PreparedExtension } from './preparation.js';
 
 /** Effects of active extension packages on a run, besides hooks, servers and skills. */
 export interface ExtensionEffects {
@@ -32,4 +37,46 @@ function withInstructions(messages: readonly Message[], content: string): readon
   const first = messages.findIndex(({ role }) => role !== 'system');
   const index = first < 0 ? messages.length : first;
   return [...messages.slice(0, index), { role: 'system', content }, ...messages.slice(index)];
+}
+
+/** The tools that active extension packages hide from the model. A name may be that of the package's own program. */
+export class HiddenTools {
+  private readonly hiding: readonly PreparedExtension[];
+  private isChecked = false;
+
+  constructor(
+    active: readonly PreparedExtension[],
+    private readonly names: Pick<HookRunner, 'namesOf'>,
+  ) {
+    this.hiding = active.filter(({ texts }) => texts.excludedTools.length > 0);
+  }
+
+  get isEmpty(): boolean {
+    return this.hiding.length === 0;
+  }
+
+  /** Returns the tools that are not hidden. */
+  rest(tools: readonly Tool[]): readonly Tool[] {
+    return tools.filter((tool) => !this.hiding.some((prepared) => this.hides(prepared, tool)));
+  }
+
+  /** Returns a warning for each extension package that hides none of the tools. Checks once. */
+  check(tools: () => readonly Tool[]): readonly ManifestDiagnostic[] {
+    if (this.isChecked) return [];
+    this.isChecked = true;
+    const known = tools();
+    return this.hiding
+      .filter((prepared) => !known.some((tool) => this.hides(prepared, tool)))
+      .map(({ extension, texts }) => hidesNothing(extension, texts.excludedTools));
+  }
+
+  private hides({ extension: { format: dialect }, texts }: PreparedExtension, { name }: Tool): boolean {
+    return this.names.namesOf(name, { dialect }).some((known) => texts.excludedTools.includes(known));
+  }
+}
+
+function hidesNothing({ name, source }: ExtensionPackage, tools: readonly string[]): ManifestDiagnostic {
+  const problem = `no tool is named ${namesText(tools)}. If a tool has another name here, map the name in \`toolNames\` of the shell hooks`;
+  const message = `Extension "${name}" (${source}): excludeTools hides nothing: ${problem}`;
+  return { level: 'warning', message, extension: name, source, problems: [{ path: 'excludeTools', message: problem }] };
 }

@@ -14,10 +14,8 @@ import type { ManifestSettings } from '../options.js';
 import { redactingHost } from '../settings/redacting-host.js';
 import { Redactor } from '../settings/redactor.js';
 import { ActiveExtensions } from './active-extensions.js';
-import { HiddenTools } from './hidden-tools.js';
-import { InstalledHooks } from './installed-hooks.js';
 import { InstalledServers } from './installed-servers.js';
-import { type ExtensionEffects, extensionLifecycle } from './lifecycle.js';
+import { type ExtensionEffects, extensionLifecycle, HiddenTools } from './lifecycle.js';
 
 /** Creates and connects the gate, hooks, servers, skills and extension packages of one agent. */
 export class ManifestParts {
@@ -44,10 +42,9 @@ export class ManifestParts {
     this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
-    const hooks = new InstalledHooks(this.shell.registry);
     const redact = <Value>(value: Value): Value => this.redactor.copyValues(value);
     const servers = new InstalledServers(this.mcp, { workspaceDir, report: this.diagnostics.report, redact });
-    this.active = new ActiveExtensions(hooks, servers);
+    this.active = new ActiveExtensions(this.shell.registry, servers);
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -104,8 +101,14 @@ export class ManifestParts {
   private createGate(): TrustGate {
     const { workspaceDir, appName, userDir, approve, approveTimeoutMs, allow, env } = this.settings;
     return createTrustGate({
-      ...{ workspaceDir, appName, stateDir: userDir, approve, approveTimeoutMs, allow },
-      ...{ path: env.PATH, logger: this.logger },
+      workspaceDir,
+      appName,
+      stateDir: userDir,
+      approve,
+      approveTimeoutMs,
+      allow,
+      path: env.PATH,
+      logger: this.logger,
     });
   }
 }

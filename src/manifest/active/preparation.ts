@@ -1,6 +1,6 @@
 import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
-import type { PresentHooks } from '../../shell-hooks/hook/ordinals.js';
+import type { PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
@@ -11,7 +11,6 @@ import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
 import { DeniedParts } from './denied-parts.js';
 import { dataFolder, makeDataFolder } from './plugin-data.js';
-import { originOf } from './server-origin.js';
 import { changesRequests, type ExtensionTexts, loadExtensionTexts, NO_TEXTS } from './texts.js';
 import { hookItems, type JudgedExtension, packageItem, promptItem, serverItems, settingsItem } from './trust-items.js';
 
@@ -91,7 +90,7 @@ async function askOnce(
   const settings = settingsItem(judged);
   const parts = [
     ...hooks,
-    ...serverItems(extension.mcpServers, originOf(judged, workspaceDir)),
+    ...serverItems(judged, workspaceDir),
     ...(settings === undefined ? [] : [settings]),
     ...((await changesRequests(extension)) ? [promptItem(judged)] : []),
   ];
@@ -106,8 +105,7 @@ async function checkParts(
 ): Promise<void> {
   for (const item of hooks) await denied.allows(item);
   if (gate.authorizeParts === undefined) return;
-  const servers = serverItems(judged.extension.mcpServers, originOf(judged, workspaceDir));
-  for (const item of servers) await denied.checkServer(item);
+  for (const item of serverItems(judged, workspaceDir)) await denied.checkServer(item);
 }
 
 /** If the host's `mustApprove` throws, the approval is required. */
@@ -166,18 +164,21 @@ function settingDiagnostics(
   { name, source, settings }: ExtensionPackage,
   resolved: ResolvedSettings,
 ): ManifestDiagnostic[] {
-  const tell = (setting: string, message: string): ManifestDiagnostic => ({
-    ...{ level: 'warning', extension: name, source, problems: [{ path: `settings.${setting}`, message }] },
+  const diagnose = (setting: string, message: string): ManifestDiagnostic => ({
+    level: 'warning',
+    extension: name,
+    source,
+    problems: [{ path: `settings.${setting}`, message }],
     // Without a colon after the name: the redactor would redact the text after the colon as the setting's value.
     message: `Extension "${name}", setting "${setting}" cannot be used: ${message}`,
   });
   const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
   return [
-    ...resolved.problems.map(({ setting, message }) => tell(setting, message)),
+    ...resolved.problems.map(({ setting, message }) => diagnose(setting, message)),
     ...resolved.missing.map((setting) => {
       const variable = descriptions.get(setting)?.envVar;
       const how = variable === undefined ? '' : ` or set the environment variable ${variable}`;
-      return tell(
+      return diagnose(
         setting,
         `it is required but has no value, so the extension is inactive. Set it in the configuration${how}.`,
       );
@@ -195,10 +196,15 @@ function registrationsOf(
   // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
   const redact = (text: string): string => redactor.values(text);
-  return extension.hooks.map(({ args, ...hook }) => ({
+  return extension.hooks.map((hook) => ({
     ...(hook as HookRegistration),
-    ...(args !== undefined && { args: hook.shell ? args : args.map(expand) }),
-    ...(!hook.shell && { command: expand(hook.command) }),
-    ...{ scope, source, root, extension: name, variables: () => variablesOf(name), redact },
+    command: hook.shell ? hook.command : expand(hook.command),
+    args: hook.shell ? hook.args : hook.args?.map(expand),
+    scope,
+    source,
+    root,
+    extension: name,
+    variables: () => variablesOf(name),
+    redact,
   }));
 }

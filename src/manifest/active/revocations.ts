@@ -3,10 +3,11 @@ import type { TrustStore } from '../../trust/approvals/store.js';
 
 type Approvals = Awaited<ReturnType<TrustStore['list']>>;
 
-/** Notices that approvals of a workspace are gone, also if another process has revoked them. */
+/** Runs changes one after another, and notices approvals of a workspace that are gone, also if another process revoked them. */
 export class Revocations {
   private seen: Approvals | undefined = undefined;
   private known: ReadonlySet<string> = new Set();
+  private queue: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: Pick<TrustStore, 'list'>,
@@ -19,8 +20,17 @@ export class Revocations {
     return (await this.look()) && [...known].some((digest) => !this.known.has(digest));
   }
 
-  /** Calls `work`. The next `areNew` also detects an approval that was revoked while `work` ran. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Calls `work` after the work of earlier calls. The next `areNew` also detects an approval that was revoked while
+   * `work` ran.
+   */
+  during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.queue.then(() => this.watch(work));
+    this.queue = result.catch(() => {});
+    return result;
+  }
+
+  private async watch<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.look();
     const before = this.known;
     try {

@@ -3,12 +3,12 @@ import type { McpServerOrigin } from '../../mcp/config/definition.js';
 import { readServer } from '../../mcp/config/server-map.js';
 import { trustItemOf as serverItem } from '../../mcp/config/trust-item.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
-import { numberedHooks, type PresentHooks } from '../../shell-hooks/hook/ordinals.js';
+import { numberedHooks, type PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
 import type { TrustItem } from '../../trust/item.js';
-import type { ExtensionPackage, ExtensionPackageScope, ManifestContent } from '../extension.js';
-import { serverId } from './server-id.js';
+import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
+import { formatOf } from '../formats/list.js';
 
 /**
  * An extension package with the scope that the gate applies. A package in the user's directory may be treated as one of
@@ -35,11 +35,16 @@ export function settingsItem({ extension, scope }: JudgedExtension): TrustItem |
 /** Returns one trust item for all texts that an extension package adds to prompts, and the tools that it hides. */
 export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
   const { skills, skillFolders, commandPaths, contextFiles, excludedTools } = extension;
-  const details = { skills: plainJson(skills), skillFolders, commandPaths, contextFiles };
   return {
     ...base(extension, scope),
     kind: 'skill',
-    details: { ...details, ...(excludedTools.length > 0 && { excludedTools }) },
+    details: {
+      skills: plainJson(skills),
+      skillFolders,
+      commandPaths,
+      contextFiles,
+      excludedTools: excludedTools.length > 0 ? excludedTools : undefined,
+    },
   };
 }
 
@@ -57,14 +62,27 @@ export function hookItems(
 }
 
 /** Returns the trust items that the gate checks again when the servers connect. */
-export function serverItems(
-  servers: ManifestContent['mcpServers'],
-  origin: McpServerOrigin & { readonly extension: string },
-): readonly TrustItem[] {
-  return Object.entries(servers).flatMap(([name, config]) => {
-    const entry = readServer(serverId(origin.extension, name), config, origin);
+export function serverItems(judged: JudgedExtension, workspaceDir: string): readonly TrustItem[] {
+  const { name: extension, mcpServers } = judged.extension;
+  const origin = originOf(judged, workspaceDir);
+  return Object.entries(mcpServers).flatMap(([name, config]) => {
+    const entry = readServer(serverId(extension, name), config, origin);
     return 'definition' in entry && !entry.definition.disabled ? [serverItem(entry.definition)] : [];
   });
+}
+
+/** Returns the origin of the servers of an extension package, without its settings. */
+export function originOf({ extension, scope }: JudgedExtension, workspaceDir: string): McpServerOrigin {
+  const { name, source, root, format } = extension;
+  const { argsRequired, urlMeans } = formatOf(format);
+  // A package of the user keeps its precedence if the host treats it as one of the workspace.
+  const precedence = extension.scope;
+  return { scope, precedence, source, root, extension: name, workspaceDir, argsRequired, urlMeans };
+}
+
+/** Returns the server's name for the agent. It depends on the names in the manifest alone, so that no other server changes it. */
+export function serverId(extension: string, server: string): string {
+  return extension === server ? server : `${extension}-${server}`;
 }
 
 /** Returns the trust item for the whole extension package. Its parts have items of their own. */

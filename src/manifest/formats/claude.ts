@@ -6,8 +6,7 @@ import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatFolder, type CompatManifest, readCompatManifest } from './compat.js';
-import { compatServer, serversIn } from './compat-server.js';
+import { type CompatFolder, type CompatManifest, compatServer, readCompatManifest, serversIn } from './compat.js';
 import type { Format } from './format.js';
 import { type KeyRules, type ProblemLists, reportUnreadKeys } from './unread-keys.js';
 
@@ -16,8 +15,18 @@ type JsonObject = Readonly<Record<string, JsonValue>>;
 const KEYS: KeyRules = {
   read: ['name', 'version', 'description', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'],
   plain: [
-    ...['author', 'homepage', 'repository', 'license', 'keywords', '$schema', 'displayName', 'category', 'tags'],
-    ...['icon', 'logo', 'themes'],
+    'author',
+    'homepage',
+    'repository',
+    'license',
+    'keywords',
+    '$schema',
+    'displayName',
+    'category',
+    'tags',
+    'icon',
+    'logo',
+    'themes',
   ],
   unsupported: ['agents', 'lspServers', 'outputStyles', 'monitors', 'workflows', 'dependencies', 'channels'],
 };
@@ -35,7 +44,7 @@ export const claude: Format = {
   file: '.claude-plugin/plugin.json',
   isOptIn: true,
   read: (document, place) =>
-    readCompatManifest(document, { ...{ place, dialect: 'claude', hasData: true }, read: readClaudeManifest }),
+    readCompatManifest(document, { place, dialect: 'claude', hasData: true, read: readClaudeManifest }),
   argsRequired: false,
   urlMeans: 'http',
   skillsDescribeThemselves: true,
@@ -70,7 +79,9 @@ async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: Co
     hookFiles: ['hooks/hooks.json', ...hookFiles],
     inlineHooks: hooks.rest,
     unsupported: UNSUPPORTED_PARTS,
-    ...{ errors, warnings, notes },
+    errors,
+    warnings,
+    notes,
   };
 }
 
@@ -114,14 +125,13 @@ function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLi
     reportUnreadKeys(entry, OPTION_KEYS, { warnings, notes, at: `userConfig.${name}.` });
     return [
       {
-        ...{
-          name,
-          description: String(description || title || name),
-          envVar: OPTION_PREFIX + name.toUpperCase(),
-          type,
-        },
-        ...{ sensitive: sensitive === true, required: required === true },
-        ...(hasDefault && { default: entry.default as SettingValue }),
+        name,
+        description: String(description || title || name),
+        envVar: OPTION_PREFIX + name.toUpperCase(),
+        type,
+        sensitive: sensitive === true,
+        required: required === true,
+        default: hasDefault ? (entry.default as SettingValue) : undefined,
       },
     ];
   });

@@ -1,7 +1,8 @@
-import type { JsonValue } from '../../internal/json.js';
+import { isObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import type { HookDialect } from '../../shell-hooks/hook/event.js';
+import { EXTENSION_PATH } from '../../trust/item.js';
 import type { ManifestContent } from '../extension.js';
 import { type HookDocument, readHooks } from './compat-hooks.js';
 import type { ManifestPlace, ReadManifest } from './format.js';
@@ -69,7 +70,7 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
       version: isVersion ? version : '0.0.0',
       description: typeof description === 'string' ? description : '',
       hooks,
-      ...(lostGuards.length > 0 && { lostGuards }),
+      lostGuards: lostGuards.length > 0 ? lostGuards : undefined,
     },
     errors: [...compat.errors, ...errors, ...parts.errors],
     warnings: [...lost, ...files.warnings, ...compat.warnings, ...warnings, ...parts.warnings],
@@ -111,4 +112,40 @@ class JsonFiles {
     problems.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }
+}
+
+/**
+ * Returns the servers of an object. Reports other values, except under comment keys such as `_comment` and `$schema`.
+ */
+export function serversIn(
+  map: JsonValue | undefined,
+  path: string,
+  warnings: ManifestProblem[],
+): readonly (readonly [string, JsonObject])[] {
+  if (map === undefined) return [];
+  if (!isObject(map)) {
+    warnings.push({ path, message: 'it must be an object of servers, so it is ignored' });
+    return [];
+  }
+  return Object.entries(map).flatMap(([name, server]) => {
+    if (isObject(server)) return [[name, server as JsonObject] as const];
+    if (!/^[_$/]/.test(name))
+      warnings.push({ path: `${path}.${name}`, message: 'a server must be an object, so it is ignored' });
+    return [];
+  });
+}
+
+/** Converts a server of another program's manifest: adds missing `args`, and makes `cwd` relative to the extension. */
+export function compatServer(server: JsonObject): JsonObject {
+  const { cwd, ...rest } = server;
+  const isRemote = rest.url !== undefined || rest.httpUrl !== undefined;
+  const converted: Record<string, JsonValue> = { ...rest };
+  if (rest.args === undefined && !isRemote) converted.args = [];
+  if (typeof cwd === 'string') converted.cwd = relativeToExtension(cwd);
+  return converted;
+}
+
+/** Converts `${extensionPath}/bin` to `./bin`. */
+export function relativeToExtension(path: string): string {
+  return path.startsWith(EXTENSION_PATH) ? `.${path.slice(EXTENSION_PATH.length)}` : path;
 }

@@ -3,8 +3,7 @@ import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
 import { type ManifestProblem, problemsText } from '../../internal/problem.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatManifest, readCompatManifest } from './compat.js';
-import { compatServer, relativeToExtension, serversIn } from './compat-server.js';
+import { type CompatManifest, compatServer, readCompatManifest, relativeToExtension, serversIn } from './compat.js';
 import type { Format } from './format.js';
 import { settingEntry } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
@@ -19,7 +18,9 @@ export const gemini: Format = {
   isOptIn: true,
   read: (document, place) =>
     readCompatManifest(document, {
-      ...{ place, dialect: 'gemini', hasData: false },
+      place,
+      dialect: 'gemini',
+      hasData: false,
       read: ({ manifest, workspaceDir }) => readGeminiManifest(manifest, workspaceDir),
     }),
   argsRequired: false,
@@ -60,7 +61,8 @@ function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatM
     inlineHooks: [],
     unsupported: ['commands', 'agents', 'policies'],
     errors: [],
-    ...{ warnings, notes },
+    warnings,
+    notes,
   };
 }
 

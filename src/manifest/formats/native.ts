@@ -76,13 +76,18 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: re
   const { name, version, description, settings = [], skills = [] } = file;
   const lostGuards = refused.filter(({ hook }) => hook.onFailure === 'block').map(({ hook }) => hook.name);
   return {
-    ...{ name, version, description, settings },
+    name,
+    version,
+    description,
+    settings,
     mcpServers: (file.mcpServers ?? {}) as ManifestContent['mcpServers'],
     hooks: hooks.map(({ at: _at, key: _key, ...hook }) => hook),
     skills: skills.filter((skill) => typeof skill !== 'string'),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
-    ...{ commandPaths: [], contextFiles: [], excludedTools: [] },
-    ...(lostGuards.length > 0 && { lostGuards }),
+    commandPaths: [],
+    contextFiles: [],
+    excludedTools: [],
+    lostGuards: lostGuards.length > 0 ? lostGuards : undefined,
   };
 }
 

@@ -63,11 +63,11 @@ export class Redactor {
 
   /** Returns a logger that redacts each message and its details before `current()` logs them. */
   logger(current: () => Logger): Logger {
-    const tell = (level: keyof Logger) => (message: string, details?: unknown) =>
+    const log = (level: keyof Logger) => (message: string, details?: unknown) =>
       details === undefined
         ? current()[level](this.text(message))
         : current()[level](this.text(message), this.copy(details));
-    return { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') };
+    return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
   }
 
   private walk(value: unknown, walk: Walk): unknown {

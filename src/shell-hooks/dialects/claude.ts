@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject } from '../../internal/json.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
@@ -21,13 +21,32 @@ import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOf
 
 const OTHER_EVENTS = {
   notices: [
-    ...['Setup', 'MessageDisplay', 'PermissionDenied', 'SubagentStart', 'InstructionsLoaded'],
-    ...['CwdChanged', 'FileChanged', 'DirectoryAdded', 'WorktreeCreate', 'WorktreeRemove', 'ElicitationResult'],
-    ...['StopFailure', 'PostCompact', 'Interrupt', 'PostModelSwitch'],
+    'Setup',
+    'MessageDisplay',
+    'PermissionDenied',
+    'SubagentStart',
+    'InstructionsLoaded',
+    'CwdChanged',
+    'FileChanged',
+    'DirectoryAdded',
+    'WorktreeCreate',
+    'WorktreeRemove',
+    'ElicitationResult',
+    'StopFailure',
+    'PostCompact',
+    'Interrupt',
+    'PostModelSwitch',
   ],
   gates: [
-    ...['PermissionRequest', 'UserPromptExpansion', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
-    ...['ConfigChange', 'Elicitation', 'PostToolBatch', 'PreModelSwitch'],
+    'PermissionRequest',
+    'UserPromptExpansion',
+    'TaskCreated',
+    'TaskCompleted',
+    'TeammateIdle',
+    'ConfigChange',
+    'Elicitation',
+    'PostToolBatch',
+    'PreModelSwitch',
   ],
 };
 
@@ -55,6 +74,18 @@ export const claude: Dialect = {
   worksIn: 'workspace',
   refusedAnswer: 'continued',
   hasForeignTools: true,
+  toolFields: {
+    Bash: ['command'],
+    Read: ['file_path'],
+    Write: ['file_path', 'content'],
+    Edit: ['file_path', 'old_string', 'new_string'],
+    NotebookEdit: ['notebook_path', 'new_source'],
+    Glob: ['pattern'],
+    Grep: ['pattern'],
+    WebFetch: ['url', 'prompt'],
+    WebSearch: ['query'],
+    Agent: ['prompt', 'description'],
+  },
   matchesSources: true,
   readsTranscripts: true,
   runsOnce: true,
@@ -91,8 +122,13 @@ export function parseClaude(document: JsonMap, source: HookSource, dataVariable:
     other: OTHER_EVENTS,
     isGrouped: true,
     matched: [
-      ...(['session_start', 'before_tool', 'after_tool', 'session_end'] as const),
-      ...(['notification', 'after_subagent', 'before_compaction'] as const),
+      'session_start',
+      'before_tool',
+      'after_tool',
+      'session_end',
+      'notification',
+      'after_subagent',
+      'before_compaction',
     ],
     hasDefaultTimeout: true,
     read: (entry) => readEntry(entry, source, dataVariable),
@@ -112,12 +148,12 @@ function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): Ho
   return {
     command: isText ? portable(command, 'claude') : command,
     shell: isText ? 'bash' : false,
-    ...(!isText && { args }),
-    ...(timeout !== undefined && { timeout: inMilliseconds(timeout) }),
-    ...(onFailure !== undefined && { onFailure }),
-    ...(entry.if !== undefined && { condition: entry.if }),
+    args,
+    timeout: inMilliseconds(timeout),
+    onFailure,
+    condition: entry.if,
     // `asyncRewake` would wake the model after exit code 2. Here such a hook only runs.
-    ...((entry.async === true || entry.asyncRewake === true) && { background: true }),
+    background: entry.async === true || entry.asyncRewake === true ? true : undefined,
   };
 }
 
@@ -146,10 +182,15 @@ function textsOf({ command, args }: JsonMap): readonly string[] {
 
 const DECISIONS = ['', 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];
 const FIELDS: OutputFields = {
-  ...{ decision: DECISIONS, reason: 'text', stopReason: 'text', systemMessage: 'text' },
+  decision: DECISIONS,
+  reason: 'text',
+  stopReason: 'text',
+  systemMessage: 'text',
   hookSpecificOutput: {
-    ...{ permissionDecision: DECISIONS, permissionDecisionReason: 'text' },
-    ...{ additionalContext: 'text', updatedInput: 'object' },
+    permissionDecision: DECISIONS,
+    permissionDecisionReason: 'text',
+    additionalContext: 'text',
+    updatedInput: 'object',
   },
 };
 
@@ -171,10 +212,11 @@ export function claudeRules(refuseResult: (reason: string) => HookEffects): Outp
     refusal: (output, run) => {
       const { reason, isRefused, asks } = decisionOf(output);
       const { event } = run.hook;
+      const stops = output.continue === false && event !== 'session_start';
       return {
-        ...(isRefused && refusal(run, reason)),
-        ...(event === 'before_tool' && asks && { ask: reason }),
-        ...(output.continue === false && event !== 'session_start' && { stop: reasonOf(output, 'stopReason') }),
+        ...(isRefused ? refusal(run, reason) : {}),
+        ask: event === 'before_tool' && asks ? reason : undefined,
+        stop: stops ? reasonOf(output, 'stopReason') : undefined,
       };
     },
     effects: effectsOf,
@@ -186,8 +228,12 @@ export function claudeRules(refuseResult: (reason: string) => HookEffects): Outp
 }
 
 const COMMON_FIELDS = [
-  ...['decision', 'reason', 'systemMessage', 'hookSpecificOutput.permissionDecision'],
-  ...['hookSpecificOutput.permissionDecisionReason', 'hookSpecificOutput.additionalContext'],
+  'decision',
+  'reason',
+  'systemMessage',
+  'hookSpecificOutput.permissionDecision',
+  'hookSpecificOutput.permissionDecisionReason',
+  'hookSpecificOutput.additionalContext',
 ];
 const UPDATED_RESULT = ['hookSpecificOutput.updatedToolOutput', 'hookSpecificOutput.updatedMCPToolOutput'];
 
@@ -216,24 +262,19 @@ function decisionOf(output: JsonObject): { reason: string; isRefused: boolean; a
   return { reason: reasonOf(output), isRefused: says('deny', 'block'), asks: says('ask', 'defer') };
 }
 
-function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {
-  const { additionalContext, updatedInput, ...specific } = specificOf(output);
+function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, refusal: HookEffects): HookEffects {
+  const { additionalContext, updatedInput, updatedToolOutput, updatedMCPToolOutput } = specificOf(output);
   const context = textOf(additionalContext);
   // At `after_agent`, context for the model makes the agent continue.
-  const again = event === 'after_agent' ? (no.again ?? context) : undefined;
-  const modelTexts = [...(no.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
-  const user = textOf(output.systemMessage);
+  const again = event === 'after_agent' ? (refusal.again ?? context) : undefined;
+  const modelTexts = [...(refusal.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
+  const result = event === 'after_tool' ? (updatedToolOutput ?? updatedMCPToolOutput ?? undefined) : undefined;
   return {
-    ...no,
-    ...(again !== undefined && { again }),
-    ...(event === 'before_tool' && isObject(updatedInput) && { input: updatedInput as JsonObject }),
-    ...(event === 'after_tool' && no.result === undefined && outputEffects(specific)),
-    ...(modelTexts.length > 0 && { modelTexts }),
-    ...(user !== undefined && { userText: user }),
+    ...refusal,
+    again,
+    input: event === 'before_tool' && isObject(updatedInput) ? (updatedInput as JsonObject) : undefined,
+    result: refusal.result ?? (result === undefined ? undefined : resultOf(result)),
+    modelTexts: modelTexts.length > 0 ? modelTexts : undefined,
+    userText: textOf(output.systemMessage) ?? refusal.userText,
   };
-}
-
-function outputEffects({ updatedToolOutput, updatedMCPToolOutput }: JsonObject): HookEffects {
-  const updated: JsonValue | undefined = updatedToolOutput ?? updatedMCPToolOutput;
-  return updated === undefined || updated === null ? {} : { result: resultOf(updated) };
 }

@@ -13,6 +13,7 @@ export const codex: Dialect = {
     project: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'],
     extension: ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT'],
   },
+  toolFields: { Bash: ['command'], apply_patch: ['command'] },
   // In Codex, a name that contains `-`, a space or `,` is a regular expression.
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
   // The fields of a result in Codex are not documented.

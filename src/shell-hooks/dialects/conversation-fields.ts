@@ -3,8 +3,9 @@ import { isObject, type JsonObject, type JsonValue } from '../../internal/json.j
 import { checkMessages } from '../../model/check-messages.js';
 import { problemOfPart } from '../../model/whole-response.js';
 import type { AssistantPart, Message } from '../../model/message.js';
+import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
-import { restored } from '../run/restored.js';
+import { jsonText } from '../run/plain-json.js';
 import { mustBe } from './output.js';
 
 /** Returns the problem of `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
@@ -23,15 +24,35 @@ export function conversationEffects(
 ): HookEffects {
   if (event !== 'before_model' && event !== 'after_model') return {};
   const messages = updatedMessages as unknown as readonly Message[];
+  const changesRequest = event === 'before_model' && isPresent(updatedMessages);
   return {
-    ...(event === 'before_model' &&
-      isPresent(updatedMessages) && {
-        request: { settings: {}, change: (before) => restored(before, messages, shown) },
-      }),
-    ...(isPresent(updatedResponse) && {
-      response: (before) => restored(before, partsOf(updatedResponse, before), shown),
-    }),
+    request: changesRequest ? { settings: {}, change: (before) => restored(before, messages, shown) } : undefined,
+    response: isPresent(updatedResponse)
+      ? (before) => restored(before, partsOf(updatedResponse, before), shown)
+      : undefined,
   };
+}
+
+/**
+ * Returns the items that a hook gave back. An unchanged item is the original object, with its bytes and its sensitive
+ * fields. `shown` returns an item as the hook read it.
+ */
+function restored<Item>(
+  before: readonly Item[],
+  given: readonly Item[],
+  shown: (value: unknown) => unknown,
+): readonly Item[] {
+  const left = before.map((item) => ({ item, text: comparable(shown(item)) }));
+  return given.map((item) => {
+    const text = comparable(item);
+    const at = left.findIndex((other) => other.text === text);
+    return left.splice(0, at + 1).at(-1)?.item ?? item;
+  });
+}
+
+/** Returns the JSON of a value, independent of the order of its keys. */
+function comparable(value: unknown): string {
+  return canonicalJson(JSON.parse(jsonText(value)));
 }
 
 function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {

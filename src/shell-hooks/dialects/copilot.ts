@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
+import type { ToolResult } from '../../tools/tool.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import type { HookProblemKind } from '../hook/problem.js';
-import { jsonText } from '../run/plain-json.js';
-import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
+import { CAMEL_CASE, copilotInput, PASCAL_CASE } from './copilot-events.js';
+import { type Dialect, namedEvent } from './dialect.js';
 import { type OutputRules, parseOutput, readOutput, reasonOf, specificOf, textOf, unreadFields } from './output.js';
 import {
   type HookSettings,
@@ -17,58 +18,7 @@ import {
   TOOL_EVENTS,
 } from './parse-events.js';
 
-/** An event of Copilot and its additional input fields. */
-interface CopilotEvent extends DialectEvent {
-  readonly input?: (source: DialectInputSource) => JsonMap;
-}
-
-type CopilotEvents = Readonly<Record<string, CopilotEvent>>;
-
-/** Events of the GitHub Copilot hooks reference at docs.github.com, file version 1, as of November 2026. */
-const CAMEL_CASE: CopilotEvents = {
-  sessionStart: { event: 'session_start' },
-  userPromptSubmitted: { event: 'before_agent' },
-  preToolUse: { event: 'before_tool', input: toolInput },
-  postToolUse: {
-    event: 'after_tool',
-    after: 'success',
-    input: (source) => ({ ...toolInput(source), ...shown(source) }),
-  },
-  postToolUseFailure: {
-    event: 'after_tool',
-    after: 'failure',
-    input: (source) => ({ ...toolInput(source), error: resultText(source) ?? '' }),
-  },
-  agentStop: { event: 'after_agent', input: () => ({ transcriptPath: '', stopReason: 'end_turn' }) },
-  sessionEnd: { event: 'session_end', input: () => ({ reason: 'complete' }) },
-};
-
-/** Events in PascalCase, as in Visual Studio Code. Their hooks read fields in snake_case. */
-const PASCAL_CASE: CopilotEvents = {
-  SessionStart: { event: 'session_start' },
-  UserPromptSubmit: { event: 'before_agent' },
-  PreToolUse: {
-    event: 'before_tool',
-    alias: claudeName,
-    input: ({ toolName = '' }) => ({ tool_name: claudeName(toolName) }),
-  },
-  PostToolUse: {
-    event: 'after_tool',
-    after: 'success',
-    input: (source) => ({
-      tool_result: { result_type: 'success', text_result_for_llm: resultText(source) ?? '' },
-    }),
-  },
-  PostToolUseFailure: {
-    event: 'after_tool',
-    after: 'failure',
-    input: (source) => ({ error: resultText(source) ?? '' }),
-  },
-  Stop: { event: 'after_agent', input: () => ({ stop_reason: 'end_turn' }) },
-  SessionEnd: { event: 'session_end', input: () => ({ reason: 'complete' }) },
-};
-
-const EVENTS: CopilotEvents = { ...CAMEL_CASE, ...PASCAL_CASE };
+const EVENTS: Dialect['events'] = { ...CAMEL_CASE, ...PASCAL_CASE };
 
 /** Hooks of the GitHub Copilot CLI and of the Copilot cloud agent. */
 export const copilot: Dialect = {
@@ -79,22 +29,17 @@ export const copilot: Dialect = {
   worksIn: 'workspace',
   refusedAnswer: 'continued',
   hasForeignTools: true,
+  toolFields: {
+    bash: ['command'],
+    view: ['path'],
+    create: ['path', 'file_text'],
+    edit: ['path', 'old_str', 'new_str'],
+  },
   matcher: matcherOf,
   parse: parseCopilot,
-  input: inputOf,
+  input: copilotInput,
   read: readCopilot,
 };
-
-/** Names that hooks at `PreToolUse` read in place of Copilot's own tool names. */
-const CLAUDE_NAMES: Readonly<Record<string, string>> = {
-  ...{ bash: 'Bash', powershell: 'Bash', view: 'Read', create: 'Write', edit: 'Edit', str_replace_editor: 'Edit' },
-  ...{ apply_patch: 'Edit', grep: 'Grep', rg: 'Grep', glob: 'Glob', web_fetch: 'WebFetch', web_search: 'WebSearch' },
-  ...{ ask_user: 'AskUserQuestion', update_todo: 'TodoWrite', task: 'Agent' },
-};
-
-function claudeName(toolName: string): string {
-  return Object.hasOwn(CLAUDE_NAMES, toolName) ? (CLAUDE_NAMES[toolName] ?? toolName) : toolName;
-}
 
 /** A regular expression must match the whole name. */
 function matcherOf(given: string): string {
@@ -107,8 +52,14 @@ function parseCopilot(document: JsonMap, source: HookSource): HookContent {
     events: EVENTS,
     other: {
       notices: [
-        ...['errorOccurred', 'notification', 'preCompact', 'subagentStart'],
-        ...['ErrorOccurred', 'Notification', 'PreCompact', 'SubagentStart'],
+        'errorOccurred',
+        'notification',
+        'preCompact',
+        'subagentStart',
+        'ErrorOccurred',
+        'Notification',
+        'PreCompact',
+        'SubagentStart',
       ],
       gates: ['permissionRequest', 'subagentStop', 'userPromptTransformed', 'PermissionRequest', 'SubagentStop'],
     },
@@ -131,26 +82,10 @@ function readEntry(entry: JsonMap, { eventName }: Place, source: HookSource): Ho
   }
   return {
     ...(text === undefined ? { command: exec, args: args ?? [], shell: false } : { command: text, shell: 'bash' }),
-    ...(cwd !== undefined && { cwd }),
-    ...(env !== undefined && { env }),
-    ...(seconds !== undefined && { timeout: inMilliseconds(seconds) }),
+    cwd,
+    env,
+    timeout: inMilliseconds(seconds),
   };
-}
-
-function inputOf(source: DialectInputSource): JsonMap {
-  const { hook, sessionId, now } = source;
-  const pascal = namedEvent(PASCAL_CASE, hook);
-  if (pascal !== undefined) return pascal.input?.(source) ?? {};
-  return { sessionId, timestamp: now, ...namedEvent(CAMEL_CASE, hook)?.input?.(source) };
-}
-
-/** `toolArgs` is a JSON string, as in version 1.0 of the CLI. */
-function toolInput({ fields, toolName, redact }: DialectInputSource): JsonMap {
-  return { toolName, toolArgs: jsonText(redact(fields.flat?.tool_input ?? {})) };
-}
-
-function shown(source: DialectInputSource): JsonMap {
-  return { toolResult: { resultType: 'success', textResultForLlm: resultText(source) ?? '' } };
 }
 
 /**
@@ -159,12 +94,20 @@ function shown(source: DialectInputSource): JsonMap {
  */
 const RULES: OutputRules = {
   fields: {
-    ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text', decision: 'text' },
-    ...{ reason: 'text', additionalContext: 'text', modifiedArgs: 'object', modifiedResult: 'object' },
-    ...{ stopReason: 'text', systemMessage: 'text' },
+    permissionDecision: ['allow', 'deny', 'ask'],
+    permissionDecisionReason: 'text',
+    decision: 'text',
+    reason: 'text',
+    additionalContext: 'text',
+    modifiedArgs: 'object',
+    modifiedResult: 'object',
+    stopReason: 'text',
+    systemMessage: 'text',
     hookSpecificOutput: {
-      ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text' },
-      ...{ updatedInput: 'object', additionalContext: 'text' },
+      permissionDecision: ['allow', 'deny', 'ask'],
+      permissionDecisionReason: 'text',
+      updatedInput: 'object',
+      additionalContext: 'text',
     },
   },
   textOf: outputText,
@@ -212,8 +155,9 @@ function warningOf(run: FinishedHook, reason: string): HookEffects {
   const { hook, result } = run;
   if (hook.event === 'before_tool') {
     const { output } = parseOutput(outputText(run), run.redact);
-    const said = output === undefined ? NO_REASON : reasonOf(output);
-    return { ...(output && refusalOf(output, run)), cancel: said === NO_REASON ? reason : said };
+    if (output === undefined) return { cancel: reason };
+    const given = reasonOf(output);
+    return { ...refusalOf(output, run), cancel: given === NO_REASON ? reason : given };
   }
   const text = textOf(result.stdout.trim());
   const isFailure = /^postToolUseFailure$/i.test(hook.dialectEvent ?? '');
@@ -239,7 +183,7 @@ function vsCodeFields(hook: ShellHook): readonly string[] {
 /** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
 function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
   const isPascal = isPascalCase(hook);
-  const { permissionDecision, decision } = { ...(isPascal && specificOf(output)), ...output };
+  const { permissionDecision, decision } = isPascal ? { ...specificOf(output), ...output } : output;
   if (isPascal && output.continue === false) return { stop: reasonOf(output, 'stopReason') };
   if (hook.event === 'after_agent') return decision === 'block' ? { again: reasonOf(output, 'reason') } : {};
   if (hook.event !== 'before_tool') return {};
@@ -247,24 +191,23 @@ function refusalOf(output: JsonObject, { hook }: FinishedHook): HookEffects {
   return permissionDecision === 'ask' ? { ask: reasonOf(output) } : {};
 }
 
-function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
+function effectsOf(output: JsonObject, { hook }: FinishedHook, refusal: HookEffects): HookEffects {
   const { event } = hook;
   const isPascal = isPascalCase(hook);
   const specific = isPascal ? specificOf(output) : {};
-  const user = isPascal ? textOf(output.systemMessage) : undefined;
   const { modifiedArgs = specific.updatedInput, modifiedResult } = output;
   const common = event === 'before_tool' ? undefined : output.additionalContext;
   const context = event === 'after_agent' ? undefined : textOf(common ?? specific.additionalContext);
   return {
-    ...(event === 'before_tool' && isObject(modifiedArgs) && { input: modifiedArgs as JsonObject }),
-    ...(event === 'after_tool' && isObject(modifiedResult) && resultOf(modifiedResult as JsonObject)),
-    ...(context !== undefined && { modelTexts: [context] }),
-    ...(user !== undefined && { userText: user }),
-    ...no,
+    input: event === 'before_tool' && isObject(modifiedArgs) ? (modifiedArgs as JsonObject) : undefined,
+    result: event === 'after_tool' && isObject(modifiedResult) ? resultOf(modifiedResult as JsonObject) : undefined,
+    modelTexts: context === undefined ? undefined : [context],
+    userText: isPascal ? textOf(output.systemMessage) : undefined,
+    ...refusal,
   };
 }
 
-function resultOf({ textResultForLlm: text, resultType }: JsonObject): HookEffects {
-  if (typeof text !== 'string') return {};
-  return { result: { content: text, ...(resultType === 'failure' && { isError: true }) } };
+function resultOf({ textResultForLlm: text, resultType }: JsonObject): ToolResult | undefined {
+  if (typeof text !== 'string') return undefined;
+  return resultType === 'failure' ? { content: text, isError: true } : { content: text };
 }

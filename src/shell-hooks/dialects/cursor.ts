@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
@@ -52,6 +52,7 @@ export const cursor: Dialect = {
   // cursor-agent 2026.09 removes comments before it parses the file.
   hasComments: true,
   hasForeignTools: true,
+  toolFields: { Shell: ['command'] },
   toolName: (name) => name.replace(/^mcp__.+?__/, 'MCP:'),
   matcher: (given) => `(?:${given})`,
   parse: parseCursor,
@@ -86,9 +87,9 @@ function readEntry(entry: JsonMap, { event, eventName }: Place, source: HookSour
   return {
     command,
     shell: 'bash',
-    ...(isOfUser && { cwd: dirname(source.source) }),
-    ...(timeout !== undefined && { timeout: inMilliseconds(timeout) }),
-    ...(failClosed === true && { onFailure: 'block' }),
+    cwd: isOfUser ? dirname(source.source) : undefined,
+    timeout: inMilliseconds(timeout),
+    onFailure: failClosed === true ? 'block' : undefined,
   };
 }
 
@@ -134,7 +135,7 @@ function serverInput(source: DialectInputSource): JsonMap {
   return {
     tool_name: source.toolName?.replace(/^MCP:/, ''),
     tool_input: jsonText(source.redact(argsOf(source))),
-    ...(output !== undefined && { result_json: jsonText(source.redact(source.fields.result)) }),
+    result_json: output === undefined ? undefined : jsonText(source.redact(source.fields.result)),
   };
 }
 
@@ -186,11 +187,16 @@ function failureInput(source: DialectInputSource): JsonMap {
  */
 const RULES: OutputRules = {
   fields: {
-    ...{ permission: ['allow', 'deny', 'ask'], updated_input: 'object' },
-    ...{ user_message: 'text', agent_message: 'text', userMessage: 'text', agentMessage: 'text' },
-    ...{ additional_context: 'text', followup_message: 'text' },
+    permission: ['allow', 'deny', 'ask'],
+    updated_input: 'object',
+    user_message: 'text',
+    agent_message: 'text',
+    userMessage: 'text',
+    agentMessage: 'text',
+    additional_context: 'text',
+    followup_message: 'text',
   },
-  exitCode2: ({ hook }, reason) => refusal(hook.event, reason),
+  exitCode2: ({ hook }, reason) => effectsOfRefusal(hook.event, reason),
   refusal: refusalOf,
   effects: effectsOf,
   text: ({ hook }) => (hook.event === 'before_tool' ? undefined : {}),
@@ -200,8 +206,13 @@ const RULES: OutputRules = {
 };
 
 const COMMON_FIELDS = [
-  ...['continue', 'permission', 'additional_context'],
-  ...['user_message', 'agent_message', 'userMessage', 'agentMessage'],
+  'continue',
+  'permission',
+  'additional_context',
+  'user_message',
+  'agent_message',
+  'userMessage',
+  'agentMessage',
 ];
 
 function readFields({ event, dialectEvent }: ShellHook): readonly string[] {
@@ -213,7 +224,7 @@ function readFields({ event, dialectEvent }: ShellHook): readonly string[] {
   ];
 }
 
-function refusal(event: HookEvent, reason: string): HookEffects {
+function effectsOfRefusal(event: HookEvent, reason: string): HookEffects {
   return event === 'before_tool' || event === 'before_agent' ? { cancel: reason } : { userText: reason };
 }
 
@@ -221,25 +232,26 @@ function refusal(event: HookEvent, reason: string): HookEffects {
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   // Cursor 1.7 documented its messages in camelCase.
   const user = textOf(output.user_message) ?? textOf(output.userMessage);
-  const shown = user === undefined ? {} : { userText: user };
   const isRefused = output.permission === 'deny' || output.continue === false;
-  if (isRefused) return { ...refusal(event, reasonOf(output, 'agent_message', 'agentMessage')), ...shown };
+  if (isRefused) {
+    const effects = effectsOfRefusal(event, reasonOf(output, 'agent_message', 'agentMessage'));
+    return { ...effects, userText: user ?? effects.userText };
+  }
   if (output.permission !== 'ask' || event !== 'before_tool') return {};
   return { ask: reasonOf(output, 'user_message', 'userMessage') };
 }
 
-function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
+function effectsOf(output: JsonObject, { hook }: FinishedHook, refusal: HookEffects): HookEffects {
   const { event, dialectEvent } = hook;
   const { updated_input: input, updated_mcp_tool_output: updated } = output;
   const context = textOf(output.additional_context);
-  const again = dialectEvent === 'stop' ? textOf(output.followup_message) : undefined;
   const changesInput = dialectEvent === 'preToolUse' && isObject(input);
   const changesResult = event === 'after_tool' && updated !== undefined && updated !== null;
   return {
-    ...(changesInput && { input: input as JsonObject }),
-    ...(changesResult && { result: resultOf(updated as JsonValue) }),
-    ...(context !== undefined && { modelTexts: [context] }),
-    ...(again !== undefined && { again }),
-    ...no,
+    input: changesInput ? (input as JsonObject) : undefined,
+    result: changesResult ? resultOf(updated) : undefined,
+    modelTexts: context === undefined ? undefined : [context],
+    again: dialectEvent === 'stop' ? textOf(output.followup_message) : undefined,
+    ...refusal,
   };
 }

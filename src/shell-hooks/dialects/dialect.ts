@@ -81,6 +81,8 @@ export interface Dialect {
   readonly hasComments?: boolean | undefined;
   /** True if hook files contain tool names of another program. Default false. */
   readonly hasForeignTools?: boolean | undefined;
+  /** Required arguments of the tools that the program documents, by tool name, as of November 2026. Default: none. */
+  readonly toolFields?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
    * True if a matcher at an event without a tool is tested with the `source` of the event, such as the reason why a
    * session starts. Default false: the matcher is ignored.

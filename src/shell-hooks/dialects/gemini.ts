@@ -1,15 +1,13 @@
-import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
-import { checkMessages } from '../../model/check-messages.js';
-import { type AssistantPart, type Message, textOf as messageText } from '../../model/message.js';
-import type { ModelResponse, ModelSettings } from '../../model/model.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { FinishedHook, HookEffects, RequestChange } from '../hook/effects.js';
+import type { FinishedHook, HookEffects } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { problemOfEntry } from './claude.js';
 import { type Dialect, type DialectInputSource, resultText, sessionVariable } from './dialect.js';
+import { requestChange, responseChange, toGeminiRequest, toGeminiResponse } from './gemini-conversation.js';
 import { type OutputRules, readOutput, reasonOf, specificOf, textOf } from './output.js';
 import { type HookSettings, type JsonMap, parseEvents } from './parse-events.js';
 
@@ -36,6 +34,17 @@ export const gemini: Dialect = {
   refusedAnswer: 'continued',
   hasComments: true,
   hasForeignTools: true,
+  toolFields: {
+    run_shell_command: ['command'],
+    read_file: ['file_path'],
+    write_file: ['file_path', 'content'],
+    replace: ['file_path', 'old_string', 'new_string'],
+    list_directory: ['dir_path'],
+    glob: ['pattern'],
+    grep_search: ['pattern'],
+    web_fetch: ['prompt'],
+    google_web_search: ['query'],
+  },
   matchesSources: true,
   runsOnce: true,
   toolName: (name) => (name.startsWith('mcp__') ? name.replaceAll('__', '_') : name),
@@ -79,10 +88,10 @@ function readEntry(entry: JsonMap, source: HookSource): HookSettings | string {
   return {
     command: portable(command, 'gemini'),
     shell: 'bash',
-    ...(args !== undefined && { args }),
-    ...(timeout !== undefined && { timeout }),
-    ...(onFailure !== undefined && { onFailure }),
-    ...(isObject(env) && { env }),
+    args,
+    timeout,
+    onFailure,
+    env: isObject(env) ? env : undefined,
   };
 }
 
@@ -93,27 +102,42 @@ function inputOf(source: DialectInputSource): JsonMap {
     const { messages, model, response } = conversation();
     return {
       llm_request: toGeminiRequest(messages, model),
-      ...(response !== undefined && { llm_response: toGeminiResponse(response) }),
+      llm_response: response && toGeminiResponse(response),
     };
   }
   if (result === undefined) return {};
   const { content, structured, isError = false } = result;
   const text = resultText(source);
-  const shown = { content, structured, is_error: isError, llmContent: text, returnDisplay: text };
-  return { tool_response: { ...shown, ...(isError && { error: text }) } };
+  return {
+    tool_response: {
+      content,
+      structured,
+      is_error: isError,
+      llmContent: text,
+      returnDisplay: text,
+      error: isError ? text : undefined,
+    },
+  };
 }
 
 /** Output rules of Gemini CLI. Output that is not JSON is a message for the user. */
 const RULES: OutputRules = {
   fields: {
-    ...{ decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' },
+    decision: 'text',
+    reason: 'text',
+    stopReason: 'text',
+    systemMessage: 'text',
     hookSpecificOutput: {
-      ...{ additionalContext: 'text', tool_input: 'object', tool_output: 'text', toolConfig: 'object' },
-      ...{ llm_request: 'object', llm_response: 'object' },
+      additionalContext: 'text',
+      tool_input: 'object',
+      tool_output: 'text',
+      toolConfig: 'object',
+      llm_request: 'object',
+      llm_response: 'object',
     },
   },
   textOf: outputText,
-  exitCode2: ({ hook }, reason) => refusal(hook.event, reason),
+  exitCode2: ({ hook }, reason) => effectsOfRefusal(hook.event, reason),
   refusal: refusalOf,
   effects: effectsOf,
   text: ({ result: { stdout } }) => (stdout.trim() === '' ? {} : { userText: stdout.trim() }),
@@ -149,7 +173,7 @@ function unquoted(text: string): string {
   return 'value' in read ? String(read.value) : text;
 }
 
-function refusal(event: HookEvent, reason: string): HookEffects {
+function effectsOfRefusal(event: HookEvent, reason: string): HookEffects {
   if (event === 'after_agent') return { again: reason };
   if (event === 'after_tool') return { result: { content: reason, isError: true } };
   const isNotice = event.startsWith('session_') || event === 'notification' || event === 'before_compaction';
@@ -164,23 +188,23 @@ const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'befo
 function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   const decision = textOf(output.decision);
   const reason = reasonOf(output);
+  const isRefused = decision === 'deny' || decision === 'block';
   const stops = output.continue === false && !UNSTOPPABLE.includes(event);
   return {
-    ...((decision === 'deny' || decision === 'block') && refusal(event, reason)),
-    ...(decision === 'ask' && event === 'before_tool' && { ask: reason }),
-    ...(stops && { stop: reasonOf(output, 'stopReason') }),
+    ...(isRefused ? effectsOfRefusal(event, reason) : {}),
+    ask: decision === 'ask' && event === 'before_tool' ? reason : undefined,
+    stop: stops ? reasonOf(output, 'stopReason') : undefined,
   };
 }
 
-function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
+function effectsOf(output: JsonObject, { hook }: FinishedHook, refusal: HookEffects): HookEffects {
   const specific = specificOf(output);
   const context = textOf(specific.additionalContext);
-  const user = textOf(output.systemMessage);
   return {
     ...specificEffects(specific, hook),
-    ...(context !== undefined && { modelTexts: [context] }),
-    ...(user !== undefined && { userText: user }),
-    ...no,
+    modelTexts: context === undefined ? undefined : [context],
+    userText: textOf(output.systemMessage),
+    ...refusal,
   };
 }
 
@@ -191,10 +215,10 @@ function specificEffects(specific: JsonObject, { event, extension }: ShellHook):
   if (event === 'before_tool_selection')
     return isObject(toolConfig) ? limitOf(toolConfig as JsonObject, extension) : {};
   if (event !== 'before_model' && event !== 'after_model') return {};
-  const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;
+  const changesRequest = event === 'before_model' && isObject(request);
   return {
-    ...(text !== undefined && { response: (parts) => withText(parts, text) }),
-    ...(event === 'before_model' && isObject(request) && { request: requestChange(request as JsonObject) }),
+    response: isObject(response) ? responseChange(response as JsonObject) : undefined,
+    request: changesRequest ? requestChange(request as JsonObject) : undefined,
   };
 }
 
@@ -205,87 +229,4 @@ function limitOf({ mode, allowedFunctionNames: names }: JsonObject, extension: s
   const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   const limit = { names: listed.length > 0 ? listed : undefined, mode: known, joins: true };
   return { tools: { ...limit, dialect: 'gemini', extension } };
-}
-
-const ROLES = { user: 'user', tool: 'user', assistant: 'model', system: 'system' } as const;
-
-/** Returns a model request as Gemini CLI shows it to hooks. Each message contains only its text. */
-function toGeminiRequest(messages: readonly Message[], model: string): object {
-  const shown = messages.map((message) => ({ role: ROLES[message.role], content: messageText(message) }));
-  return { model, messages: shown, config: {} };
-}
-
-/** Returns a model response as Gemini CLI shows it to hooks. */
-function toGeminiResponse({ content, finishReason, usage }: ModelResponse): object {
-  const text = messageText({ role: 'assistant', content });
-  return {
-    text,
-    candidates: [{ content: { role: 'model', parts: [text] }, finishReason: finishReason.toUpperCase() }],
-    usageMetadata: {
-      promptTokenCount: usage.inputTokens,
-      candidatesTokenCount: usage.outputTokens,
-      totalTokenCount: usage.totalTokens,
-    },
-  };
-}
-
-function withText(parts: readonly AssistantPart[], text: string): readonly AssistantPart[] {
-  if (parts.length > 0 && messageText({ role: 'assistant', content: parts }) === text) return parts;
-  return [{ type: 'text', text }, ...parts.filter(({ type }) => type !== 'text')];
-}
-
-/** Returns the text of a response that a hook wrote; undefined if the response has no parts. */
-function textOfResponse({ text, candidates }: JsonObject): string | undefined {
-  if (typeof text === 'string') return text;
-  const [candidate] = Array.isArray(candidates) ? candidates : [];
-  const content = isObject(candidate) ? candidate.content : undefined;
-  const parts: readonly JsonValue[] = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
-  if (parts.length === 0) return undefined;
-  return parts.map(textOfPart).join('');
-}
-
-/** Returns the text of a part, or an empty string for a part without text. */
-function textOfPart(part: JsonValue): string {
-  const text = isObject(part) ? part.text : part;
-  return typeof text === 'string' ? text : '';
-}
-
-/**
- * Returns the changes of a hook to a model request. A message that the hook did not change keeps its non-text parts.
- */
-function requestChange({ model, messages, config }: JsonObject): RequestChange {
-  return {
-    model: textOf(model),
-    settings: isObject(config) ? settingsOf(config as JsonObject) : {},
-    change: (before) => (Array.isArray(messages) ? changeMessages(before, messages as JsonObject[]) : before),
-  };
-}
-
-function changeMessages(before: readonly Message[], given: readonly JsonObject[]): readonly Message[] {
-  const left = [...before];
-  const messages = given.map((message): Message => {
-    const content = contentOf(message);
-    const same = left.findIndex((other) => ROLES[other.role] === message.role && messageText(other) === content);
-    if (same >= 0) return left.splice(0, same + 1).at(-1) as Message;
-    if (message.role === 'model') return { role: 'assistant', content: [{ type: 'text', text: content }] };
-    return { role: message.role === 'system' ? 'system' : 'user', content };
-  });
-  checkMessages(messages);
-  return messages;
-}
-
-function contentOf({ content }: JsonObject): string {
-  if (typeof content === 'string') return content;
-  return Array.isArray(content) ? content.map(textOfPart).join('') : '';
-}
-
-const NUMBERS = { temperature: 'temperature', topP: 'topP', maxOutputTokens: 'maxOutputTokens' } as const;
-
-function settingsOf(config: JsonObject): ModelSettings {
-  const numbers = Object.entries(NUMBERS).filter(([name]) => typeof config[name] === 'number');
-  const { stopSequences } = config;
-  return {
-    ...Object.fromEntries(numbers.map(([name, setting]) => [setting, config[name]])),
-    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.filter((text) => typeof text === 'string') }),
-  };
 }

@@ -46,7 +46,10 @@ export function parseNativeHooks(document: Readonly<Record<string, unknown>>, so
   const { hooks = [] } = document;
   const timeout = timeoutOf(document, source, 'timeout');
   if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)), timeout };
-  if (isObject(hooks)) return { timeout, ...parseMap(hooks, source) };
+  if (isObject(hooks)) {
+    const content = parseMap(hooks, source);
+    return { ...content, timeout: content.timeout ?? timeout };
+  }
   const message = `\`hooks\` must be an array or an object, got ${describeValue(hooks)}.`;
   reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   return { hooks: [] };
@@ -63,7 +66,7 @@ function parseMap(map: JsonMap, source: HookSource): HookContent {
     } else if (Array.isArray(value) || isHookEvent(key)) refuseEvent(source, key);
     else ignore(source, `hooks.${key}`);
   }
-  return { hooks, ...(timeout !== undefined && { timeout }) };
+  return { hooks, timeout };
 }
 
 /**
@@ -152,7 +155,7 @@ function readNative(run: FinishedHook): HookReading {
   if (bad !== undefined) return readFailed(objects, malformed(bad));
   if (output === undefined) return SILENT;
   const fields = camelCased(output);
-  const ignored = [...misplacedIn(fields, hook.event), ...foreignWordsIn(fields)];
+  const ignored = [...misplacedIn(fields, hook.event), ...foreignDecisionsIn(fields)];
   return { output, data: dataOf(fields), effects: effectsOf(fields, run), ignored };
 }
 
@@ -173,7 +176,7 @@ function misplacedIn(output: JsonObject, event: HookEvent): readonly string[] {
 }
 
 /** Returns fields that refuse a call in other programs, but are only data here. */
-function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly string[] {
+function foreignDecisionsIn({ decision, hookSpecificOutput }: JsonObject): readonly string[] {
   const isDecision = ['deny', 'block', 'ask'].includes(textOf(decision) ?? '');
   return [...(isDecision ? ['decision'] : []), ...(isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : [])];
 }
@@ -191,25 +194,25 @@ function readFailed(objects: readonly JsonObject[], problem: HookProblem): HookR
 }
 
 function cancellation(output: JsonObject): HookEffects {
-  const texts = textOf(output.systemMessage);
+  const text = textOf(output.systemMessage);
   return {
-    ...(output.continue === false && { cancel: reasonOf(output, 'reason') }),
-    ...(texts !== undefined && { modelTexts: [texts], userText: texts }),
+    cancel: output.continue === false ? reasonOf(output, 'reason') : undefined,
+    modelTexts: text === undefined ? undefined : [text],
+    userText: text,
   };
 }
 
 function effectsOf(output: JsonObject, run: FinishedHook): HookEffects {
   const { event } = run.hook;
   const { updatedPrompt, updatedInput, updatedOutput, updatedTools } = output;
-  return {
-    ...cancellation(output),
-    ...conversationEffects(output, run),
-    ...(event === 'before_agent' && typeof updatedPrompt === 'string' && { prompt: updatedPrompt }),
-    ...(event === 'before_tool' && isObject(updatedInput) && { input: updatedInput as JsonObject }),
-    ...(event === 'after_tool' && updatedOutput !== undefined && { result: resultOf(updatedOutput) }),
-    ...(event === 'before_tool_selection' &&
-      Array.isArray(updatedTools) && { tools: { names: updatedTools as string[], mode: 'auto', joins: false } }),
-  };
+  const effects = { ...cancellation(output), ...conversationEffects(output, run) };
+  if (event === 'before_agent' && typeof updatedPrompt === 'string') return { ...effects, prompt: updatedPrompt };
+  if (event === 'before_tool' && isObject(updatedInput)) return { ...effects, input: updatedInput as JsonObject };
+  if (event === 'after_tool' && updatedOutput !== undefined) return { ...effects, result: resultOf(updatedOutput) };
+  if (event === 'before_tool_selection' && Array.isArray(updatedTools)) {
+    return { ...effects, tools: { names: updatedTools as string[], mode: 'auto', joins: false } };
+  }
+  return effects;
 }
 
 function dataOf({ data = {}, ...output }: JsonObject): JsonObject {

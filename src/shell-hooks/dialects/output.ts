@@ -12,7 +12,7 @@ import { createBudget, findObjects } from './found-objects.js';
 export interface ParsedOutput {
   /** Together with a problem: the readable part of the output. A refusal in it still counts. */
   readonly output?: JsonObject;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   /** Objects beside other text. Only a refusal in them counts. */
   readonly found?: readonly JsonObject[];
   /** True if the output has too many parts to find all objects in it. */
@@ -33,7 +33,7 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
   if ('value' in read && isObject(read.value)) {
     const repeated = read.lost.find(({ reason }) => reason === 'repeated');
     const output = redacted(read.value as JsonObject, redact);
-    return { output, ...(repeated !== undefined && { problem: lossText(repeated) }) };
+    return { output, problem: repeated && lossText(repeated) };
   }
   const seen = 'problem' in read ? objectIn(text, redact) : undefined;
   if ('problem' in read && seen !== undefined) return { output: seen, problem: read.problem };
@@ -138,14 +138,14 @@ const HARMLESS: readonly string[] = ['suppressOutput', 'hookSpecificOutput.hookE
 export function unreadFields(output: JsonObject, read: readonly string[], prefix = ''): readonly string[] {
   return Object.entries(output).flatMap(([key, value]) => {
     const name = prefix + key;
-    if (saysNothing(key, value) || read.includes(name) || HARMLESS.includes(name)) return [];
+    if (isWithoutMeaning(key, value) || read.includes(name) || HARMLESS.includes(name)) return [];
     const isOuter = isObject(value) && read.some((field) => field.startsWith(`${name}.`));
     return isOuter ? unreadFields(value as JsonObject, read, `${name}.`) : [name];
   });
 }
 
 /** Returns true for a value that means the same as an absent field. */
-function saysNothing(key: string, value: JsonValue): boolean {
+function isWithoutMeaning(key: string, value: JsonValue): boolean {
   return value === null || value === '' || value === (key === 'continue');
 }
 
@@ -156,8 +156,14 @@ export function textOf(value: JsonValue | undefined): string | undefined {
 
 /** Fields in which the programs write the reason of a refusal. */
 const REASONS = [
-  ...['permissionDecisionReason', 'reason', 'stopReason', 'agent_message', 'agentMessage'],
-  ...['user_message', 'userMessage', 'systemMessage'],
+  'permissionDecisionReason',
+  'reason',
+  'stopReason',
+  'agent_message',
+  'agentMessage',
+  'user_message',
+  'userMessage',
+  'systemMessage',
 ];
 
 /** Returns the reason of a refusal from any field that has one. The fields in `first` count before the others. */
@@ -176,9 +182,9 @@ function reasonIn(output: JsonObject, first: readonly string[] = []): string | u
 export function reasonOfExit({ result: { stdout, stderr }, redact }: FinishedHook): string {
   const { output, found = [] } = parseOutput(stdout, redact);
   const objects = output === undefined ? found : [output];
-  const said = objects.map((object) => reasonIn(object)).find((reason) => reason !== undefined);
+  const reason = objects.map((object) => reasonIn(object)).find((found) => found !== undefined);
   const text = objects.length > 0 ? undefined : textOf(stdout.trim());
-  return shortText(textOf(stderr.trim()) ?? said ?? text ?? NO_REASON);
+  return shortText(textOf(stderr.trim()) ?? reason ?? text ?? NO_REASON);
 }
 
 /** Returns a tool result. A string becomes the content unchanged; any other value is shown to the model as JSON. */
@@ -197,8 +203,8 @@ export interface OutputRules {
   readonly exitCode2: (run: FinishedHook, reason: string) => HookEffects;
   /** Returns the refusal in an output. The refusal counts even if the output has other problems. */
   readonly refusal: (output: JsonObject, run: FinishedHook) => HookEffects;
-  /** Returns all effects of an output. `no` contains the effects of its refusal. */
-  readonly effects: (output: JsonObject, run: FinishedHook, no: HookEffects) => HookEffects;
+  /** Returns all effects of an output. `refusal` contains the effects of its refusal. */
+  readonly effects: (output: JsonObject, run: FinishedHook, refusal: HookEffects) => HookEffects;
   readonly fields: OutputFields;
   /** Returns the text that must be one JSON object. Default: standard output. */
   readonly textOf?: ((run: FinishedHook) => string) | undefined;
@@ -221,40 +227,37 @@ export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
   if (run.result.exitCode === 2) return { ...SILENT, effects: rules.exitCode2(run, reasonOfExit(run)) };
   const parsed = parseRun(run, rules.textOf?.(run));
   const { output, problem: unread, failure: problem } = parsed;
-  const no = refusalIn(parsed, run, rules);
-  if (output === undefined && problem === undefined && unread !== undefined && !refuses(no)) {
+  const refusal = refusalIn(parsed, run, rules);
+  const isRefused = Object.keys(refusal).length > 0;
+  if (output === undefined && problem === undefined && unread !== undefined && !isRefused) {
     const effects = (rules.text ?? (() => ({})))(run);
     if (effects !== undefined) return { ...SILENT, effects };
   }
   const bad = unread ?? (output && findBadField(output, rules.fields));
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
-  if (failure !== undefined) return readFailure({ run, failure, no }, rules);
+  if (failure !== undefined) {
+    const effects = { ...rules.failure?.(failure, run), ...refusal };
+    return isRefused ? readRefusal(effects, refusal, failure) : { ...SILENT, effects, problem: failure };
+  }
   if (output === undefined) return SILENT;
-  const read = [...rules.read(run.hook), ...(refuses(no) ? REASONS : [])];
-  return { output, data: {}, effects: rules.effects(output, run, no), ignored: unreadFields(output, read) };
+  const read = [...rules.read(run.hook), ...(isRefused ? REASONS : [])];
+  return { output, data: {}, effects: rules.effects(output, run, refusal), ignored: unreadFields(output, read) };
 }
 
-/** Returns the refusals in an output. Objects beside other text are not judged at an event that no hook guards. */
+/**
+ * Returns the refusals in an output, without undefined members. Objects beside other text are not judged at an event
+ * that no hook guards.
+ */
 function refusalIn({ output, objects }: ParsedRun, run: FinishedHook, rules: OutputRules): HookEffects {
   const judged = isGateEvent(run.hook.event) ? objects : objects.filter((object) => object === output);
-  return Object.assign({}, ...judged.map((object) => rules.refusal(object, run)).reverse()) as HookEffects;
+  // Reversed, so that the first refusal counts.
+  const members = judged.flatMap((object) => Object.entries(rules.refusal(object, run))).reverse();
+  return Object.fromEntries(members.filter(([, effect]) => effect !== undefined)) as HookEffects;
 }
 
-function refuses(no: HookEffects): boolean {
-  return Object.keys(no).length > 0;
-}
-
-interface FailedHook {
-  readonly run: FinishedHook;
-  readonly failure: HookProblem;
-  readonly no: HookEffects;
-}
-
-/** Returns the interpreted result of a failed hook. If the hook refused, its exit code is not reported as a problem. */
-function readFailure({ run, failure, no }: FailedHook, rules: OutputRules): HookReading {
-  const effects = { ...rules.failure?.(failure, run), ...no };
-  if (!refuses(no)) return { ...SILENT, effects, problem: failure };
+/** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */
+function readRefusal(effects: HookEffects, refusal: HookEffects, failure: HookProblem): HookReading {
   // A hook that only asks has not refused, so with `onFailure: 'block'` its failure cancels.
-  const refused = Object.keys(no).some((key) => key !== 'ask' && key !== 'userText');
+  const refused = Object.keys(refusal).some((key) => key !== 'ask' && key !== 'userText');
   return { ...SILENT, effects, refused, problem: failure.kind === 'exit-code' ? undefined : failure };
 }

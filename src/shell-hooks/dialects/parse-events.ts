@@ -99,7 +99,7 @@ function parseEvent({ eventName, list }: EventList, source: HookSource, rules: E
     if (typeof settings === 'string') return refuse(source, `${name}: ${settings}`, event);
     const { scope, extension, root, dialect } = source;
     const origin = { scope, source: source.source, extension, root, dialect, dialectEvent: eventName };
-    return [{ event, name, ...settings, ...origin } as unknown as HookRegistration];
+    return [{ event, ...settings, name: settings.name ?? name, ...origin } as unknown as HookRegistration];
   });
 }
 
@@ -131,12 +131,8 @@ function settingsOf(entry: unknown, { place, source, rules }: EntryPlace): HookS
   const { matcher } = place;
   if (matcher !== undefined && typeof matcher !== 'string')
     return `\`matcher\` must be a string, got ${describeValue(matcher)}`;
-  const { name } = entry;
-  return {
-    ...(typeof name === 'string' && name.trim() !== '' && { name }),
-    ...(matcher !== undefined && { matcher }),
-    ...read,
-  };
+  const name = typeof entry.name === 'string' && entry.name.trim() !== '' ? entry.name : undefined;
+  return { name, matcher, ...read };
 }
 
 function refuseEvent({ eventName, list }: EventList, source: HookSource, { events, other }: EventFileRules): [] {

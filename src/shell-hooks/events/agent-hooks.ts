@@ -18,8 +18,8 @@ export function rejectionOf({ cancelledBy, reason }: HookEventResult): RejectAct
 }
 
 /** Adds the pending hook messages of the session to the conversation. */
-export function addPendingMessages(run: RunContext, { notes }: HookParts): void {
-  for (const message of notes.take(run.session?.id)) run.add(message);
+export function addPendingMessages(run: RunContext, { pending }: HookParts): void {
+  for (const message of pending.take(run.session?.id)) run.add(message);
 }
 
 /** Runs the `before_agent` hooks. Returns the rewritten prompt, or the action that ends the run. */
@@ -28,18 +28,19 @@ export async function beforeAgent(
   run: RunContext,
   parts: HookParts,
 ): Promise<string | EntryAction | undefined> {
+  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent({
     event: 'before_agent',
     ...idsOf(run),
-    transcript: transcriptOf(run, parts.runs.of(run)),
+    transcript: transcriptOf(run, state),
     value: prompt,
     describe: (value) => beforeAgentFields(run, value),
     rewrite: (value, effects) => effects.prompt ?? value,
-    signal: parts.runs.of(run).signalOf(run),
+    signal: state.signalOf(run),
   });
   const rejection = rejectionOf(outcome);
   if (rejection !== undefined) {
-    parts.notes.keep(run.session?.id, outcome.modelTexts);
+    parts.pending.keep(run.session?.id, outcome.modelTexts);
     return rejection;
   }
   addPendingMessages(run, parts);
@@ -69,7 +70,7 @@ export interface JudgedAnswer {
 /** Runs native `after_agent` hooks. Throws a `RejectedError` if a hook cancels, so that nobody gets the answer. */
 export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {
   const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
-  parts.notes.keep(run.session?.id, outcome.modelTexts);
+  parts.pending.keep(run.session?.id, outcome.modelTexts);
   const rejection = rejectionOf(outcome);
   if (rejection === undefined) return;
   const { reason, by = '' } = rejection;
@@ -91,22 +92,22 @@ export async function judgeAnswer(
   run: RunContext,
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
-  const notes = parts.runs.of(run);
+  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
-  parts.notes.keep(run.session?.id, outcome.modelTexts);
+  parts.pending.keep(run.session?.id, outcome.modelTexts);
   // `stop` needs no action, because the run is ending anyway.
   if (outcome.stop !== undefined) return undefined;
   if (outcome.cancelled) return rejectionOf(outcome);
   if (outcome.again === undefined) return undefined;
   const { by, reason } = outcome.again;
-  if (notes.continued >= MOST_CONTINUED) {
+  if (state.continued >= MOST_CONTINUED) {
     parts.logger.warn(
       `Hook "${by}" refused the answer, but hooks can add at most ${MOST_CONTINUED} turns: the answer is used.`,
       { hookName: by, reason },
     );
     return undefined;
   }
-  notes.continued += 1;
+  state.continued += 1;
   run.add(hookMessage(by, reason, 'user'));
   return undefined;
 }

@@ -104,8 +104,11 @@ export function afterToolFields({ id, name, args }: CallRecord, result: ToolResu
   return {
     data: { tool_name: name, result: shown, args: args ?? null, tool_use_id: id },
     flat: {
-      ...{ tool_name: name, tool_input: args ?? null, tool_response: shown, tool_use_id: id },
-      ...(isError && { error: text }),
+      tool_name: name,
+      tool_input: args ?? null,
+      tool_response: shown,
+      tool_use_id: id,
+      error: isError ? text : undefined,
     },
     result,
   };
@@ -128,8 +131,11 @@ export function afterAgentFields(response: string, { prompt, calls, continued }:
   return {
     data: { response, tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) },
     flat: {
-      ...{ prompt, prompt_response: response, last_assistant_message: response },
-      ...{ stop_hook_active: continued > 0, loop_count: continued },
+      prompt,
+      prompt_response: response,
+      last_assistant_message: response,
+      stop_hook_active: continued > 0,
+      loop_count: continued,
     },
   };
 }

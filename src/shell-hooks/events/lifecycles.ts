@@ -1,22 +1,20 @@
-import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { HookAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
-import { tellMoment } from '../../lifecycle/hook-run/moments.js';
-import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookEvent } from '../hook/event.js';
-import { receivedArgs } from '../run/received-args.js';
+import { ALL_EVENTS, type HookEvent } from '../hook/event.js';
+import type { HookRegistry } from '../hook/registry.js';
 import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import { createSubagentGate, watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
-import { endSession, startSession } from './session-hooks.js';
+import { createSessionHooks } from './session-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
 
 /** Low, so that hooks judge the values that other lifecycles have already rewritten. */
@@ -29,48 +27,62 @@ const REACH_PRIORITY = 0;
 /** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
 const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
 
+/** Installs lifecycles for the events that have shell hooks, and updates them with the registry. */
+export class Installation {
+  private events = '';
+  /** Removes an installed lifecycle, by the name of its place. */
+  private readonly removals = new Map<string, () => void>();
+
+  constructor(
+    private readonly host: LoaderHost,
+    private readonly parts: HookParts,
+    private readonly registry: HookRegistry,
+  ) {}
+
+  update(): void {
+    const { parts } = this;
+    const events = new Set(ALL_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
+    const names = [...events].join();
+    if (names === this.events) return;
+    this.events = names;
+    const readsCalls = events.has('after_tool') || events.has('after_agent');
+    this.place('session', createSessionHooks(events, parts, GATE_PRIORITY));
+    this.place('run', events.size > 0 ? createGates(events, parts) : undefined);
+    this.place('results', events.has('after_tool') ? createResultGate(parts) : undefined);
+    this.place('subagents', events.has('after_subagent') ? createSubagentGate(parts, RESULT_PRIORITY) : undefined);
+    this.place('calls', readsCalls ? createCallRecorder(parts) : undefined);
+  }
+
+  /** Replaces the lifecycle of a place. Without `lifecycle`, only removes the earlier one. */
+  private place(name: string, lifecycle: AgentLifecycle | undefined): void {
+    const before = this.removals.get(name);
+    if (lifecycle !== undefined) this.removals.set(name, this.host.use(lifecycle, before));
+    else if (this.removals.delete(name)) before?.();
+  }
+}
+
 /**
  * Creates the lifecycle for the events of a run, except `after_tool`. It defines only the lifecycle hooks that the events need.
  */
-export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
-  const when = <Point>(needed: boolean, point: Point) => (needed ? point : undefined);
-  const has = (...some: HookEvent[]) => some.some((event) => events.has(event));
+function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
+  const has = (event: HookEvent) => events.has(event);
+  const changesRequests = has('before_model') || has('before_tool_selection');
+  const readsResponses = has('after_model') || has('after_agent') || parts.transcripts !== undefined;
   return {
     name: 'shell-hooks',
     priority: GATE_PRIORITY,
     // The stream waits, because a hook may still replace the response.
     holdStream: has('after_model'),
     beforeAgent: entryPoint(events, parts),
-    beforeModel: when(has('before_model', 'before_tool_selection'), modelPoint(events, parts)),
-    beforeToolSelection: when(has('before_tool_selection'), (tools, run) => beforeToolSelection(tools, run, parts)),
-    wrapModelCall: when(has('before_model', 'before_tool_selection'), (request, next) =>
-      callModel(request, next, parts),
-    ),
-    afterModel: when(
-      has('after_model', 'after_agent') || parts.transcripts !== undefined,
-      responsePoint(events, parts),
-    ),
-    wrapToolCall: when(has('before_tool'), callPoint(parts)),
+    beforeModel: changesRequests ? modelPoint(events, parts) : undefined,
+    beforeToolSelection: has('before_tool_selection')
+      ? (tools, run) => beforeToolSelection(tools, run, parts)
+      : undefined,
+    wrapModelCall: changesRequests ? (request, next) => callModel(request, next, parts) : undefined,
+    afterModel: readsResponses ? responsePoint(events, parts) : undefined,
+    wrapToolCall: has('before_tool') ? (call, next) => beforeTool(call, next, parts) : undefined,
     afterAgent: (text, run) => endPoint(text, run, parts),
     onError: (_error, run) => closeRun(run, parts),
-  };
-}
-
-/**
- * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for `notification`
- * hooks that have started. Returns undefined without hooks of these events.
- */
-export function createSessionHooks(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle | undefined {
-  const [starts, ends, notifies] = [events.has('session_start'), events.has('session_end'), events.has('notification')];
-  if (!starts && !ends && !notifies) return undefined;
-  return {
-    name: 'shell-hooks:session',
-    priority: GATE_PRIORITY,
-    // Each shell hook has its own time limit.
-    timeoutMs: MAX_TIMER_MS,
-    onSessionStart: starts ? (session) => startSession(session, parts) : undefined,
-    onSessionEnd: ends ? (session) => endSession(session, parts) : undefined,
-    onShutdown: notifies ? async () => void (await Promise.allSettled(parts.notices)) : undefined,
   };
 }
 
@@ -78,7 +90,7 @@ export function createSessionHooks(events: ReadonlySet<HookEvent>, parts: HookPa
  * Creates the lifecycle that records which tool calls reach their tool. `after_tool` and `after_agent` need the
  * records.
  */
-export function createCallRecorder({ runs }: HookParts): AgentLifecycle {
+function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:calls',
     priority: REACH_PRIORITY,
@@ -91,13 +103,8 @@ export function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   };
 }
 
-/** Creates the lifecycle for `after_subagent`. Undefined without such hooks. */
-export function createSubagentHooks(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle | undefined {
-  return events.has('after_subagent') ? createSubagentGate(parts, RESULT_PRIORITY) : undefined;
-}
-
 /** Creates the lifecycle for `after_tool`. */
-export function createResultGate(parts: HookParts): AgentLifecycle {
+function createResultGate(parts: HookParts): AgentLifecycle {
   return {
     name: 'shell-hooks:after_tool',
     priority: RESULT_PRIORITY,
@@ -110,7 +117,7 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
     watchMoments(run, events, parts);
     if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
     if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
-    if (!parts.notes.isEmpty) addPendingMessages(run, parts);
+    if (!parts.pending.isEmpty) addPendingMessages(run, parts);
     return undefined;
   };
 }
@@ -150,31 +157,16 @@ async function judgeResponse({ response, run, stops }: Judged, parts: HookParts)
 }
 
 function recordCalls(response: ModelResponse, run: RunContext, parts: HookParts): void {
-  const notes = parts.runs.of(run);
+  const state = parts.runs.of(run);
   const message = { role: 'assistant', content: response.content } as const;
   parts.transcripts?.describe(response, run.model.id);
-  notes.recordCalls(toolCallsOf(message));
-  notes.response = { message, after: run.messages.length };
-}
-
-function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
-  return (call, next) => {
-    const args = receivedArgs(call.tool, call.input);
-    const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args });
-    if (hooks.length === 0) return next(call);
-    return beforeTool(call, hooks, parts).then((judged) => {
-      if ('run' in judged) return next(judged);
-      if ('type' in judged) void tellMoment(call.run, { kind: 'approval', tool: call.name, reason: judged.reason });
-      return judged;
-    });
-  };
+  state.recordCalls(toolCallsOf(message));
+  state.response = { message, after: run.messages.length };
 }
 
 function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<void> {
-  const hooks = parts.runner.matching({ event: 'after_agent' });
-  const judges = hooks.length === 0 ? hooks : hooks.filter((hook) => !continues(hook));
-  if (judges.length === 0) return closeRun(run, parts);
-  return judgeEnd({ text, hooks: judges }, run, parts);
+  const hooks = parts.runner.matching({ event: 'after_agent' }).filter((hook) => !continues(hook));
+  return hooks.length === 0 ? closeRun(run, parts) : judgeEnd({ text, hooks }, run, parts);
 }
 
 async function judgeEnd(answer: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {

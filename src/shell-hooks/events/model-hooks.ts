@@ -20,7 +20,7 @@ export async function beforeModel(
   run: RunContext,
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
-  const notes = parts.runs.of(run);
+  const state = parts.runs.of(run);
   const shown = (sent: readonly Message[]) => ({ messages: sent, model: run.model.id });
   const outcome = await parts.runner.runEvent({
     event: 'before_model',
@@ -28,9 +28,9 @@ export async function beforeModel(
     value: sentMessages(run, messages),
     describe: (sent) => ({ data: shown(sent), conversation: () => shown(sent) }),
     rewrite: rewriteMessages,
-    signal: notes.signalOf(run),
+    signal: state.signalOf(run),
   });
-  notes.changes = outcome.model;
+  state.changes = outcome.model;
   return takeEntry(outcome, run, parts);
 }
 
@@ -40,7 +40,7 @@ export async function beforeToolSelection(
   run: RunContext,
   parts: HookParts,
 ): Promise<readonly Tool[] | EntryAction | undefined> {
-  const notes = parts.runs.of(run);
+  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent({
     event: 'before_tool_selection',
     ...idsOf(run),
@@ -50,9 +50,9 @@ export async function beforeToolSelection(
       conversation: () => ({ messages: sentMessages(run, run.messages), model: run.model.id }),
     }),
     rewrite: (left, effects) => (effects.tools && !effects.tools.joins ? limitTools(left, [effects.tools]) : left),
-    signal: notes.signalOf(run),
+    signal: state.signalOf(run),
   });
-  notes.mustCallTool = outcome.tools.some(({ joins, mode }) => joins && mode === 'any');
+  state.mustCallTool = outcome.tools.some(({ joins, mode }) => joins && mode === 'any');
   const left = joinLimits(outcome.value, outcome.tools, (name, hook) => parts.runner.namesOf(name, hook));
   return takeEntry(outcome, run, parts) ?? (left === tools ? undefined : left);
 }
@@ -60,24 +60,25 @@ export async function beforeToolSelection(
 function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts): EntryAction | undefined {
   const rejection = rejectionOf(outcome);
   if (rejection === undefined) {
-    const notes = parts.runs.of(run);
-    notes.texts = [...notes.texts, ...outcome.modelTexts.map(({ hook, text }) => hookMessage(hook, text))];
-  } else parts.notes.keep(run.session?.id, outcome.modelTexts);
+    const state = parts.runs.of(run);
+    state.texts = [...state.texts, ...outcome.modelTexts.map(({ hook, text }) => hookMessage(hook, text))];
+  } else parts.pending.keep(run.session?.id, outcome.modelTexts);
   return rejection;
 }
 
 /** Sends the model request with the changes of the hooks. A retry sends the same changes again. */
 export function callModel(request: ModelCallRequest, next: ModelCall, parts: HookParts): ReturnType<ModelCall> {
   if (isAside(request)) return next(request);
-  const notes = parts.runs.of(request.run);
-  const { texts, changes, mustCallTool } = notes;
+  const state = parts.runs.of(request.run);
+  const { texts, changes, mustCallTool } = state;
   if (texts.length === 0 && changes.length === 0 && !mustCallTool) return next(request);
   const answer = changes.findLast(({ response }) => response !== undefined)?.response;
   if (answer !== undefined) return Promise.resolve(answerOf(answer([])));
-  const changed = changeRequest(request, notes, parts);
+  const changed = changeRequest(request, state, parts);
   const messages = texts.length === 0 ? changed.messages : [...changed.messages, ...texts];
   const isForced = mustCallTool && changed.tools.length > 0;
-  return next({ ...changed, messages, ...(isForced && { toolChoice: 'required' }) });
+  const sent = { ...changed, messages };
+  return next(isForced ? { ...sent, toolChoice: 'required' } : sent);
 }
 
 function changeRequest(request: ModelCallRequest, { changes }: RunState, { logger }: HookParts): ModelCallRequest {
@@ -118,7 +119,7 @@ export async function afterModel(
   });
   const rejection = rejectionOf(outcome);
   // After a final response, the messages wait for the next run, to save a model call.
-  if (rejection !== undefined || isFinal(outcome.value)) parts.notes.keep(run.session?.id, outcome.modelTexts);
+  if (rejection !== undefined || isFinal(outcome.value)) parts.pending.keep(run.session?.id, outcome.modelTexts);
   else for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
   return rejection ?? outcome.value;
 }

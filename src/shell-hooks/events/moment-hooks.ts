@@ -36,29 +36,35 @@ function tracked<Value>(work: Promise<Value>, { notices }: HookParts): Promise<V
 
 /** Runs the `notification` hooks for a question for approval. A cancellation has no effect. */
 async function notify(run: RunContext, { tool, reason }: ApprovalMoment, parts: HookParts): Promise<void> {
-  const { runner, notes, logger } = parts;
+  const { runner, pending, logger } = parts;
   const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
   const outcome = await runner.runEvent({
-    ...{ event: 'notification', ...idsOf(run), value: undefined, source: APPROVAL },
+    event: 'notification',
+    ...idsOf(run),
+    value: undefined,
+    source: APPROVAL,
     describe: () => ({ data: { ...fields, tool_name: tool }, flat: fields }),
   });
-  notes.keep(run.session?.id, outcome.modelTexts);
-  const { cancelledBy: hookName, reason: why } = outcome;
+  pending.keep(run.session?.id, outcome.modelTexts);
+  const { cancelledBy: hookName } = outcome;
   if (hookName === undefined) return;
   const message = `Hook "${hookName}" cancelled notification. This has no effect: the question for approval stays.`;
-  logger.warn(message, { hookName, reason: why });
+  logger.warn(message, { hookName, reason: outcome.reason });
 }
 
 /** Runs the `before_compaction` hooks. Returns false if a hook cancels the compaction. */
 async function beforeCompaction(run: RunContext, parts: HookParts): Promise<boolean> {
   const fields = { trigger: 'auto', custom_instructions: '' };
   const outcome = await parts.runner.runEvent({
-    ...{ event: 'before_compaction', ...idsOf(run), value: undefined, source: 'auto' },
+    event: 'before_compaction',
+    ...idsOf(run),
+    value: undefined,
+    source: 'auto',
     transcript: transcriptOf(run, parts.runs.of(run)),
     describe: () => ({ data: { trigger: 'auto' }, flat: fields }),
     signal: parts.runs.of(run).signalOf(run),
   });
-  parts.notes.keep(run.session?.id, outcome.modelTexts);
+  parts.pending.keep(run.session?.id, outcome.modelTexts);
   return !outcome.cancelled;
 }
 
@@ -94,7 +100,10 @@ function afterSubagent(
 ): Promise<HookEventResult<undefined>> {
   const { agent, id, response } = ended;
   return runner.runEvent({
-    ...{ event: 'after_subagent', ...idsOf(run), value: undefined, source: agent },
+    event: 'after_subagent',
+    ...idsOf(run),
+    value: undefined,
+    source: agent,
     transcript: transcriptOf(run, runs.of(run)),
     describe: () => ({ data: { agent, response, tool_use_id: id }, flat: subagentFields(ended) }),
     signal: runs.of(run).signalOf(run),

@@ -1,11 +1,11 @@
 import { isObject } from '../../internal/json.js';
+import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
-import { dialectOf } from '../dialects/list.js';
-import { TOOL_FIELDS } from '../dialects/tool-fields.js';
-import type { Report } from '../files/diagnostic.js';
+import { dialectOf, namedEventOf } from '../dialects/list.js';
+import type { HookDiagnostic, Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookDialect } from '../hook/event.js';
 import type { HookRegistry } from '../hook/registry.js';
@@ -106,8 +106,45 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
   // A schema without `properties` does not say which arguments the tool reads.
   if (mapped === undefined || !isObject(properties) || Object.keys(properties).length === 0) return undefined;
   const name = shownToolName({ dialect }, tool.name, toolNames);
-  const documented = Object.entries(TOOL_FIELDS[dialect] ?? {}).find(([known]) => known === name)?.[1] ?? [];
+  const documented = Object.entries(dialectOf(dialect).toolFields ?? {}).find(([known]) => known === name)?.[1] ?? [];
   const given = Object.keys(shownArgs({ dialect }, { tool: tool.name, args: properties }, toolNames) as object);
   const missing = documented.filter((field) => !given.includes(field));
   return missing.length === 0 ? undefined : `"${tool.name}", mapped to ${name}, has no ${missing.join(' and no ')}`;
+}
+
+/** A diagnostic about all hook files with one problem. */
+interface UnnamedTools extends Pick<HookDiagnostic, 'level' | 'message'> {
+  readonly sources: readonly (string | undefined)[];
+}
+
+/**
+ * Finds the hooks that name tools of another program, for which `names` has no entry. Returns one diagnostic for each
+ * problem, with all its hook files.
+ */
+export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
+  const found = new Map<string, { level: HookDiagnostic['level']; places: Map<string | undefined, string> }>();
+  for (const hook of hooks) {
+    const unnamed = dialectOf(hook.dialect).hasForeignTools ? namedTools(hook) : undefined;
+    const isFound = [...found.values()].some(({ places }) => places.has(hook.source));
+    if (unnamed === undefined || names[hook.dialect] || isFound) continue;
+    const { places } = found.get(unnamed.problem) ?? { places: new Map() };
+    places.set(hook.source, hook.source ?? hook.name);
+    found.set(unnamed.problem, { level: unnamed.level, places });
+  }
+  return [...found].map(([problem, { level, places }]) => {
+    const message = `${namesText([...places.values()])}: ${problem} Map your tools to these names in \`toolNames\`.`;
+    return { level, message, sources: [...places.keys()] };
+  });
+}
+
+/** Returns a problem if a hook names tools of another program; undefined otherwise. */
+function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
+  const { dialect, matcher = '*' } = hook;
+  const { tools } = namedEventOf(hook) ?? {};
+  if (tools === 'mcp') return undefined;
+  if (tools !== undefined) {
+    return { level: 'error', problem: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
+  }
+  const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
+  return isNamed ? { level: 'warning', problem: `its matchers name tools of ${dialect}.` } : undefined;
 }

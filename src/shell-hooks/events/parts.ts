@@ -8,7 +8,7 @@ import type { RunStates } from './run-state.js';
 export interface HookParts {
   readonly runner: HookRunner;
   /** Hook messages that wait for the next run of their session. */
-  readonly notes: PendingMessages;
+  readonly pending: PendingMessages;
   readonly runs: RunStates;
   /** The notifications whose hooks have not ended. `agent.close()` waits for them. */
   readonly notices: Set<Promise<unknown>>;

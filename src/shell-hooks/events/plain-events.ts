@@ -172,15 +172,17 @@ export function validatePlainEvent(event: HookEvent, data: PlainData): void {
 export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
   const { fields, rewrite, source } = EVENTS[event];
   const { tool_name: tool, args } = data;
+  const isToolEvent = typeof tool === 'string' && event.endsWith('_tool');
   return {
     event,
     sessionId: typeof data.session_id === 'string' ? data.session_id : crypto.randomUUID(),
     value: data,
     describe: (value) => ({ data: value, ...fields?.(value) }),
     rewrite,
-    ...(typeof tool === 'string' && event.endsWith('_tool') && { tool, args }),
-    ...(event === 'after_tool' && { isError: resultOf(data).isError === true }),
-    ...(source !== undefined && { source: String(source(data)) }),
+    tool: isToolEvent ? tool : undefined,
+    args: isToolEvent ? args : undefined,
+    isError: event === 'after_tool' ? resultOf(data).isError === true : undefined,
+    source: source && String(source(data)),
     signal,
   };
 }
@@ -229,7 +231,7 @@ function resultOf({ result }: PlainData): ToolResult {
   if (!isObject(result) || !isContent(result.content))
     return { content: jsonText(result), structured: result as never };
   const { content, structured, is_error: isError } = result;
-  return { content, ...(structured !== undefined && { structured: structured as never }), isError: isError === true };
+  return { content, structured: structured as never, isError: isError === true };
 }
 
 function contentOf({ text: shown, content }: PlainData): readonly AssistantPart[] | undefined {

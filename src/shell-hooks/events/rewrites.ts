@@ -9,7 +9,7 @@ import type { HookEffects, ToolChoiceLimit } from '../hook/effects.js';
 export function rewriteInput(input: unknown, { input: whole, inputChanges }: HookEffects): unknown {
   if (whole !== undefined) return whole;
   if (inputChanges === undefined) return input;
-  return { ...(isObject(input) && input), ...inputChanges };
+  return isObject(input) ? { ...input, ...inputChanges } : { ...inputChanges };
 }
 
 /** Returns a tool result after the changes of a hook. A failed result stays failed. */

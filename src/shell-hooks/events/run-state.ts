@@ -81,10 +81,10 @@ export class RunStates {
   of(run: RunContext): RunState {
     const known = this.byRun.get(run);
     if (known !== undefined) return known;
-    const notes = new RunState();
-    this.byRun.set(run, notes);
-    if (run.session !== undefined) this.follow(run.session, notes);
-    return notes;
+    const state = new RunState();
+    this.byRun.set(run, state);
+    if (run.session !== undefined) this.follow(run.session, state);
+    return state;
   }
 
   closeOf(run: RunContext): void {

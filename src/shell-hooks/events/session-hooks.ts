@@ -1,10 +1,35 @@
+import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { safeText } from '../../internal/safe-text.js';
+import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
+import type { HookEvent } from '../hook/event.js';
 import type { HookParts } from './parts.js';
 
+/**
+ * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for `notification`
+ * hooks that have started. Returns undefined without hooks of these events.
+ */
+export function createSessionHooks(
+  events: ReadonlySet<HookEvent>,
+  parts: HookParts,
+  priority: number,
+): AgentLifecycle | undefined {
+  const [starts, ends, notifies] = [events.has('session_start'), events.has('session_end'), events.has('notification')];
+  if (!starts && !ends && !notifies) return undefined;
+  return {
+    name: 'shell-hooks:session',
+    priority,
+    // Each shell hook has its own time limit.
+    timeoutMs: MAX_TIMER_MS,
+    onSessionStart: starts ? (session) => startSession(session, parts) : undefined,
+    onSessionEnd: ends ? (session) => endSession(session, parts) : undefined,
+    onShutdown: notifies ? async () => void (await Promise.allSettled(parts.notices)) : undefined,
+  };
+}
+
 /** Runs the `session_start` hooks. Rejects with a `HookCancelledError` if a hook cancels; the session is not opened. */
-export async function startSession(session: SessionInfo, { runner, notes, signal }: HookParts): Promise<void> {
+async function startSession(session: SessionInfo, { runner, pending, signal }: HookParts): Promise<void> {
   const source = session.messages.length === 0 ? 'startup' : 'resume';
   const outcome = await runner.runEvent({
     event: 'session_start',
@@ -15,7 +40,7 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
     source,
     signal,
   });
-  notes.keep(session.id, outcome.modelTexts);
+  pending.keep(session.id, outcome.modelTexts);
   const { cancelledBy, reason } = outcome;
   if (cancelledBy === undefined) return;
   throw new HookCancelledError(cancelledBy, 'session_start', safeText(reason ?? ''));
@@ -25,7 +50,7 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
  * Runs the `session_end` hooks. A cancellation has no effect. Messages of hooks are logged, because no model request
  * follows.
  */
-export async function endSession(session: SessionInfo, { runner, logger }: HookParts): Promise<void> {
+async function endSession(session: SessionInfo, { runner, logger }: HookParts): Promise<void> {
   const outcome = await runner.runEvent({
     event: 'session_end',
     sessionId: session.id,

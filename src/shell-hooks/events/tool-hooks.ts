@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { tellMoment } from '../../lifecycle/hook-run/moments.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, SystemMessage } from '../../model/message.js';
@@ -18,24 +19,39 @@ import { afterToolFields, beforeToolFields, type CallRecord, idsOf, transcriptOf
 import type { HookParts } from './parts.js';
 import { rewriteInput, rewriteResult } from './rewrites.js';
 
-/** Runs the `before_tool` hooks. Returns the call to run, or the result or suspension that replaces it. */
-export async function beforeTool(
+/** Runs the `before_tool` hooks, and then the tool. A hook may replace the result or suspend the call. */
+export function beforeTool(
   call: ToolCallRequest,
-  hooks: readonly ShellHook[],
+  next: ToolInvoke,
   parts: HookParts,
-): Promise<ToolCallRequest | ToolResult | SuspendAction> {
+): Promise<ToolResult | SuspendAction> {
+  const args = receivedArgs(call.tool, call.input);
+  const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args });
+  return hooks.length === 0 ? next(call) : judgeCall({ call, next, hooks, args }, parts);
+}
+
+interface GuardedCall {
+  readonly call: ToolCallRequest;
+  readonly next: ToolInvoke;
+  readonly hooks: readonly ShellHook[];
+  /** The arguments as the tool gets them. */
+  readonly args: unknown;
+}
+
+async function judgeCall({ call, next, hooks, args }: GuardedCall, parts: HookParts) {
   const { run, id, name } = call;
+  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(
     {
       event: 'before_tool',
       ...idsOf(run),
-      transcript: transcriptOf(run, parts.runs.of(run)),
+      transcript: transcriptOf(run, state),
       tool: name,
-      args: receivedArgs(call.tool, call.input),
+      args,
       value: call.input,
       describe: (input) => beforeToolFields({ id, name, args: receivedArgs(call.tool, input) }),
       rewrite: rewriteInput,
-      signal: parts.runs.of(run).signalOf(run),
+      signal: state.signalOf(run),
     },
     hooks,
   );
@@ -44,8 +60,11 @@ export async function beforeTool(
   if (outcome.cancelled) return blocked(outcome);
   const isRewritten = outcome.value !== call.input;
   const judged = isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
-  const isAsked = outcome.ask !== undefined || call.approved === true;
-  return isAsked && !isApproved(judged, isRewritten) ? askAbout(judged, isRewritten, outcome) : judged;
+  const needsApproval = outcome.ask !== undefined || call.approved === true;
+  if (!needsApproval || isApproved(judged, isRewritten)) return next(judged);
+  const question = askAbout(judged, isRewritten, outcome);
+  void tellMoment(run, { kind: 'approval', tool: name, reason: question.reason });
+  return question;
 }
 
 /**
@@ -91,12 +110,12 @@ function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
 }
 
 /** Adds hook messages after the tool results of the turn. If the run has ended, the messages wait for the next run. */
-export function addTexts(run: RunContext, { modelTexts }: HookEventResult, { notes }: HookParts): void {
+export function addTexts(run: RunContext, { modelTexts }: HookEventResult, { pending }: HookParts): void {
   for (const text of modelTexts) {
     try {
       run.add(hookMessage(text.hook, text.text));
     } catch {
-      notes.keep(run.session?.id, [text]);
+      pending.keep(run.session?.id, [text]);
     }
   }
 }
@@ -138,18 +157,19 @@ interface FinishedCall {
 }
 
 async function judgeResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
+  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(
     {
       event: 'after_tool',
       ...idsOf(run),
-      transcript: transcriptOf(run, parts.runs.of(run)),
+      transcript: transcriptOf(run, state),
       tool: record.name,
       args: record.args,
       isError: result.isError === true,
       value: result,
       describe: (value) => afterToolFields(record, value),
       rewrite: rewriteResult,
-      signal: parts.runs.of(run).signalOf(run),
+      signal: state.signalOf(run),
     },
     hooks,
   );
@@ -157,7 +177,7 @@ async function judgeResult({ record, result, run }: FinishedCall, hooks: readonl
     addTexts(run, outcome, parts);
     return outcome.value;
   }
-  parts.notes.keep(run.session?.id, outcome.modelTexts);
+  parts.pending.keep(run.session?.id, outcome.modelTexts);
   endRun(run, outcome);
   return withheld(outcome);
 }

@@ -45,7 +45,7 @@ export async function readHookFile(
   const { dialect = 'native', extension, root } = file;
   const read = await readDocument(path, { isOptional: file.optional === true, dialect });
   if (read === undefined) return { hooks: [] };
-  const scope = file.scope ?? scopeOf(path, workspaceDir);
+  const scope = file.scope ?? (isInWorkspace(path, workspaceDir) ? 'workspace' : 'user');
   let reported = 0;
   const reportSome: Report = (diagnostic) => {
     reported += 1;
@@ -77,11 +77,6 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
   // Other keys of a settings file belong to other programs.
   const lost = json.lost.filter((key) => key.path[0] === 'hooks');
   return { document: json.value, lost: lost.map((key) => `"${pathText(key.path)}": ${lossText(key)}.`) };
-}
-
-/** Returns `workspace` if the path or its symbolic link target lies in the workspace, else `user`. */
-function scopeOf(path: string, workspaceDir: string): TrustScope {
-  return isInWorkspace(path, workspaceDir) ? 'workspace' : 'user';
 }
 
 /** The directories that contain the hook files of an application. */

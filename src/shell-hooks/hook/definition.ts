@@ -125,8 +125,14 @@ export const definitionRules = {
 /** Rules for all settings of a hook, including its origin. */
 export const registrationRules = {
   ...definitionRules,
-  ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },
-  ...{ dialectEvent: plainText, variables: callable, redact: callable },
+  scope: anything,
+  source: plainText,
+  root: plainText,
+  extension: plainText,
+  dialect: anything,
+  dialectEvent: plainText,
+  variables: callable,
+  redact: callable,
   condition: {
     expected: 'a permission rule such as "Bash(git push *)"',
     accepts: (rule) => typeof rule === 'string' && compilePermissionRule(rule) !== undefined,

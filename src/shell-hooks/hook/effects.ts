@@ -88,9 +88,9 @@ export interface HookReading {
 /** Returns the result of a hook that nobody waited for. The user reads its reason, because it came too late to decide. */
 export function detached({ effects, ...reading }: HookReading): HookReading {
   const { userText, cancel, stop, ask, again, modelTexts } = effects;
-  const said = userText ?? cancel ?? stop ?? ask ?? again ?? modelTexts?.join('\n');
-  const isShown = said !== undefined && said !== NO_REASON && reading.problem === undefined;
-  return { ...reading, effects: isShown ? { userText: said } : {}, isDetached: true };
+  const text = userText ?? cancel ?? stop ?? ask ?? again ?? modelTexts?.join('\n');
+  const isShown = text !== undefined && text !== NO_REASON && reading.problem === undefined;
+  return { ...reading, effects: isShown ? { userText: text } : {}, isDetached: true };
 }
 
 /** Interpreted result of a hook that has no effect. */

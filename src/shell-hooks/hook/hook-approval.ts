@@ -31,7 +31,7 @@ export class HookApprovals {
    * Authorizes a hook that was not authorized before, which may prompt the user. Concurrent calls for one hook share one
    * check.
    */
-  async decide(hook: ShellHook): Promise<TrustDecision> {
+  async authorize(hook: ShellHook): Promise<TrustDecision> {
     const known = this.decisions.get(hook);
     if (known !== undefined) return known;
     const running = this.deciding.get(hook);
@@ -48,7 +48,7 @@ export class HookApprovals {
   }
 
   /** Returns the program to start, or a denial. The result is valid for one immediate start. */
-  async permit(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
+  async verify(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
     const known = this.decisions.get(hook);
     const verified = known && (await this.gate.verify(known));
     if (verified?.allowed) return verified;

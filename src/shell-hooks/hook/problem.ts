@@ -35,19 +35,19 @@ export const TOO_MUCH_OUTPUT: HookProblem = {
 /** Returns the problem of a finished program; undefined if it exited with code 0 and its output is complete. */
 export function problemOf(result: ProcessResult): HookProblem | undefined {
   const { outcome, exitCode, signal, failure, stdoutTruncated } = result;
-  const said = lastWords(result.stderr);
+  const end = endOf(result.stderr);
   if (outcome === 'spawn-failed') {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
   }
   if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
   if (stdoutTruncated) return TOO_MUCH_OUTPUT;
   if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
-  if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${said}` };
-  return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${said}` };
+  if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${end}` };
+  return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${end}` };
 }
 
 /** Returns the problem of a hook whose time limit ended in the queue, before its program could start. */
-export function neverStarted(timeoutMs: number, most: number): HookProblem {
+export function queueTimeout(timeoutMs: number, most: number): HookProblem {
   return {
     kind: 'not-started',
     code: 'no-resources',
@@ -60,7 +60,7 @@ export function neverStarted(timeoutMs: number, most: number): HookProblem {
  * Returns true if the decision of a hook is unknown. Its output was too long, or the machine or the limit of hook
  * processes kept it from running for its whole time limit.
  */
-export function isUnheard(problem: HookProblem | undefined): boolean {
+export function isUndecided(problem: HookProblem | undefined): boolean {
   return problem?.code === 'no-resources' || problem?.kind === 'output-limit';
 }
 
@@ -71,7 +71,7 @@ export function malformed(problem: string): HookProblem {
 
 const SHOWN = 500;
 
-function lastWords(stderr: string): string {
+function endOf(stderr: string): string {
   const text = stderr.trim();
   return text === '' ? '' : `: ${text.length > SHOWN ? `…${text.slice(-SHOWN)}` : text}`;
 }

@@ -1,6 +1,6 @@
 import type { HookRegistration, ShellHook } from './definition.js';
 import { ALL_EVENTS, type HookEvent } from './event.js';
-import { numberedHooks } from './ordinals.js';
+import { numberedHooks } from './identity.js';
 import { resolveHook } from './resolve-hook.js';
 
 /** Limits which hooks `unregister` removes. */
@@ -37,11 +37,11 @@ export class HookRegistry {
   /** Removes the hook with this id, or else all hooks with this name. Returns the number of removed hooks. */
   unregister(nameOrId: string, { event, extension }: HookFilter = {}): number {
     const key = this.list().some(({ id }) => id === nameOrId) ? 'id' : 'name';
-    const isMeant = (hook: ShellHook) =>
+    const matches = (hook: ShellHook) =>
       hook[key] === nameOrId &&
       (event === undefined || hook.event === event) &&
       (extension === undefined || hook.extension === extension);
-    return this.remove(isMeant);
+    return this.remove(matches);
   }
 
   /** Removes all hooks of an extension package. Returns their number. */
@@ -96,10 +96,10 @@ export class HookRegistry {
     return () => void this.listeners.delete(listener);
   }
 
-  private remove(isMeant: (hook: ShellHook) => boolean): number {
+  private remove(matches: (hook: ShellHook) => boolean): number {
     let removed = 0;
     for (const [event, hooks] of this.byEvent) {
-      const kept = hooks.filter((hook) => !isMeant(hook));
+      const kept = hooks.filter((hook) => !matches(hook));
       removed += hooks.length - kept.length;
       this.byEvent.set(event, kept);
     }

@@ -1,8 +1,8 @@
 import { isObject } from '../../internal/json.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
+import { EXTENSION_PATH } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookInvalidError } from '../error.js';
-import { splitCommandLine } from './command-line.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
 import { ALL_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
@@ -30,6 +30,20 @@ function nativeMatcher(given: string | undefined, dialect: HookDialect): string 
 /** Returns true for a hook whose `command` contains the arguments too. */
 function isCommandLine({ command, args, shell }: HookRegistration): boolean {
   return typeof command === 'string' && /\s/.test(command.trim()) && args === undefined && !shell;
+}
+
+/** Matches a word without any character that a shell could interpret. */
+const PLAIN = /^[\p{L}\p{M}\p{N}_@%+=:,./-]+$/u;
+
+/**
+ * Splits a command line of plain words at its blanks. Returns undefined if a word contains a quote, a variable, a glob
+ * or any other shell syntax. `${extensionPath}` is allowed, because Keelson replaces it without a shell.
+ */
+function splitCommandLine(text: string): Pick<HookRegistration, 'command' | 'args'> | undefined {
+  const [command = '', ...args] = text.trim().split(/[ \t]+/);
+  const isPlain = [command, ...args].every((word) => PLAIN.test(word.replaceAll(EXTENSION_PATH, 'path')));
+  // A first word such as `DEBUG=1` sets a variable in a shell.
+  return isPlain && !command.includes('=') ? { command, args } : undefined;
 }
 
 function nameOf(hook: unknown): string {

@@ -20,13 +20,29 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
   const name = ordinal === 1 ? hook.name : `${hook.name}#${ordinal}`;
   const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
   return {
-    ...{ kind: 'hook', scope, name, event, extension, source, root, shell, reads, files },
+    kind: 'hook',
+    scope,
+    name,
+    event,
+    extension,
+    source,
+    root,
+    shell,
+    reads,
+    files,
     command: expand(hook.command),
     args: hook.args?.map(expand),
     env: { ...folderVariables(hook, workspaceDir), ...hook.env },
     cwd: hook.cwd ?? (dialectOf(dialect).worksIn === 'workspace' ? workspaceDir : undefined),
     details: {
-      ...{ matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, condition, background },
+      matcher,
+      timeout,
+      onFailure,
+      dialect,
+      dialectEvent,
+      exitCodes,
+      condition,
+      background,
       sensitive: sensitive && [...sensitive],
     },
   };

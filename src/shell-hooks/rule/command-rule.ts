@@ -5,8 +5,21 @@ import { type ShellWord, shellCommands } from './shell-words.js';
 const RESERVED = ['if', 'then', 'elif', 'else', 'while', 'until', 'do', '!', '{', 'time', 'coproc'];
 /** Programs that run the command that follows them. */
 const WRAPPERS = [
-  ...['sudo', 'doas', 'command', 'builtin', 'exec', 'env', 'nohup', 'nice', 'ionice', 'stdbuf', 'setsid', 'timeout'],
-  ...['busybox', 'caffeinate', 'unbuffer'],
+  'sudo',
+  'doas',
+  'command',
+  'builtin',
+  'exec',
+  'env',
+  'nohup',
+  'nice',
+  'ionice',
+  'stdbuf',
+  'setsid',
+  'timeout',
+  'busybox',
+  'caffeinate',
+  'unbuffer',
 ];
 /** Programs that run a command which cannot be read from their arguments. */
 const RUNNERS = ['eval', 'xargs', 'parallel', 'watch', 'trap', 'su', 'runuser', 'script', 'strace', 'flock', 'chroot'];
@@ -19,7 +32,9 @@ const DURATION = /^[\d.]+[smhd]?$/;
  * if its commands cannot be read.
  */
 export function commandTest(specifier: string): (line: string | undefined) => boolean {
-  const [isWhole, plain] = [patternTest(specifier), withoutQuotes(specifier)];
+  const isWhole = patternTest(specifier);
+  // The words of a command line are compared without quotes.
+  const plain = specifier.replaceAll(/["'\\]/g, '');
   const isCommand = patternTest(plain);
   const fits = beginningTest(plain);
   return (line) => {
@@ -45,11 +60,6 @@ function patternTest(specifier: string): (text: string) => boolean {
 /** Replaces each character of white space by a blank. */
 function withBlanks(text: string): string {
   return text.replaceAll(/\s/g, ' ');
-}
-
-/** The words of a command line are compared without quotes. */
-function withoutQuotes(specifier: string): string {
-  return specifier.replaceAll(/["'\\]/g, '');
 }
 
 /**

@@ -111,7 +111,16 @@ export class EventProgress<Value> {
       cancelled: verdict !== undefined,
       cancelledBy: verdict?.by,
       reason: verdict?.reason,
-      ...{ outcomes, data, outputs, value, modelTexts, stop, ask, again, tools, model },
+      outcomes,
+      data,
+      outputs,
+      value,
+      modelTexts,
+      stop,
+      ask,
+      again,
+      tools,
+      model,
     };
   }
 }

@@ -5,14 +5,13 @@ import { dialectOf, readsTranscripts } from '../dialects/list.js';
 import type { EventFields, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import { denialOf, type HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
-import { type HookProblem, neverStarted } from '../hook/problem.js';
+import { type HookProblem, queueTimeout } from '../hook/problem.js';
 import type { Transcripts } from '../transcript/transcripts.js';
-import { hookEnvironment } from './environment.js';
 import type { EventProgress } from './event-progress.js';
 import { hookInput } from './input.js';
 import { isMatched, isWanted } from './matching.js';
 import { jsonText } from './plain-json.js';
-import { type HookMachine, startHook } from './process.js';
+import { type HookMachine, hookEnvironment, startHook } from './process.js';
 import type { ProcessQueue } from './process-queue.js';
 import type { HookReports } from './reports.js';
 
@@ -33,7 +32,7 @@ export interface HookExecutorOptions {
 }
 
 /** The result of a hook's program, or the reason why the program did not start. */
-export type Execution = (ProcessResult | Refused) & {
+export type Execution = (ProcessResult | Denied) & {
   /** Time that the hook spent in the queue. Absent if the hook did not wait. */
   readonly waitedMs?: number | undefined;
   /** The standard input of the hook, as JSON. Absent if the program did not start. */
@@ -41,7 +40,7 @@ export type Execution = (ProcessResult | Refused) & {
 };
 
 /** The reason why the program of a hook did not start. */
-interface Refused {
+interface Denied {
   readonly status: 'failed' | 'skipped';
   readonly problem: HookProblem;
   readonly durationMs: number;
@@ -56,9 +55,9 @@ export interface Waiter {
 
 interface StartOptions extends Waiter {
   /** True if the matcher has been tested. */
-  readonly isTried: boolean;
+  readonly isMatcherTested: boolean;
   /** True if the condition has been tested. */
-  readonly isTested: boolean;
+  readonly isConditionTested: boolean;
   readonly timeoutMs: number;
 }
 
@@ -66,23 +65,23 @@ const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start becau
 
 /** Objects that a `HookExecutor` shares with its runner. */
 export interface ExecutorParts {
-  readonly permits: HookApprovals;
+  readonly approvals: HookApprovals;
   readonly reports: HookReports;
   readonly machine: HookMachine;
 }
 
 /** Runs the programs of hooks: approval, queue, start. */
 export class HookExecutor {
-  private readonly permits: HookApprovals;
+  private readonly approvals: HookApprovals;
   private readonly reports: HookReports;
   private readonly machine: HookMachine;
   private readonly prefix: string;
 
   constructor(
     private readonly options: HookExecutorOptions,
-    { permits, reports, machine }: ExecutorParts,
+    { approvals, reports, machine }: ExecutorParts,
   ) {
-    this.permits = permits;
+    this.approvals = approvals;
     this.reports = reports;
     this.machine = machine;
     this.prefix = variablePrefix(options.appName);
@@ -90,22 +89,27 @@ export class HookExecutor {
 
   /** Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. */
   async run<Value>(hook: ShellHook, progress: EventProgress<Value>, waiter: Waiter): Promise<Execution | undefined> {
-    const { options, permits } = this;
-    const [isTried, isTested] = [permits.mayMatch(hook), permits.mayTest(hook)];
+    const { options, approvals } = this;
+    const [isMatcherTested, isConditionTested] = [approvals.mayMatch(hook), approvals.mayTest(hook)];
     // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
-    const decision = await permits.decide(hook);
-    if (!decision.allowed) return this.denied(hook, progress.context, { decision, isTried });
+    const decision = await approvals.authorize(hook);
+    if (!decision.allowed) return this.denied(hook, progress.context, { decision, isMatcherTested });
     const timeoutMs = hook.timeout ?? options.timeoutMs();
     const { signal } = waiter;
     const queue = options.queue();
     const { type, waitedMs } = await queue.enter({ timeoutMs, signal, clock: this.machine.clock });
     if (type !== 'entered') {
-      const problem = type === 'late' ? neverStarted(timeoutMs, queue.most) : ABORTED;
+      const problem = type === 'late' ? queueTimeout(timeoutMs, queue.most) : ABORTED;
       return { status: 'failed', problem, durationMs: waitedMs };
     }
     try {
       const left = Math.max(1, timeoutMs - waitedMs);
-      const result = await this.start(hook, progress, { ...waiter, isTried, isTested, timeoutMs: left });
+      const result = await this.start(hook, progress, {
+        ...waiter,
+        isMatcherTested,
+        isConditionTested,
+        timeoutMs: left,
+      });
       return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
     } finally {
       queue.leave();
@@ -115,20 +119,23 @@ export class HookExecutor {
   private async start<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-    { isTried, isTested, timeoutMs, signal, detach }: StartOptions,
+    { isMatcherTested, isConditionTested, timeoutMs, signal, detach }: StartOptions,
   ): Promise<Execution | undefined> {
     const { options, prefix } = this;
     const { workspaceDir, inheritEnv } = options;
     const { sessionId } = progress.context;
     const fields = progress.context.describe(progress.value);
     // Little code runs between verification and start, so that files have no time to change.
-    const verified = await this.permits.permit(hook);
-    if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isTried });
-    if (!isTried && this.isForOthers(hook, progress.context, verified)) return undefined;
-    if (!isTested && !isWanted(hook, progress, options)) return undefined;
+    const verified = await this.approvals.verify(hook);
+    if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isMatcherTested });
+    if (!isMatcherTested && this.isForOthers(hook, progress.context, verified)) return undefined;
+    if (!isConditionTested && !isWanted(hook, progress, options)) return undefined;
     let stdin: string | Promise<string> | undefined;
     const start = {
-      ...{ hook, verified, signal, timeoutMs },
+      hook,
+      verified,
+      signal,
+      timeoutMs,
       onFirstLine: (line: string) => {
         if (dialectOf(hook.dialect).detaches?.(line)) detach?.();
       },
@@ -148,11 +155,11 @@ export class HookExecutor {
   private denied(
     hook: ShellHook,
     subject: HookMatchInput,
-    { decision, isTried }: { readonly decision: DeniedDecision; readonly isTried: boolean },
+    { decision, isMatcherTested }: { readonly decision: DeniedDecision; readonly isMatcherTested: boolean },
   ): Execution | undefined {
-    const isUnknown = !isTried && isForUnknownCalls(hook, decision);
+    const isUnknown = !isMatcherTested && isForUnknownCalls(hook, decision);
     if (isUnknown) this.reports.matcherChanged(hook);
-    else if (!isTried && this.isForOthers(hook, subject, decision)) return undefined;
+    else if (!isMatcherTested && this.isForOthers(hook, subject, decision)) return undefined;
     return { ...denialOf(decision, isUnknown), durationMs: 0 };
   }
 
@@ -172,7 +179,7 @@ export class HookExecutor {
   ): string | Promise<string> {
     const { sessionId, transcript } = progress.context;
     const textOf = (transcriptPath: string): string => {
-      const now = () => this.machine.clock.now();
+      const now = this.machine.clock.now();
       const input = hookInput(hook, progress, { ...this.options, fields, transcriptPath, now });
       this.reports.start(hook, input);
       return jsonText(input);

@@ -16,7 +16,8 @@ export interface HookInputSource {
   readonly toolNames: ToolNames;
   /** Names of fields that are redacted for each hook that does not declare them. */
   readonly sensitive: readonly string[];
-  readonly now: () => number;
+  /** Current time in milliseconds since 1970. */
+  readonly now: number;
   /** Path of the session's transcript; empty without one. */
   readonly transcriptPath: string;
 }
@@ -27,18 +28,24 @@ export interface HookInputSource {
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
   const { context, data: hookData, outputs } = progress;
-  const { workspaceDir, sensitive, transcriptPath } = source;
+  const { workspaceDir, sensitive, transcriptPath, now } = source;
   const hide = (value: unknown) => shownTo(hook, value, sensitive);
-  const now = source.now();
   const { sessionId, runId } = context;
   const fields = withShownArgs(hook, context.tool, { ...source, hide });
   const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
   const own = dialectOf(hook.dialect).input?.({
-    ...{ hook, fields, toolName, sessionId, runId, workspaceDir, now, redact: hide },
+    hook,
+    fields,
+    toolName,
+    sessionId,
+    runId,
+    workspaceDir,
+    now,
+    redact: hide,
   });
   return {
     ...(hide({ ...fields.flat, data: fields.data }) as object),
-    ...(toolName !== undefined && { tool_name: toolName }),
+    tool_name: toolName,
     event: context.event,
     hook_event_name: eventNameOf(hook),
     session_id: sessionId,
@@ -48,7 +55,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     timestamp: new Date(now).toISOString(),
     hook_data: hookData,
     hook_outputs: outputs,
-    ...(own !== undefined && (hide(own) as object)),
+    ...(hide(own) as object | undefined),
   };
 }
 

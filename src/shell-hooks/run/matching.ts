@@ -1,4 +1,3 @@
-import { namedEvent } from '../dialects/dialect.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
@@ -17,7 +16,7 @@ export function namesOf(
   names: ToolNames,
 ): readonly string[] {
   if (tool === undefined) return [];
-  const { alias } = namedEvent(dialectOf(hook.dialect).events, hook) ?? {};
+  const { alias } = namedEventOf(hook) ?? {};
   return [tool, ...ownNames(tool, hook)].flatMap((name) => {
     const shown = shownToolName({ dialect: hook.dialect }, name, names);
     return alias === undefined ? [name, shown] : [name, shown, alias(shown)];
@@ -33,7 +32,7 @@ function ownNames(tool: string, { extension, dialect }: Pick<ShellHook, 'dialect
   const rest = ownPart(tool, extension);
   if (rest === undefined) return [];
   const { pluginTool } = dialectOf(dialect);
-  return [`mcp__${rest}`, ...(pluginTool === undefined ? [] : [pluginTool(extension, rest)])];
+  return pluginTool === undefined ? [`mcp__${rest}`] : [`mcp__${rest}`, pluginTool(extension, rest)];
 }
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */

@@ -109,14 +109,6 @@ export class HookReports {
     this.options.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
   }
 
-  guarded(callback: () => void): void {
-    try {
-      callback();
-    } catch (error) {
-      this.options.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
-    }
-  }
-
   private isNew(key: string): boolean {
     const { size } = this.reported;
     return this.reported.add(key).size > size;

@@ -17,19 +17,17 @@ import {
 } from '../events/plain-events.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
-import { detached, failed, type HookReading, SILENT } from '../hook/effects.js';
-import { type HookEvent, isEntryEvent, isGateEvent } from '../hook/event.js';
+import { detached, failed, type HookReading } from '../hook/effects.js';
+import type { HookEvent } from '../hook/event.js';
 import { HookApprovals } from '../hook/hook-approval.js';
-import { contentOf } from '../hook/hook-content.js';
-import { type HookProblem, isUnheard } from '../hook/problem.js';
+import { contentOf } from '../hook/identity.js';
+import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { type Execution, HookExecutor, type HookExecutorOptions, redactorOf, type Waiter } from './execution.js';
-import { shownTo, withoutEcho } from './input.js';
+import { HookExecutor, type HookExecutorOptions, type Waiter } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
+import { type FinishedRun, finishHook, readExecution, refuses } from './reading.js';
 import { HookReports } from './reports.js';
-import { withShortTexts } from './text.js';
-import { withOwnArgs } from './tool-names.js';
 
 /** A message of a hook to the user. */
 export interface HookNotice {
@@ -51,18 +49,18 @@ export interface HookRunnerOptions extends HookExecutorOptions {
 
 /** Runs the hooks of one event, one after another. */
 export class HookRunner {
-  private readonly permits: HookApprovals;
+  private readonly approvals: HookApprovals;
   private readonly reports: HookReports;
   private readonly clock: Clock;
   private readonly executor: HookExecutor;
 
   constructor(private readonly options: HookRunnerOptions) {
-    this.permits = new HookApprovals(options.gate, options.workspaceDir);
+    this.approvals = new HookApprovals(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
     const { workspaceDir, spawn, report } = options;
     const machine = { workspaceDir, spawn, report, clock: this.clock };
-    this.executor = new HookExecutor(options, { permits: this.permits, reports: this.reports, machine });
+    this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, machine });
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
@@ -70,7 +68,7 @@ export class HookRunner {
     const hooks = this.options.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
-      const tried = this.permits.mayMatch(hook) ? hook : { ...hook, matches: () => true };
+      const tried = this.approvals.mayMatch(hook) ? hook : { ...hook, matches: () => true };
       return isFor(tried, subject, this.options.toolNames);
     });
   }
@@ -123,7 +121,7 @@ export class HookRunner {
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      if (this.permits.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
+      if (this.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
       if (hook.background) {
         this.runInBackground(hook, progress);
         completed.push(hook);
@@ -151,7 +149,7 @@ export class HookRunner {
   private runUntilDetached<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-  ): Promise<Finished | 'detached' | undefined> {
+  ): Promise<FinishedRun | 'detached' | undefined> {
     if (dialectOf(hook.dialect).detaches === undefined) return this.runHook(hook, progress);
     const { signal } = progress.context;
     return new Promise((resolve) => {
@@ -171,7 +169,7 @@ export class HookRunner {
     });
   }
 
-  private announceDetached(hook: ShellHook, finished: Finished | undefined): void {
+  private announceDetached(hook: ShellHook, finished: FinishedRun | undefined): void {
     if (finished !== undefined) this.announce(hook, finished.outcome, detached(finished.reading));
   }
 
@@ -189,49 +187,24 @@ export class HookRunner {
     hook: ShellHook,
     progress: EventProgress<Value>,
     waiter: Waiter = { signal: progress.context.signal },
-  ): Promise<Finished | undefined> {
+  ): Promise<FinishedRun | undefined> {
     const startedAt = this.clock.now();
     try {
       const result = await this.executor.run(hook, progress, waiter);
       if (result === undefined) return undefined;
-      const { durationMs } = result;
-      if ('status' in result) return this.finish(hook, failed(result.problem), result);
-      const { signal } = waiter;
-      // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
-      const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
-      const isCutOff = hasNoAnswer && !signal?.aborted && isGateEvent(hook.event);
-      const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
-      const ownArgs = withOwnArgs(hook, progress.context.tool, this.options.toolNames);
-      const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, this.options) });
-      const reading = isCutOff
-        ? CUT_OFF
-        : delayed(
-            { ...read, effects: withShortTexts(ownArgs(read.effects)), ignored: withoutEcho(read, result.input) },
-            result,
-          );
-      const status = reading.problem === undefined ? 'completed' : 'failed';
+      if ('status' in result) return finishHook(hook, failed(result.problem), result);
+      const isAborted = waiter.signal?.aborted === true;
+      const reading = readExecution(hook, { result, isAborted, tool: progress.context.tool }, this.options);
       this.reports.process(hook, result);
-      return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
+      const { durationMs, exitCode } = result;
+      const status = reading.problem === undefined ? 'completed' : 'failed';
+      return finishHook(hook, reading, { status, durationMs, exitCode });
     } catch (error) {
       const failure = findResourceFailure(error);
       const message = `It could not be run: ${describeError(error)}`;
       const problem: HookProblem = { kind: 'not-started', ...failure, message };
-      return this.finish(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
+      return finishHook(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
     }
-  }
-
-  /**
-   * Returns the outcome of a hook. A failure cancels the operation if the hook has `onFailure: 'block'`. It also cancels
-   * if a hook of `before_tool` or `before_agent` got no resources to run, or wrote more output than can be read.
-   */
-  private finish(hook: ShellHook, reading: HookReading, run: Omit<HookOutcome, 'hook' | 'id'>): Finished {
-    const { output, problem } = reading;
-    const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
-    const mustRun = hook.onFailure === 'block' || (isEntryEvent(hook.event) && isUnheard(problem));
-    const blocks = mustRun && run.status === 'failed' && problem?.kind !== 'aborted';
-    if (!blocks || refuses(reading)) return { outcome, reading };
-    const cancel = `hook "${hook.name}" failed: ${problem?.message}`;
-    return { outcome, reading: { ...SILENT, problem, effects: { cancel } } };
   }
 
   private announce(hook: ShellHook, outcome: HookOutcome, reading: HookReading): void {
@@ -242,35 +215,12 @@ export class HookRunner {
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
     this.options.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
-    this.reports.guarded(() => this.options.onNotice?.(notice));
+    try {
+      this.options.onNotice?.(notice);
+    } catch (error) {
+      this.options.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
+    }
   }
-}
-
-/**
- * Interpreted result of a guard that Keelson terminated because this process is ending. The guard could not answer, so
- * the operation is cancelled.
- */
-const CUT_OFF: HookReading = {
-  ...failed({ kind: 'aborted', message: 'It was terminated because this process is ending' }),
-  effects: { cancel: 'it did not answer before this process had to end' },
-};
-
-/** Returns true if a hook that failed has cancelled the operation nevertheless. */
-function refuses({ refused, effects }: HookReading): boolean {
-  return refused === true || effects.cancel !== undefined;
-}
-
-interface Finished {
-  readonly outcome: HookOutcome;
-  readonly reading: HookReading;
-}
-
-/** Marks a time-out as lack of resources if the hook spent part of its time limit in the queue. */
-function delayed(reading: HookReading, { waitedMs = 0 }: Execution): HookReading {
-  const { problem } = reading;
-  if (problem?.kind !== 'timed-out' || waitedMs === 0) return reading;
-  const message = `${problem.message}, after it had waited ${waitedMs} ms for other hooks`;
-  return { ...reading, problem: { ...problem, code: 'no-resources', message } };
 }
 
 /**

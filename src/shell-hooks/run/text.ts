@@ -72,5 +72,5 @@ export function withShortTexts(effects: HookEffects): HookEffects {
     const text = effects[name];
     return text === undefined ? [] : [[name, shortText(text)]];
   });
-  return { ...effects, ...Object.fromEntries(texts), ...(modelTexts && { modelTexts: modelTexts.map(shortText) }) };
+  return { ...effects, ...Object.fromEntries(texts), modelTexts: modelTexts?.map(shortText) };
 }

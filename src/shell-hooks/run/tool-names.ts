@@ -46,11 +46,7 @@ export function withOwnArgs(hook: ForDialect, tool: string | undefined, names: T
   const own = new Map([...argNames].map(([name, shown]) => [shown, name]));
   return (effects: HookEffects): HookEffects => {
     const { input, inputChanges } = effects;
-    return {
-      ...effects,
-      ...(input !== undefined && { input: renamed(input, own) }),
-      ...(inputChanges !== undefined && { inputChanges: renamed(inputChanges, own) }),
-    };
+    return { ...effects, input: renamed(input, own), inputChanges: renamed(inputChanges, own) };
   };
 }
 

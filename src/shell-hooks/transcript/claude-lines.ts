@@ -51,8 +51,13 @@ export function claudeLines(message: Message, source: TranscriptSource, place: M
   const lines = entriesOf(message, source, place).map((entry, at) => {
     const uuid = uuidOf(`${place.key} ${at}`);
     const line = {
-      ...{ parentUuid: lastId ?? null, isSidechain: false, userType: 'external', cwd: source.workspaceDir },
-      ...{ sessionId: source.sessionId, uuid, timestamp: new Date(source.now).toISOString() },
+      parentUuid: lastId ?? null,
+      isSidechain: false,
+      userType: 'external',
+      cwd: source.workspaceDir,
+      sessionId: source.sessionId,
+      uuid,
+      timestamp: new Date(source.now).toISOString(),
       ...(redact(entry, source.sensitive) as object),
     };
     lastId = uuid;
@@ -70,7 +75,11 @@ function entriesOf(message: Message, source: TranscriptSource, place: MessagePla
     return message.content.map((part) => ({
       type: 'assistant',
       message: {
-        ...{ model, id, type: 'message', role: 'assistant', content: [blockOf(part, source)] },
+        model,
+        id,
+        type: 'message',
+        role: 'assistant',
+        content: [blockOf(part, source)],
         usage: usage && usageOf(usage),
       },
     }));
@@ -90,8 +99,13 @@ function entriesOf(message: Message, source: TranscriptSource, place: MessagePla
 /** Returns the entries of a summary. `isMeta` marks an entry with the role `user` that a person did not write. */
 function summaryEntries(entry: object, parentId: string | undefined): readonly object[] {
   const boundary = {
-    ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', level: 'info' },
-    ...{ parentUuid: null, logicalParentUuid: parentId ?? null, compactMetadata: { trigger: 'auto' } },
+    type: 'system',
+    subtype: 'compact_boundary',
+    content: 'Conversation compacted',
+    level: 'info',
+    parentUuid: null,
+    logicalParentUuid: parentId ?? null,
+    compactMetadata: { trigger: 'auto' },
   };
   return [boundary, { ...entry, isMeta: true, isCompactSummary: true, isVisibleInTranscriptOnly: true }];
 }

@@ -27,7 +27,7 @@ const WORD = /(?<output>>\s*)?(?:"[^"]*"|'[^']*'|[^\s"'`;|&()<>])+/g;
 /** Returns the paths that the words of a command may be, from the working directory and from each target of `cd`. */
 function filesOf(text: string, { command, args, cwd, env }: TrustedLaunch): readonly string[] {
   const home = homeFolder();
-  const variables = new Map(Object.entries({ ...(home !== undefined && { HOME: home }), ...env }));
+  const variables = new Map(Object.entries(home === undefined ? env : { HOME: home, ...env }));
   const folders = [cwd];
   // With `-c`, the program is a shell.
   const paths = new Set(args[0] === '-c' ? [] : [command]);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { hookDialectOf } from '../../../src/manifest/formats/hook-dialect.js';
+import { hookDialectOf } from '../../../src/manifest/formats/compat-hooks.js';
 import { makePlace, type Place } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
 

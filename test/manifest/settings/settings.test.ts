@@ -3,7 +3,15 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Logger } from '../../../src/index.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
-import { echoServer, hooksOf, linesOf, makePlace, manifest, type Place } from '../../support/manifest/place.js';
+import {
+  echoServer,
+  hooksOf,
+  linesOf,
+  makePlace,
+  manifest,
+  type Place,
+  serversConnected,
+} from '../../support/manifest/place.js';
 import { script } from '../../support/process/scratch.js';
 
 const SECRET = 'correct horse $(battery) "staple"';
@@ -148,6 +156,7 @@ describe('S0-12.5, E9: a required setting', () => {
     };
 
     await loader.configure({ extensions: { x: { level: 'high' } } });
+    await serversConnected(loader);
 
     expect(before).toMatchObject({ names: [], hooks: [], servers: [], skills: [] });
     expect(before.status.extensions).toMatchObject([
@@ -375,6 +384,7 @@ test('S0-12.2: an active hook and server get a changed value', async () => {
 
   const first = await agent.run('go');
   await loader.configure({ extensions: { x: { level: 'high' } } });
+  await serversConnected(loader);
   const second = await agent.run('go');
 
   expect(loader.hooks.list()).toEqual([hook]);

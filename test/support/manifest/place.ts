@@ -57,12 +57,16 @@ export function makePlace(): Place {
       const made = new Agent({ model: scriptedModel([]), logger, ...agent, loaders: [loader] });
       onTestFinished(() => made.close());
       await made.ready();
-      // `ready` waits one second for servers, which is too short on a busy machine.
-      const isConnecting = () => loader.mcp.status().some(({ state }) => state === 'connecting');
-      for (let waits = 0; waits < 800 && isConnecting(); waits += 1) await pause(10);
+      await serversConnected(loader);
       return { loader, agent: made };
     },
   };
+}
+
+/** Waits for the servers that still connect. One second, as the loader waits, is too short on a busy machine. */
+export async function serversConnected({ mcp }: Manifests): Promise<void> {
+  const isConnecting = () => mcp.status().some(({ state }) => state === 'connecting');
+  for (let waits = 0; waits < 800 && isConnecting(); waits += 1) await pause(10);
 }
 
 /** Returns a manifest with the required keys and `more`. */

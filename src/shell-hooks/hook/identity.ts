@@ -1,5 +1,16 @@
+import type { ComparedItem } from '../../internal/changes.js';
 import type { ShellHook } from './definition.js';
-import { contentOf } from './hook-content.js';
+
+/** Returns a string that is equal for hooks with the same definition and origin. Ignores `id` and `ordinal`. */
+export function contentOf({ id: _id, ordinal: _ordinal, ...hook }: ShellHook): string {
+  return JSON.stringify(hook);
+}
+
+/** Returns the identity and content of a hook, for comparison with a hook of an earlier load. */
+export function comparedHook(hook: ShellHook): ComparedItem {
+  const { name, event, source, extension, dialectEvent } = hook;
+  return { name, identity: JSON.stringify([name, event, source, extension, dialectEvent]), content: contentOf(hook) };
+}
 
 /** Hooks in a registry when new hooks are added. */
 export interface PresentHooks {
@@ -34,10 +45,10 @@ function takeSame(hooks: ShellHook[], wanted: ShellHook): ShellHook | undefined 
 
 /** Returns the lowest number that no hook with the same event, name and origin has. */
 function ordinalOf({ event, name, source, extension }: ShellHook, hooks: readonly ShellHook[]): number {
-  const twins = hooks.filter(
+  const namesakes = hooks.filter(
     (hook) => hook.event === event && hook.name === name && hook.source === source && hook.extension === extension,
   );
-  const taken = new Set(twins.map(({ ordinal }) => ordinal));
+  const taken = new Set(namesakes.map(({ ordinal }) => ordinal));
   let ordinal = 1;
   while (taken.has(ordinal)) ordinal += 1;
   return ordinal;
