@@ -1,6 +1,6 @@
+import { Agent, type AgentLifecycle, MemorySessionStore } from 'keelson';
+import { calls, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, MemorySessionStore } from '../../src/index.js';
-import { calls, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { gate, LATE, pause, rejectionOf, unhandledDuring, until, within } from '../support/agent/settle.js';
@@ -53,9 +53,9 @@ describe('agent.close()', () => {
       const running = agent.run('go').catch((error: unknown) => error);
       await until(() => arrived === 1);
 
-      const closing = within(agent.close(), 1_000);
+      const closing = within(agent.close());
 
-      expect(await within(running, 1_000)).toMatchObject(closed);
+      expect(await within(running)).toMatchObject(closed);
       expect(await closing).not.toBe(LATE);
     },
   );
@@ -65,7 +65,7 @@ describe('agent.close()', () => {
     void agent.run('go');
     await until(() => agent.status().runs === 1);
 
-    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    expect(await within(agent.close())).not.toBe(LATE);
   });
 
   test('aborts a run with a signal at once, also if its model ignores the abort', async () => {
@@ -74,7 +74,7 @@ describe('agent.close()', () => {
     const running = agent.run('go', { signal }).catch((error: unknown) => error);
     await until(() => agent.status().runs === 1);
 
-    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    expect(await within(agent.close())).not.toBe(LATE);
     expect(await running).toMatchObject(closed);
   });
 
@@ -96,7 +96,7 @@ describe('agent.close()', () => {
     const queued = rejectionOf(session.run('go'));
     await until(() => agent.status().runs === 1);
 
-    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    expect(await within(agent.close())).not.toBe(LATE);
 
     expect(await running).toMatchObject(closed);
     expect(await queued).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
@@ -153,7 +153,7 @@ describe('agent.close()', () => {
     session.run('go').catch(() => {});
     await pause(5);
 
-    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    expect(await within(agent.close())).not.toBe(LATE);
   });
 
   test('does not wait for a loader that hangs, and closes it once it has loaded', async () => {
@@ -166,7 +166,7 @@ describe('agent.close()', () => {
     const running = rejectionOf(agent.run('go'));
     await until(() => slow.arrived === 1);
 
-    expect(await within(agent.close(), 2_000)).not.toBe(LATE);
+    expect(await within(agent.close())).not.toBe(LATE);
     expect(await running).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
     expect(log).toEqual([]);
     slow.open();
@@ -293,7 +293,7 @@ describe('agent.close()', () => {
     const agent = new Agent({ model: scriptedModel(['done']) });
     await agent.run('go');
 
-    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    expect(await within(agent.close())).not.toBe(LATE);
   });
 
   test('calls no hook of a removed lifecycle', async () => {

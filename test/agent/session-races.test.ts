@@ -1,13 +1,6 @@
+import { Agent, HookAction, MemorySessionStore, type RunContext, type RunError, type SessionStore } from 'keelson';
+import { calls, delays, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import {
-  Agent,
-  HookAction,
-  MemorySessionStore,
-  type RunContext,
-  type RunError,
-  type SessionStore,
-} from '../../src/index.js';
-import { calls, delays, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
@@ -143,7 +136,7 @@ test('a queued run of a session is aborted with its parent', async () => {
   stopper.abort('enough');
 
   expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
-  expect(await within(inner as Promise<unknown>, 500)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  expect(await within(inner as Promise<unknown>)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
   await agent.close();
   await blocking;
 });

@@ -1,12 +1,6 @@
+import { Agent, type AgentLifecycle, MemorySessionStore, type ModelResponse, type ToolResult } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import {
-  Agent,
-  type AgentLifecycle,
-  MemorySessionStore,
-  type ModelResponse,
-  type ToolResult,
-} from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { approval } from '../support/agent/approval.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';

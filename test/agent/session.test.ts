@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
   HookAction,
@@ -7,8 +6,9 @@ import {
   type RunError,
   type SessionInfo,
   type SessionStore,
-} from '../../src/index.js';
-import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
+} from 'keelson';
+import { calls, fails, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { approval } from '../support/agent/approval.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';

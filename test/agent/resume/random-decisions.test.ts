@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { Agent, HookAction, type Message, type ResumeDecision, type RunResult } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent, HookAction, type Message, type ResumeDecision, type RunResult } from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause } from '../../support/agent/settle.js';
 

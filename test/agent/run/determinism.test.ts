@@ -1,7 +1,7 @@
+import { Agent, type AgentEvent, type AgentOptions, HookAction, type Ids } from 'keelson';
+import { calls, delays, scriptedModel } from 'keelson/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentEvent, type AgentOptions, HookAction, type Ids } from '../../../src/index.js';
-import { calls, delays, scriptedModel } from '../../../src/testing/testing.js';
 import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { pause, until } from '../../support/agent/settle.js';

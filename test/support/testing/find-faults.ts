@@ -1,6 +1,6 @@
+import type { AgentLifecycle } from 'keelson';
+import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from 'keelson/testing';
 import { expect, it } from 'vitest';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from '../../../src/testing/testing.js';
 
 /** A faulty lifecycle, and the faults that `assertLifecycle` should report. */
 export interface Bad {

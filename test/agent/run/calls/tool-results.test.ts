@@ -1,14 +1,7 @@
 import fc from 'fast-check';
+import { Agent, type AgentLifecycle, HookAction, type RunContext, type RunError, type ToolResult } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import {
-  Agent,
-  type AgentLifecycle,
-  HookAction,
-  type RunContext,
-  type RunError,
-  type ToolResult,
-} from '../../../../src/index.js';
-import { calls, scriptedModel } from '../../../../src/testing/testing.js';
 import { echo, toolOf } from '../../../support/agent/sample-tools.js';
 import { pause, rejectionOf } from '../../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../../support/agent/transcript.js';
@@ -244,5 +237,26 @@ describe('parallelToolCalls', () => {
     await new Agent({ model: scriptedModel(three), tools, parallelToolCalls: false }).run('go');
 
     expect(log).toEqual(['a>', '<a', 'b', 'c>', '<c']);
+  });
+});
+
+describe('a wrap that passes another call id to `next`', () => {
+  test.each(['other', 'call_2'])('gets an error result for the id %s, and the tool does not run', async (id) => {
+    const executed: string[] = [];
+    const tool = toolOf('work', async (_input, { callId }) => {
+      executed.push(callId);
+      await pause(5);
+      return 'worked';
+    });
+    const renaming: AgentLifecycle = {
+      wrapToolCall: (call, next) => next(call.id === 'call_1' ? { ...call, id } : call),
+    };
+    const model = scriptedModel([calls({ name: 'work' }, { name: 'work' }), 'done']);
+    const agent = new Agent({ model, tools: [tool], lifecycle: [renaming] });
+
+    const { history } = await agent.run('Hello');
+
+    expect(executed).toEqual(['call_2']);
+    expect(transcript(history)[2]).toMatch(/^tool: call_1!.*call_2=worked/);
   });
 });
