@@ -60,24 +60,6 @@ describe('agent.close()', () => {
     },
   );
 
-  test('waits for a model that ignores the abort of a run without a signal, but not for ever', async () => {
-    const agent = new Agent({ model: { id: 'm', generate: never }, clock: fastClock() });
-    void agent.run('go');
-    await until(() => agent.status().runs === 1);
-
-    expect(await within(agent.close())).not.toBe(LATE);
-  });
-
-  test('aborts a run with a signal at once, also if its model ignores the abort', async () => {
-    const agent = new Agent({ model: { id: 'm', generate: never } });
-    const { signal } = new AbortController();
-    const running = agent.run('go', { signal }).catch((error: unknown) => error);
-    await until(() => agent.status().runs === 1);
-
-    expect(await within(agent.close())).not.toBe(LATE);
-    expect(await running).toMatchObject(closed);
-  });
-
   test('closes the sessions, aborts their runs, and calls onSessionEnd before onShutdown', async () => {
     const log: string[] = [];
     const agent = new Agent({
@@ -287,13 +269,6 @@ describe('agent.close()', () => {
     });
 
     expect(unhandled).toEqual([]);
-  });
-
-  test('of an idle agent needs no timer', async () => {
-    const agent = new Agent({ model: scriptedModel(['done']) });
-    await agent.run('go');
-
-    expect(await within(agent.close())).not.toBe(LATE);
   });
 
   test('calls no hook of a removed lifecycle', async () => {

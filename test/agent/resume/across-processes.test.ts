@@ -34,7 +34,7 @@ describe('a suspended run continues in another process, from JSON alone,', () =>
       { messages, resume: { call_2: { deny: 'too much' } } },
       { messages },
     )) as [Outcome, Outcome, Outcome];
-  }, 60_000);
+  }, 120_000);
 
   test('after the first process ran the calls that need no approval', () => {
     expect(first.ran).toEqual(['small 1', 'small 2']);

@@ -83,24 +83,6 @@ describe('with injected ids and an injected clock', () => {
     expect(used).toEqual([]);
   });
 
-  test('closing an agent uses the injected clock', async () => {
-    const clock = fastClock();
-    const agent = new Agent({
-      model: { id: 'm', generate: () => new Promise(() => {}) },
-      clock,
-      lifecycle: [{ onShutdown: () => new Promise(() => {}) }],
-      logger: { debug() {}, info() {}, warn() {}, error() {} },
-    });
-    const running = agent.run('go', { signal: new AbortController().signal }).catch(() => {});
-    await pause();
-    const timer = vi.spyOn(globalThis, 'setTimeout');
-
-    await agent.close();
-    await running;
-
-    expect(timer).not.toHaveBeenCalled();
-  });
-
   test('every timer is cleared at the end of the run', async () => {
     const clock = fakeClock();
     const options: Partial<AgentOptions> = {

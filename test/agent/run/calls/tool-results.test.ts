@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import { Agent, type AgentLifecycle, HookAction, type RunContext, type RunError, type ToolResult } from 'keelson';
+import { Agent, type AgentLifecycle, HookAction, type RunError } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../../support/agent/sample-tools.js';
@@ -156,44 +155,6 @@ describe('every call has exactly one result, in call order,', () => {
       'tool: call_1=a, call_2=b, call_3=c',
       'assistant: done',
     ]);
-  });
-
-  test('for random calls with random limits of parallel calls', async () => {
-    const kinds = ['text', 'late', 'throws', 'rejects', 'nothing', 'missing', 'invalid', 'denied', 'ends'] as const;
-    const tools = [
-      toolOf('text', () => 'ok'),
-      toolOf('late', () => pause(1).then(() => 'ok')),
-      toolOf('throws', () => {
-        throw new Error('x');
-      }),
-      toolOf('rejects', () => pause().then(() => Promise.reject(new Error('x')))),
-      toolOf('nothing', () => undefined),
-      { ...toolOf('invalid', () => 'ok'), check: () => ({ issues: [{ message: 'bad' }] }) },
-      toolOf('denied', () => 'ok'),
-      toolOf('ends', (_input, { run }) => (run as RunContext).end(HookAction.respond('enough'))),
-    ];
-    const guard: AgentLifecycle = {
-      wrapToolCall: (call, next) => (call.name === 'denied' ? ({ content: 'no' } satisfies ToolResult) : next()),
-    };
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 6 }),
-        fc.constantFrom(true, false, 2),
-        fc.boolean(),
-        async (names, parallelToolCalls, guarded) => {
-          const requested = names.map((name, at) => ({ name, id: `id${at}` }));
-          const [first, ...rest] = requested;
-          const model = scriptedModel([calls(first as { name: string }, ...rest), 'done']);
-          const lifecycle = guarded ? [guard] : [];
-
-          const { messages } = await new Agent({ model, tools, parallelToolCalls, lifecycle }).run('go');
-
-          const results = messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
-          expect(results.map((parts) => parts.map(({ id, name }) => ({ name, id })))).toEqual([requested]);
-        },
-      ),
-      { numRuns: 150 },
-    );
   });
 });
 
