@@ -38,11 +38,11 @@ export function pause(ms = 0): Promise<void> {
   });
 }
 
-/** Waits until a condition is true. Throws after eight seconds. */
+/** Waits until a condition is true. Throws after twenty seconds. */
 export async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 8_000;
+  const end = Date.now() + 20_000;
   while (!condition()) {
-    if (Date.now() > end) throw new Error('It did not come about within eight seconds.');
+    if (Date.now() > end) throw new Error('It did not come about within twenty seconds.');
     await pause(1);
   }
 }
