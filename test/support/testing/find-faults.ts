@@ -7,6 +7,8 @@ export interface Bad {
   readonly it: string;
   readonly make: () => AgentLifecycle;
   readonly passive?: boolean;
+  /** The number of concurrent runs. Default: 10. */
+  readonly runs?: number;
   readonly faults: readonly unknown[];
 }
 
@@ -22,7 +24,7 @@ export async function faultsOf(
 
 /** Creates one test per lifecycle, which expects exactly these faults. */
 export function itFinds(cases: readonly Bad[]): void {
-  it.each(cases.map((bad) => [bad.it, bad] as const))('%s', async (_, { make, passive = false, faults }) => {
-    expect(await faultsOf(make, { passive })).toEqual(faults);
+  it.each(cases.map((bad) => [bad.it, bad] as const))('%s', async (_, { make, passive = false, runs = 10, faults }) => {
+    expect(await faultsOf(make, { passive, runs })).toEqual(faults);
   });
 }

@@ -152,7 +152,7 @@ describe('a lifecycle that behaves passes', () => {
   ];
 
   it.each(passive)('%s', async (_, make) => {
-    await assertLifecycle(make, { passive: true });
+    await assertLifecycle(make, { passive: true, runs: 10 });
   });
 
   const active: readonly (readonly [name: string, lifecycle: AgentLifecycle])[] = [
@@ -189,7 +189,7 @@ describe('a lifecycle that behaves passes', () => {
   ];
 
   it.each(active)('%s', async (_, lifecycle) => {
-    await assertLifecycle(lifecycle);
+    await assertLifecycle(lifecycle, { runs: 10 });
   });
 });
 

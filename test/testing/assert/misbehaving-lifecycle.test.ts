@@ -175,6 +175,7 @@ describe('assertLifecycle finds a lifecycle that shares data between runs, when 
   itFinds([
     {
       it: 'stores the input in a shared variable',
+      runs: 100,
       make: () => {
         let kept = '';
         return {
@@ -193,6 +194,7 @@ describe('assertLifecycle finds a lifecycle that shares data between runs, when 
     },
     {
       it: 'counts turns in a shared variable',
+      runs: 100,
       make: () => {
         let turns = 0;
         return {

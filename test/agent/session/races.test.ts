@@ -1,10 +1,10 @@
 import { Agent, HookAction, MemorySessionStore, type RunContext, type RunError, type SessionStore } from 'keelson';
 import { calls, delays, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { toolOf } from '../support/agent/sample-tools.js';
-import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
-import { transcript } from '../support/agent/transcript.js';
-import { storeOver } from '../support/state/store-over.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 /** A store whose next load or save waits at a gate: a load after it has read, a save before it writes. */
 function gatedStore() {

@@ -9,12 +9,12 @@ import {
 } from 'keelson';
 import { calls, fails, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { approval } from '../support/agent/approval.js';
-import { echo, toolOf } from '../support/agent/sample-tools.js';
-import { rejectionOf } from '../support/agent/settle.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
-import { transcript } from '../support/agent/transcript.js';
-import { storeOver } from '../support/state/store-over.js';
+import { approval } from '../../support/agent/approval.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 /** Returns the stored messages of a session. */
 const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);

@@ -13,10 +13,10 @@ import {
 } from 'keelson';
 import { calls, delays, faultyTool, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { echo, toolOf } from '../support/agent/sample-tools.js';
-import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
-import { transcript } from '../support/agent/transcript.js';
-import { storeOver } from '../support/state/store-over.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 const open = (id: string): ToolCallPart => ({ type: 'tool-call', id, name: 'work', input: {} });
 const result = (id: string): ToolResultPart => ({ type: 'tool-result', id, name: 'work', content: 'x' });
