@@ -1,6 +1,6 @@
+import { Agent, type AgentOptions, type RunOptions } from 'keelson';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, type RunOptions } from '../../src/index.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { echo } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';
 

@@ -1,8 +1,8 @@
+import { Agent, type AgentOptions, HookAction, type RunContext, type RunError } from 'keelson';
+import { calls, fails, hangs, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentOptions, HookAction, type RunContext, type RunError } from '../../src/index.js';
-import { calls, fails, hangs, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { resultsIn } from '../support/agent/transcript.js';

@@ -1,4 +1,3 @@
-import { expect, test, vi } from 'vitest';
 import {
   Agent,
   type AgentLifecycle,
@@ -7,8 +6,9 @@ import {
   type Logger,
   MemorySessionStore,
   type Model,
-} from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
+} from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
+import { expect, test, vi } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { gate, rejectionOf, within } from '../support/agent/settle.js';

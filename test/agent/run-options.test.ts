@@ -1,6 +1,6 @@
+import { Agent, type Model, type ModelResponse } from 'keelson';
+import { calls, fails, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type Model, type ModelResponse } from '../../src/index.js';
-import { calls, fails, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { resultsIn, transcript } from '../support/agent/transcript.js';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { Agent, type AgentEvent, type RunStream } from 'keelson';
+import { calls, delays, fails, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type RunStream } from '../../src/index.js';
-import { calls, delays, fails, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { LATE, pause, rejectionOf, unhandledDuring, until, within } from '../support/agent/settle.js';
 

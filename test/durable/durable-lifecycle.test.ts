@@ -1,6 +1,3 @@
-import { describe, expect, test } from 'vitest';
-import type { RunResult } from '../../src/agent/run-result.js';
-import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
 import {
   Agent,
   type AgentLifecycle,
@@ -8,15 +5,17 @@ import {
   LifecycleError,
   ModelError,
   RunAbortedError,
+  type RunResult,
   RunTimeoutError,
   toolResult,
-} from '../../src/index.js';
-import { approval, limits } from '../../src/lifecycles/lifecycles.js';
-import { aborted } from '../../src/testing/script/step.js';
-import { calls, fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
+} from 'keelson';
+import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
+import { approval, limits } from 'keelson/lifecycles';
+import { calls, fails, hangs, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { pause, rejectionOf, until } from '../support/agent/settle.js';
+import { aborted, pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { Execution, outcomeOf, twice } from '../support/durable/attempts.js';
 import { approveAll, arrayLog, errandAgent, runErrand, type WorkLog } from '../support/durable/errand.js';

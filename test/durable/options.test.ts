@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, type LifecycleLoader } from 'keelson';
+import { durable, memoryStep } from 'keelson/durable';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { durable, memoryStep } from '../../src/durable/durable.js';
-import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';

@@ -1,12 +1,11 @@
+import { Agent, MemorySessionStore, type SessionStore, type StoredSession } from 'keelson';
+import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
+import { StoreCorruptError } from 'keelson/file';
+import { approval } from 'keelson/lifecycles';
+import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
-import { Agent, MemorySessionStore, type SessionStore, type StoredSession } from '../../src/index.js';
-import { createDeferred } from '../../src/internal/promise.js';
-import { approval } from '../../src/lifecycles/lifecycles.js';
-import { StoreCorruptError } from '../../src/stores/store-error.js';
-import { calls, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { pause, rejectionOf, until } from '../support/agent/settle.js';
+import { aborted, pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const pay = toolOf('pay', () => 'paid');
@@ -43,18 +42,18 @@ interface Holding {
 /** A step that stops before the work of the step of a name. */
 function holding(name: string): Holding {
   const inner = memoryStep();
-  const { promise, reject } = createDeferred<never>();
+  const engine = new AbortController();
   let isHeld = false;
   const step = (...[called, run, options]: Parameters<Step>): ReturnType<Step> => {
     if (called !== name) return inner(called, run, options);
     isHeld = true;
-    return promise;
+    return aborted(engine.signal);
   };
   return {
     step: Object.assign(step, { id: inner.id, journal: inner.journal }),
     isHeld: () => isHeld,
     stall: () => {},
-    lose: () => reject(new TypeError('The engine has ended the attempt.')),
+    lose: () => engine.abort(new TypeError('The engine has ended the attempt.')),
   };
 }
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type MemoryStep, memoryStep, type Step } from '../../src/durable/durable.js';
 import { linesOf } from '../support/durable/file-log.js';
 import { loggedStep, stepFaults } from '../support/durable/logged-step.js';
 

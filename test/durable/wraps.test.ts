@@ -1,7 +1,7 @@
+import { type AgentLifecycle, ModelError } from 'keelson';
+import { approval } from 'keelson/lifecycles';
+import { calls, fails, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { type AgentLifecycle, ModelError } from '../../src/index.js';
-import { approval } from '../../src/lifecycles/lifecycles.js';
-import { calls, fails, says } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { twice } from '../support/durable/attempts.js';
 

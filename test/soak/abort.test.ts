@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { type Agent, KeelsonError, RunError, type RunOptions } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { type Agent, KeelsonError, type RunOptions } from '../../src/index.js';
-import { RunError } from '../../src/model/run-error.js';
-import { pairingProblem } from '../../src/testing/trial/pairing.js';
+import { pairingProblem } from '../support/agent/pairing.js';
 import { LATE, pause, unhandledDuring, within } from '../support/agent/settle.js';
 import { hello } from '../support/providers/adapter-call.js';
 import { adapters } from '../support/providers/adapters.js';

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FileSessionStore, FileStateStore } from 'keelson/file';
 import { expect, test } from 'vitest';
-import { FileSessionStore, FileStateStore } from '../../src/stores/file/file.js';
 import { soakCount } from '../support/soak/soak-count.js';
 import { startStoreProcess } from '../support/stores/store-process.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { OptionInvalidError } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { OptionInvalidError } from '../../src/errors.js';
 import { defaultLimits } from '../../src/mcp/config/settings.js';
 import { boundedCheck } from '../../src/mcp/schema/bounded-check.js';
 import { CheckWorker } from '../../src/mcp/schema/check-worker.js';

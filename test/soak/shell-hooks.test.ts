@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { type HookDefinition, HookRegistry, shellHooks } from 'keelson/shell-hooks';
+import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { type HookDefinition, HookRegistry, shellHooks } from '../../src/shell-hooks/shell-hooks.js';
-import { createTrustGate } from '../../src/trust/trust.js';
 import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { StateStore } from 'keelson/extension';
+import { migrate, PostgresSessionStore, PostgresStateStore } from 'keelson/postgres';
+import { SqliteSessionStore, SqliteStateStore } from 'keelson/sqlite';
+import { stateStoreContract } from 'keelson/testing';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StateStore } from '../../src/state/state-store.js';
-import { migrate, PostgresSessionStore, PostgresStateStore } from '../../src/stores/postgres/postgres.js';
-import { SqliteSessionStore, SqliteStateStore } from '../../src/stores/sqlite/sqlite.js';
-import { stateStoreContract } from '../../src/testing/testing.js';
 import { soakCount } from '../support/soak/soak-count.js';
 import { LONG_CASE } from '../support/state/state-store-contract.js';
 import { describeWithPostgres } from '../support/stores/describe-postgres.js';

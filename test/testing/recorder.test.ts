@@ -1,8 +1,6 @@
+import { Agent, type AgentLifecycle, HookAction } from 'keelson';
+import { calls, fails, faultyTool, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { calls, fails, faultyTool, recorder, scriptedModel } from '../../src/testing/testing.js';
 
 describe('a recorder', () => {
   it('logs every hook of a run in order', async () => {

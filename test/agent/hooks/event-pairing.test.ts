@@ -1,19 +1,7 @@
+import { Agent, type AgentEvent, type AgentLifecycle, type AgentOptions, HookAction } from 'keelson';
+import { calls, fails, faultyTool, hangs, recorder, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import type { AgentEvent } from '../../../src/agent/agent-event.js';
-import type { AgentOptions } from '../../../src/agent/agent-options.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import {
-  calls,
-  fails,
-  faultyTool,
-  hangs,
-  recorder,
-  type ScriptEntry,
-  says,
-  scriptedModel,
-} from '../../../src/testing/testing.js';
+import { unpairedEvents } from '../../support/agent/event-pairs.js';
 import { manualClock, settled } from '../../support/lifecycle/manual-clock.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
@@ -121,23 +109,6 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** Reports each start without exactly one end, each end without a start, and each event after run-end. */
-function unpaired(events: readonly AgentEvent[]): string[] {
-  const open: string[] = [];
-  const wrong: string[] = [];
-  for (const event of events) {
-    const [what, when] = event.type.split('-') as [string, string];
-    const id = 'callId' in event ? `${what} ${event.callId}` : what;
-    if (open.length === 0 && event !== events[0]) wrong.push(`${event.type} after the end`);
-    if (when === 'start') open.push(id);
-    if (when !== 'end') continue;
-    const at = open.lastIndexOf(id);
-    if (at < 0) wrong.push(`${event.type} of ${id} without a start`);
-    else open.splice(at, 1);
-  }
-  return [...wrong, ...open.map((id) => `${id} without an end`)];
-}
-
 function outlineOf(events: readonly AgentEvent[]): string[] {
   return events.map(({ type }) => type as string).filter((type) => type !== 'decision' && !type.endsWith('-delta'));
 }
@@ -156,7 +127,7 @@ describe('start and end events pair up', () => {
     await agent.run('Hello').catch(() => {});
     await settled();
 
-    expect(unpaired(record.events)).toEqual([]);
+    expect(unpairedEvents(record.events)).toEqual([]);
     expect(outlineOf(record.events)).toEqual(log);
   });
 
@@ -168,18 +139,22 @@ describe('start and end events pair up', () => {
     })();
     await Promise.allSettled([reading, stream.result]);
 
-    expect(unpaired(events)).toEqual([]);
+    expect(unpairedEvents(events)).toEqual([]);
     expect(outlineOf(events)).toEqual(parts.log);
   });
 
   it('the check reports events that are not paired', () => {
     const event = (type: string, more: object = {}) => ({ type, runId: 'r', ...more }) as AgentEvent;
 
-    expect(unpaired([event('run-start'), event('turn-start'), event('run-end')])).toEqual(['turn without an end']);
-    expect(unpaired([event('run-start'), event('tool-end', { callId: 'a' }), event('run-end')])).toEqual([
+    expect(unpairedEvents([event('run-start'), event('turn-start'), event('run-end')])).toEqual([
+      'turn without an end',
+    ]);
+    expect(unpairedEvents([event('run-start'), event('tool-end', { callId: 'a' }), event('run-end')])).toEqual([
       'tool-end of tool a without a start',
     ]);
-    expect(unpaired([event('run-start'), event('run-end'), event('text-delta')])).toEqual(['text-delta after the end']);
+    expect(unpairedEvents([event('run-start'), event('run-end'), event('text-delta')])).toEqual([
+      'text-delta after the end',
+    ]);
   });
 });
 
@@ -209,7 +184,7 @@ describe('run-end is the last event', () => {
 
     await clock.advance(200);
 
-    expect(unpaired(record.events)).toEqual([]);
+    expect(unpairedEvents(record.events)).toEqual([]);
     expect(record.log.at(-1)).toBe('run-end');
   });
 
@@ -225,7 +200,7 @@ describe('run-end is the last event', () => {
     controller.abort('stop');
 
     await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
-    expect(unpaired(record.events)).toEqual([]);
+    expect(unpairedEvents(record.events)).toEqual([]);
     expect(record.log).toEqual([...[...start, ...asking, ...tool, 'turn-end', 'turn-start', ...asking, ...fault]]);
   });
 

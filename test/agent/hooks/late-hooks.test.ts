@@ -1,11 +1,16 @@
+import {
+  Agent,
+  type AgentLifecycle,
+  HookAction,
+  type LifecycleError,
+  type ModelRequest,
+  type ModelResponse,
+  type ToolCallRequest,
+  type ToolInvoke,
+  type ToolResult,
+} from 'keelson';
+import { calls, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle, ToolInvoke } from '../../../src/lifecycle/lifecycle.js';
-import type { LifecycleError } from '../../../src/lifecycle/run-failure.js';
-import type { ModelRequest, ModelResponse } from '../../../src/model/model.js';
-import { calls, recorder, scriptedModel } from '../../../src/testing/testing.js';
-import type { ToolResult } from '../../../src/tools/tool.js';
 import { settled } from '../../support/lifecycle/manual-clock.js';
 import { keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
@@ -18,19 +23,23 @@ const lates: Readonly<Record<string, (next: ToolInvoke) => Promise<ToolResult>>>
 };
 
 /** The ways in which the hook of a second call ends the run. */
-const ends: Readonly<Record<string, AgentLifecycle['wrapToolCall']>> = {
+const ends: Readonly<
+  Record<string, (call: ToolCallRequest, stop: AbortController) => ToolResult | Promise<ToolResult>>
+> = {
   'ended by `run.end`': (call) => {
     call.run.end(HookAction.reject('over'));
     return { content: 'ended' };
+  },
+  aborted: (_call, stop) => {
+    stop.abort('over');
+    return { content: 'aborted' };
   },
   'failed in a hook': () => Promise.reject(new TypeError('boom')),
 };
 
 /** Runs two tool calls. The hook of the first waits for the end of the run; the hook of the second ends the run. */
-async function lateRun(
-  late: (next: ToolInvoke) => Promise<ToolResult>,
-  end: NonNullable<AgentLifecycle['wrapToolCall']>,
-) {
+async function lateRun(late: (typeof lates)[string], end: (typeof ends)[string]) {
+  const stop = new AbortController();
   const executed: unknown[] = [];
   const tool = (name: string) => ({
     ...{ name, description: name, inputSchema: { type: 'object' } },
@@ -45,7 +54,7 @@ async function lateRun(
   };
   const ending: AgentLifecycle = {
     priority: 0,
-    wrapToolCall: (call, next) => (call.name === 'fast' ? end(call, next) : next()),
+    wrapToolCall: (call, next) => (call.name === 'fast' ? end(call, stop) : next()),
   };
   const logger = keepingLogger();
   const agent = new Agent({
@@ -55,7 +64,7 @@ async function lateRun(
   });
   const record = recorder();
   record.listenTo(agent, { deltas: true });
-  const [outcome] = await Promise.allSettled([agent.run('Hello')]);
+  const [outcome] = await Promise.allSettled([agent.run('Hello', { signal: stop.signal })]);
   const before = JSON.stringify([record.events, outcome, executed]);
   go();
   await settled();

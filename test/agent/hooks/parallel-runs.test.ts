@@ -1,12 +1,7 @@
+import { Agent, type AgentLifecycle, defineTool, HookAction, type RunContext, textOf } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Agent } from '../../../src/agent/agent.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { RunContext } from '../../../src/lifecycle/run-context.js';
-import { textOf } from '../../../src/model/message.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
-import { defineTool } from '../../../src/tools/define-tool.js';
 import { settled } from '../../support/lifecycle/manual-clock.js';
 
 interface Tenant {

@@ -1,23 +1,18 @@
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import type { AgentEvent } from '../../../src/agent/agent-event.js';
-import { KeelsonError } from '../../../src/errors.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { RunContext } from '../../../src/lifecycle/run-context.js';
-import { LifecycleError, RunAbortedError } from '../../../src/lifecycle/run-failure.js';
-import { watchRejections } from '../../../src/testing/assert/rejection-watch.js';
 import {
-  calls,
-  fails,
-  faultyTool,
-  recorder,
-  type ScriptEntry,
-  says,
-  scriptedModel,
-} from '../../../src/testing/testing.js';
-import { pairingProblem } from '../../../src/testing/trial/pairing.js';
+  Agent,
+  type AgentLifecycle,
+  HookAction,
+  KeelsonError,
+  LifecycleError,
+  RunAbortedError,
+  type RunContext,
+} from 'keelson';
+import { calls, fails, faultyTool, recorder, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
+import { expect, it } from 'vitest';
+import { unpairedEvents } from '../../support/agent/event-pairs.js';
+import { pairingProblem } from '../../support/agent/pairing.js';
+import { unhandledDuring } from '../../support/agent/settle.js';
 import { settled } from '../../support/lifecycle/manual-clock.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
@@ -60,6 +55,7 @@ const wrapActs: Record<string, Act> = {
   },
   'throws after': (_: unknown, next: Next) => next().then(() => Promise.reject(boom)),
   recovers: (_: unknown, next: Next) => next().catch(() => next()),
+  races: (_: unknown, next: Next) => Promise.any([next(), settled().then(() => next())]),
   // The first of three calls waits longest.
   dawdles: async ({ id = 'call_1' }: { readonly id?: string }, next: Next) => {
     for (let left = 4 - Number(id.slice('call_'.length)); left > 0; left -= 1) await settled();
@@ -131,8 +127,9 @@ async function play({
   const executed: string[] = [];
   // After the end of its script the model keeps answering `done`.
   const left = script.map((name) => steps[name] as ScriptEntry);
+  const model = scriptedModel(() => left.shift() ?? 'done');
   const agent = new Agent({
-    model: scriptedModel(() => left.shift() ?? 'done'),
+    model,
     tools: [{ ...add, execute: () => String(executed.push('add')) }, faultyTool('throws')],
     ...{ lifecycle, parallelToolCalls: parallel, maxTurns: 4, logger: keepingLogger() },
   });
@@ -148,53 +145,37 @@ async function play({
   for (let round = 0; round < (abort ?? 0); round += 1) await settled();
   controller.abort('stop');
   const { result, error } = await ended;
-  const atEnd = [executed.length, record.events.length, result?.decisions.length];
+  const counts = () => [executed.length, model.requests.length, record.events.length, result?.decisions.length];
+  const atEnd = counts();
   for (let round = 0; round < 4; round += 1) await settled();
-  const later = [executed.length, record.events.length, result?.decisions.length];
-  return { got, events: record.events, stored: session?.messages ?? [], result, error, atEnd, later };
-}
-
-/** Returns each start without an end, and each end without a start. */
-function unpaired(events: readonly AgentEvent[]): string[] {
-  const open = new Map<string, number>();
-  for (const event of events) {
-    const [what, when] = event.type.split('-');
-    if (when !== 'start' && when !== 'end') continue;
-    const id = `${what} ${'turn' in event ? event.turn : ''} ${'callId' in event ? event.callId : ''}`;
-    open.set(id, (open.get(id) ?? 0) + (when === 'start' ? 1 : -1));
-  }
-  return [...open].filter(([, count]) => count !== 0).map(([id]) => id);
+  return { got, events: record.events, stored: session?.messages ?? [], result, error, atEnd, later: counts() };
 }
 
 it('with random hooks, a run settles, pairs its events, calls and hooks, and names the failed lifecycle', async () => {
-  const unhandled: string[] = [];
-  onTestFinished(watchRejections((problem) => unhandled.push(problem)));
-  await fc.assert(
-    fc.asyncProperty(scenario, async (given) => {
-      const { got, events, stored, result, error, atEnd, later } = await play(given);
-      const history = result?.history ?? (error as LifecycleError).history;
+  const rules = fc.asyncProperty(scenario, async (given) => {
+    const { got, events, stored, result, error, atEnd, later } = await play(given);
+    const history = result?.history ?? (error as LifecycleError).history;
 
-      expect(pairingProblem(history, result?.status === 'suspended')).toBeUndefined();
-      if (result !== undefined) expect(stored).toEqual(given.how === 'session' ? history : []);
-      expect(unpaired(events)).toEqual([]);
-      expect(later).toEqual(atEnd);
-      // A run that was aborted while its session was loading has not started.
-      if (events.length === 0) expect(error).toBeInstanceOf(RunAbortedError);
-      else expect(events.at(-1)).toMatchObject({ type: 'run-end', result });
-      expect(got.filter((hooks) => hooks.length > 1)).toEqual([]);
-      if (result !== undefined) {
-        expect(got.flat()).not.toContain('onError');
-        return;
-      }
-      expect(error).toBeInstanceOf(KeelsonError);
-      if (error instanceof LifecycleError) {
-        expect(given.parts[Number(error.lifecycle.split('#')[1]) - 1]?.onFailure).toBe('throw');
-        expect([boom.message, 'invalid']).toContain(error.cause === boom ? boom.message : kindOf(error.cause));
-      }
-      expect(unhandled).toEqual([]);
-    }),
-    { numRuns: 400 },
-  );
+    expect(pairingProblem(history, result?.status === 'suspended')).toBeUndefined();
+    if (result !== undefined) expect(stored).toEqual(given.how === 'session' ? history : []);
+    expect(unpairedEvents(events)).toEqual([]);
+    expect(later).toEqual(atEnd);
+    // A run that was aborted while its session was loading has not started.
+    if (events.length === 0) expect(error).toBeInstanceOf(RunAbortedError);
+    else expect(events.at(-1)).toMatchObject({ type: 'run-end', result });
+    expect(got.filter((hooks) => hooks.length > 1)).toEqual([]);
+    if (result !== undefined) {
+      expect(got.flat()).not.toContain('onError');
+      return;
+    }
+    expect(error).toBeInstanceOf(KeelsonError);
+    if (error instanceof LifecycleError) {
+      expect(given.parts[Number(error.lifecycle.split('#')[1]) - 1]?.onFailure).toBe('throw');
+      expect([boom.message, 'invalid']).toContain(error.cause === boom ? boom.message : kindOf(error.cause));
+    }
+  });
+
+  expect(await unhandledDuring(() => fc.assert(rules, { numRuns: 400 }))).toEqual([]);
 }, 30_000);
 
 /** The possible causes of a failed hook: the error that it threw, or its invalid return value. */

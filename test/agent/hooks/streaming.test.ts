@@ -1,20 +1,16 @@
-import { describe, expect, it } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import type { AgentEvent } from '../../../src/agent/agent-event.js';
-import type { AgentOptions } from '../../../src/agent/agent-options.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { ModelPart, ModelRequest, ModelResponse } from '../../../src/model/model.js';
 import {
-  calls,
-  fails,
-  recorder,
-  responds,
-  type ScriptEntry,
-  says,
-  scriptedModel,
-  streams,
-} from '../../../src/testing/testing.js';
+  Agent,
+  type AgentEvent,
+  type AgentLifecycle,
+  type AgentOptions,
+  HookAction,
+  type Model,
+  type ModelPart,
+  type ModelRequest,
+  type ModelResponse,
+} from 'keelson';
+import { calls, fails, recorder, responds, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
 import { manualClock, settled } from '../../support/lifecycle/manual-clock.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
@@ -154,6 +150,24 @@ describe('deltas', () => {
       ...['text 1: broken', 'thought 2: hm', 'text 2: whole'],
     ]);
     expect(cached.parts.map((it) => it.replace(/ \d/, ''))).toEqual(['thought: hm', 'text: whole']);
+  });
+
+  it('have the whole text if the model streams only parts of an unknown type', async () => {
+    const content = [
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'file', data: 'x', mediaType: 'text/plain' },
+      { type: 'text', text: 'whole' },
+      { type: 'text', text: '' },
+    ] as const;
+    const model: Model = {
+      id: 'unknown parts',
+      async generate({ onPart }) {
+        onPart?.({ type: 'audio-delta', data: 'x' } as never);
+        return { content, finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+      },
+    };
+
+    expect((await told([], [], { model })).parts).toEqual(['thought 1: Hm', 'text 1: whole']);
   });
 
   it('are provisional: model-end has the response after all hooks', async () => {

@@ -1,6 +1,6 @@
+import { Agent } from 'keelson';
+import { calls, fails, recorder, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import { calls, fails, recorder, scriptedModel } from '../../../src/testing/testing.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
 /** Three recorded lifecycles a, b and c. The second has the highest priority, so the order is b, a, c. */

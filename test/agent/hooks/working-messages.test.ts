@@ -1,9 +1,6 @@
+import { Agent, type AgentLifecycle, type AgentOptions, type Message } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import type { AgentOptions } from '../../../src/agent/agent-options.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { Message } from '../../../src/model/message.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { settled } from '../../support/lifecycle/manual-clock.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 

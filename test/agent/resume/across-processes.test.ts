@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import type { RunResult } from 'keelson';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ResumeDecisions, RunResult } from '../../../src/index.js';
 import { transcript } from '../../support/agent/transcript.js';
 
 interface Outcome {
@@ -13,11 +13,11 @@ interface Outcome {
 
 const program = fileURLToPath(new URL('../../fixtures/agent/payment-process.ts', import.meta.url));
 
-/** Runs the fixture in a child process, which gets only JSON. */
-async function runProcess(state: object): Promise<Outcome> {
+/** Makes one run for each state in a child process, which gets only JSON. */
+async function runProcess(...states: readonly object[]): Promise<Outcome[]> {
   const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.end(JSON.stringify(state));
-  return JSON.parse(await text(child.stdout)) as Outcome;
+  child.stdin.end(JSON.stringify(states));
+  return JSON.parse(await text(child.stdout)) as Outcome[];
 }
 
 describe('a suspended run continues in another process, from JSON alone,', () => {
@@ -27,14 +27,14 @@ describe('a suspended run continues in another process, from JSON alone,', () =>
   let undecided: Outcome;
 
   beforeAll(async () => {
-    first = await runProcess({});
-    const goOn = (resume?: ResumeDecisions) => runProcess({ messages: first.result.history, resume });
-    [approved, denied, undecided] = await Promise.all([
-      goOn({ call_2: 'approve' }),
-      goOn({ call_2: { deny: 'too much' } }),
-      goOn(),
-    ]);
-  }, 60_000);
+    [first] = (await runProcess({})) as [Outcome];
+    const { history: messages } = first.result;
+    [approved, denied, undecided] = (await runProcess(
+      { messages, resume: { call_2: 'approve' } },
+      { messages, resume: { call_2: { deny: 'too much' } } },
+      { messages },
+    )) as [Outcome, Outcome, Outcome];
+  }, 120_000);
 
   test('after the first process ran the calls that need no approval', () => {
     expect(first.ran).toEqual(['small 1', 'small 2']);

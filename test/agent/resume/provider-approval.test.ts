@@ -1,6 +1,6 @@
+import { Agent, type AgentEvent, type AgentLifecycle, defineTool, type Model } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, defineTool, type Model } from '../../../src/index.js';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
 import { resultsIn } from '../../support/agent/transcript.js';
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };

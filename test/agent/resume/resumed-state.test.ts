@@ -1,15 +1,8 @@
+import { Agent, type AgentLifecycle, HookAction, type Message, type RunContext, type RunError } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import {
-  Agent,
-  type AgentLifecycle,
-  HookAction,
-  type Message,
-  type RunContext,
-  type RunError,
-} from '../../../src/index.js';
-import { checkMessages } from '../../../src/model/check-messages.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { approval, asked, callsOf, resultsOf } from '../../support/agent/approval.js';
+import { pairingProblem } from '../../support/agent/pairing.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { pause, rejectionOf } from '../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../support/agent/transcript.js';
@@ -31,7 +24,7 @@ describe('a resumed run that ends before its calls run', () => {
     const { history } = await agent.run('', approve);
 
     expect(resultsIn(history)).toMatchObject({ c1: 'old c1', c2: expect.stringMatching(/^!/) });
-    expect(checkMessages(history)).toBe(undefined);
+    expect(pairingProblem(history)).toBe(undefined);
   });
 
   test('has a history to continue from if beforeAgent rejects', async () => {
@@ -40,7 +33,7 @@ describe('a resumed run that ends before its calls run', () => {
     const { history } = (await rejectionOf(agent.run('and hurry', approve))) as RunError;
 
     expect(resultsIn(history).c1).toBe('old c1');
-    expect(() => checkMessages(history)).not.toThrow();
+    expect(pairingProblem(history)).toBe(undefined);
   });
 
   const failing: Readonly<Record<string, (agent: Agent) => Promise<unknown>>> = {

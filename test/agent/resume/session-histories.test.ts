@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { Agent, HookAction, MemorySessionStore, type Session, type SessionStore } from 'keelson';
+import { FileSessionStore } from 'keelson/file';
+import { calls, fails, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, HookAction, MemorySessionStore, type Session, type SessionStore } from '../../../src/index.js';
-import { FileSessionStore } from '../../../src/stores/file/file.js';
-import { calls, fails, hangs, type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import {
   openAnswer,
@@ -227,11 +227,7 @@ describe('any history of two agents stores what a simple model stores:', () => {
       const store = new MemorySessionStore();
       return [store, store];
     },
-    'one file store': async () => {
-      const store = new FileSessionStore({ folder: await temporaryFolder() });
-      return [store, store];
-    },
-    'two file stores': async () => {
+    'two stores of one folder': async () => {
       const folder = await temporaryFolder();
       return [new FileSessionStore({ folder }), new FileSessionStore({ folder })];
     },

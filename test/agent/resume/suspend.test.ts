@@ -1,6 +1,6 @@
+import { Agent, HookAction, type ResumeDecision, type RunResult } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, HookAction, type ResumeDecision, type RunResult } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { approval } from '../../support/agent/approval.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause, rejectionOf } from '../../support/agent/settle.js';

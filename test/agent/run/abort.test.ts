@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
   type AgentOptions,
@@ -9,9 +8,10 @@ import {
   type RunContext,
   type RunOptions,
   type StandardSchema,
-} from '../../../src/index.js';
-import { calls, type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
-import { pairingProblem } from '../../../src/testing/trial/pairing.js';
+} from 'keelson';
+import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { pairingProblem } from '../../support/agent/pairing.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { LATE, pause, rejectionOf, unhandledDuring, until, within } from '../../support/agent/settle.js';
 

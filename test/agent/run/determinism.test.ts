@@ -1,7 +1,7 @@
+import { Agent, type AgentEvent, type AgentOptions, HookAction, type Ids } from 'keelson';
+import { calls, delays, scriptedModel } from 'keelson/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentEvent, type AgentOptions, HookAction, type Ids } from '../../../src/index.js';
-import { calls, delays, scriptedModel } from '../../../src/testing/testing.js';
 import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { pause, until } from '../../support/agent/settle.js';
@@ -81,24 +81,6 @@ describe('with injected ids and an injected clock', () => {
     for (const spy of spies) spy.mockRestore();
 
     expect(used).toEqual([]);
-  });
-
-  test('closing an agent uses the injected clock', async () => {
-    const clock = fastClock();
-    const agent = new Agent({
-      model: { id: 'm', generate: () => new Promise(() => {}) },
-      clock,
-      lifecycle: [{ onShutdown: () => new Promise(() => {}) }],
-      logger: { debug() {}, info() {}, warn() {}, error() {} },
-    });
-    const running = agent.run('go', { signal: new AbortController().signal }).catch(() => {});
-    await pause();
-    const timer = vi.spyOn(globalThis, 'setTimeout');
-
-    await agent.close();
-    await running;
-
-    expect(timer).not.toHaveBeenCalled();
   });
 
   test('every timer is cleared at the end of the run', async () => {

@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, defineTool, HookAction } from 'keelson';
+import { calls, fails, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentLifecycle, defineTool, HookAction } from '../../../src/index.js';
-import { calls, fails, scriptedModel, streams } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 

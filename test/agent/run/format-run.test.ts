@@ -1,6 +1,6 @@
+import { Agent, type AgentLifecycle, formatRun, HookAction } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, formatRun, HookAction } from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 
 const search = toolOf('search', () => 'found');

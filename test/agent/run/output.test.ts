@@ -1,8 +1,5 @@
 import { inspect } from 'node:util';
 import { type } from 'arktype';
-import * as v from 'valibot';
-import { describe, expect, expectTypeOf, test } from 'vitest';
-import { z } from 'zod';
 import {
   Agent,
   HookAction,
@@ -11,8 +8,11 @@ import {
   type RunError,
   type Session,
   type StandardSchema,
-} from '../../../src/index.js';
-import { calls, scriptedModel, streams } from '../../../src/testing/testing.js';
+} from 'keelson';
+import { calls, scriptedModel, streams } from 'keelson/testing';
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
 import { echo } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { transcript } from '../../support/agent/transcript.js';
@@ -93,12 +93,12 @@ describe('structured output', () => {
 
   test('of many line breaks in a code fence is refused quickly', async () => {
     const lines = `\`\`\`json${'\n'.repeat(20_000)}`;
-    const started = performance.now();
+    const started = process.cpuUsage();
 
     const error = await rejectionOf(new Agent({ model: scriptedModel(lines) }).run('go', { output: weather }));
 
     expect(error).toMatchObject({ code: 'ERR_OUTPUT_INVALID' });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
   });
 
   test('lists at most twenty issues for the model', async () => {

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { Agent, type AgentLifecycle, type RunContext, type RunOptions } from 'keelson';
+import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, type RunContext, type RunOptions } from '../../../src/index.js';
-import { scriptedModel } from '../../../src/testing/testing.js';
 import { rejectionOf, until } from '../../support/agent/settle.js';
 
 test.each<[string, boolean, (run: RunContext) => object]>([

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
   type AgentOptions,
@@ -7,8 +6,9 @@ import {
   type RunError,
   type Timeouts,
   type Tool,
-} from '../../../src/index.js';
-import { calls, delays, hangs, scriptedModel, streams } from '../../../src/testing/testing.js';
+} from 'keelson';
+import { calls, delays, hangs, scriptedModel, streams } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
@@ -281,18 +281,21 @@ describe('timeouts.firstPartMs', () => {
     expect(deltas).toEqual(['tool-input-delta', 'text-delta']);
   });
 
-  test('ends a model call without a part in time, also without a listener', async () => {
-    const { agent, clock } = arrange({ timeouts: { firstPartMs: 100, modelMs: 1_000 } });
-    const running = rejectionOf(agent.run('go'));
-    await pause(2);
-    clock.advance(100);
+  test.each<Timeouts>([{ firstPartMs: 100 }, { firstPartMs: 100, modelMs: 1_000 }])(
+    'ends a model call without a part in time, also without a listener: %j',
+    async (timeouts) => {
+      const { agent, clock } = arrange({ timeouts });
+      const running = rejectionOf(agent.run('go'));
+      await pause(2);
+      clock.advance(100);
 
-    expect(await running).toMatchObject({
-      code: 'ERR_MODEL_FAILED',
-      retryable: true,
-      cause: { code: 'ERR_TIMEOUT', what: "model call's first part", timeoutMs: 100 },
-    });
-  });
+      expect(await running).toMatchObject({
+        code: 'ERR_MODEL_FAILED',
+        retryable: true,
+        cause: { code: 'ERR_TIMEOUT', what: "model call's first part", timeoutMs: 100 },
+      });
+    },
+  );
 
   test.each(['run', 'stream'] as const)('ends with the first part: %s', async (way) => {
     const clock = fakeClock();

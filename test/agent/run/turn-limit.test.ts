@@ -1,6 +1,6 @@
+import { Agent, type RunError } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type RunError } from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { transcript } from '../../support/agent/transcript.js';

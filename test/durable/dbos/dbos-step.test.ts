@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DBOS } from '@dbos-inc/dbos-sdk';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DbosDecisionRequest, DurableSetupError, dbosStep, durable } from '../../../src/durable/durable.js';
 import {
   Agent,
   type AgentOptions,
@@ -12,13 +10,14 @@ import {
   OptionInvalidError,
   RunAbortedError,
   type RunContext,
-} from '../../../src/index.js';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
-import { aborted } from '../../../src/testing/script/step.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+} from 'keelson';
+import { type DbosDecisionRequest, DurableSetupError, dbosStep, durable } from 'keelson/durable';
+import { approval } from 'keelson/lifecycles';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { fastClock } from '../../support/agent/fake-clock.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { gate, pause, rejectionOf } from '../../support/agent/settle.js';
+import { aborted, gate, pause, rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { type DbosInProcess, launchDbos } from '../../support/durable/dbos-in-process.js';
 import { type DbosSetup, startDbos } from '../../support/durable/dbos-service.js';
@@ -30,6 +29,9 @@ import { describeWithPostgres } from '../../support/stores/describe-postgres.js'
 
 /** DBOSWorkflowCancelledError, which the SDK does not export. */
 const CANCELLED = { dbosErrorCode: 24, workflowID: 'cancelled' };
+
+// A process that was killed needs seconds to start again on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
 
@@ -45,7 +47,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
   beforeAll(async () => {
     service = await startDbos(folder);
     dbos = await launchDbos(service.postgres.url);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     // Undefined if the launch has failed.
@@ -69,7 +71,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
     // The searches a and b were stored when the process died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
     expect(works.filter(({ what }) => what === 'tool pay 7')).toHaveLength(2);
-  }, 30_000);
+  });
 
   describe('in one process', () => {
     test('a replay of all stored steps runs nothing again, with ids of its workflow and the time of the steps', async () => {

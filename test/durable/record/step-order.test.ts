@@ -1,8 +1,8 @@
+import { HookAction } from 'keelson';
+import { type MemoryStep, memoryStep } from 'keelson/durable';
+import { calls } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { type MemoryStep, memoryStep } from '../../../src/durable/durable.js';
 import { StepOrder } from '../../../src/durable/record/step-order.js';
-import { HookAction } from '../../../src/index.js';
-import { calls } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause, until } from '../../support/agent/settle.js';
 import { twice } from '../../support/durable/attempts.js';

@@ -1,10 +1,9 @@
+import { Agent, LifecycleError, MemorySessionStore, RunAbortedError, toolResult } from 'keelson';
+import { type BlobStore, durable, isFinalError, type MemoryStep, memoryStep } from 'keelson/durable';
+import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { type BlobStore, durable, isFinalError, type MemoryStep, memoryStep } from '../../../src/durable/durable.js';
-import { Agent, LifecycleError, MemorySessionStore, RunAbortedError, toolResult } from '../../../src/index.js';
-import { aborted } from '../../../src/testing/script/step.js';
-import { calls, type ScriptEntry, says, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../../support/agent/settle.js';
+import { aborted, pause, rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { twice } from '../../support/durable/attempts.js';
 

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryStep } from '../../../src/durable/durable.js';
-import type { Deferred } from '../../../src/internal/promise.js';
+import { memoryStep } from 'keelson/durable';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { until } from '../../support/agent/settle.js';
 import { ANSWER } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
@@ -13,6 +12,9 @@ import { stepFaults } from '../../support/durable/logged-step.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../../support/durable/restate-server.js';
 import { twoAgents } from '../../support/durable/two-agents.js';
 
+// A process that was killed needs seconds to start again on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 
 describeWithRestate('restateStep with a real server', () => {
@@ -20,7 +22,7 @@ describeWithRestate('restateStep with a real server', () => {
 
   beforeAll(async () => {
     restate = await startRestate(folder);
-  }, 30_000);
+  });
 
   afterAll(async () => {
     await restate.close();
@@ -41,7 +43,7 @@ describeWithRestate('restateStep with a real server', () => {
     expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool note one']);
     // The searches a and b were stored when the service died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
-  }, 20_000);
+  });
 
   test('a run that suspends three times waits each time for another process, also after a kill', async () => {
     const path = join(folder, 'approvals');
@@ -54,7 +56,7 @@ describeWithRestate('restateStep with a real server', () => {
 
     expect(await running).toMatchObject({ text: ANSWER });
     expect(stepFaults(linesOf(`${path}.steps`), await restate.journal('approvals'))).toEqual([]);
-  }, 20_000);
+  });
 
   test('two agents of one invocation finish after kills of the service, and no stored step runs again', async () => {
     const response = await restate.send('both', { name: 'both', dieAt: [4, 7] });
@@ -69,7 +71,7 @@ describeWithRestate('restateStep with a real server', () => {
     expect(new Set(keys).size).toBe(6);
     expect(keys.length).toBeGreaterThan(6);
     expect(keys.length).toBeLessThanOrEqual(10);
-  }, 20_000);
+  });
 
   test('an error that ends the run ends the invocation, and Restate does not retry it', async () => {
     const response = await restate.send('fail', { name: 'broken' });
@@ -109,7 +111,9 @@ describeWithRestate('restateStep with a real server', () => {
 
 test('the entry adds `Promise.withResolvers` to a runtime without it, as other runtimes have it', async () => {
   class Kept<T> extends Promise<T> {}
-  const { withResolvers } = Promise as unknown as { withResolvers(this: typeof Promise): Deferred<string> };
+  const { withResolvers } = Promise as unknown as {
+    withResolvers(this: typeof Promise): { promise: Promise<string>; resolve(value: string): void };
+  };
   const { promise, resolve } = withResolvers.call(Kept);
   resolve('kept');
 

@@ -1,6 +1,4 @@
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { Message, ToolCallPart, ToolResultPart } from '../../../src/model/message.js';
+import { type AgentLifecycle, HookAction, type Message, type ToolCallPart, type ToolResultPart } from 'keelson';
 
 /** A lifecycle that suspends the calls of these tools until they are approved. */
 export function approval(...names: readonly string[]): AgentLifecycle {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   Agent,
   type AgentLifecycle,
@@ -17,8 +16,9 @@ import {
   type ToolContext,
   type ToolInvoke,
   type ToolRun,
-} from '../../../src/index.js';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
+} from 'keelson';
+import { approval } from 'keelson/lifecycles';
+import { z } from 'zod';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const claim = <_Claim extends true>(): void => {};

@@ -1,8 +1,7 @@
-import { Agent, type AgentLifecycle, type ModelCall, RunAbortedError } from '../../../src/index.js';
-import { RunError } from '../../../src/model/run-error.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
-import { pairingProblem } from '../../../src/testing/trial/pairing.js';
+import { Agent, type AgentLifecycle, type ModelCall, RunAbortedError, RunError } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { type Random, seeded } from '../soak/random-agent.js';
+import { pairingProblem } from './pairing.js';
 import { toolOf } from './sample-tools.js';
 import { keepingLogger } from './silent-logger.js';
 

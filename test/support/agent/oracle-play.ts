@@ -1,23 +1,27 @@
-import { Agent } from '../../../src/agent/agent.js';
-import type { AgentEvent } from '../../../src/agent/agent-event.js';
-import type { ResumeDecisions } from '../../../src/agent/run/resume/continuation.js';
-import type { Clock } from '../../../src/internal/clock.js';
-import type { Decision } from '../../../src/lifecycle/decision.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type {
-  AgentLifecycle,
-  ModelCall,
-  ModelCallRequest,
-  ToolCallRequest,
-  ToolInvoke,
-} from '../../../src/lifecycle/lifecycle.js';
-import type { RunContext } from '../../../src/lifecycle/run-context.js';
-import { type AssistantPart, type Message, toolCallsOf } from '../../../src/model/message.js';
-import type { Model, ModelResponse } from '../../../src/model/model.js';
-import { ModelError } from '../../../src/model/run-error.js';
-import { MemorySessionStore } from '../../../src/state/memory-session-store.js';
-import { recorder } from '../../../src/testing/testing.js';
-import type { Tool, ToolResult } from '../../../src/tools/tool.js';
+import {
+  Agent,
+  type AgentEvent,
+  type AgentLifecycle,
+  type AssistantPart,
+  type Clock,
+  type Decision,
+  HookAction,
+  MemorySessionStore,
+  type Message,
+  type Model,
+  type ModelCall,
+  type ModelCallRequest,
+  ModelError,
+  type ModelResponse,
+  type ResumeDecisions,
+  type RunContext,
+  type Tool,
+  type ToolCallRequest,
+  type ToolInvoke,
+  type ToolResult,
+  toolCallsOf,
+} from 'keelson';
+import { recorder } from 'keelson/testing';
 import { settled } from '../lifecycle/manual-clock.js';
 import { keepingLogger } from '../lifecycle/sample-agent.js';
 import type { Case, Decide, Outcome, Part, Thread, ThreadAct, Wrap, WrapAct } from './oracle-case.js';

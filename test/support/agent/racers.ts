@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Agent, HookAction, type SessionStore } from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
+import { Agent, HookAction, type SessionStore } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import type { RaceOrder } from '../../fixtures/agent/claim-racer.js';
 import { toolOf } from './sample-tools.js';
 

@@ -1,6 +1,5 @@
+import { defineTool, type Tool, type ToolContext } from 'keelson';
 import { z } from 'zod';
-import { defineTool } from '../../../src/tools/define-tool.js';
-import type { Tool, ToolContext } from '../../../src/tools/tool.js';
 
 /** A tool that returns its `text` argument. */
 export const echo = defineTool({

@@ -1,5 +1,4 @@
-import type { Message } from '../../../src/model/message.js';
-import { toolCallsOf } from '../../../src/model/message.js';
+import { type Message, toolCallsOf } from 'keelson';
 
 /** One stored message. A result is `ran`, or `error` for an error result of any text. */
 export interface Row {

@@ -1,7 +1,7 @@
 /** The outcome of a promise that did not settle in time. */
 export const LATE = 'did not settle in time';
 
-/** Returns the rejection reason of a promise. Throws if the promise resolves or does not settle within two seconds. */
+/** Returns the rejection reason of a promise. Throws if the promise resolves or does not settle within four seconds. */
 export async function rejectionOf(promise: PromiseLike<unknown>): Promise<unknown> {
   const outcome = await within(
     promise.then(
@@ -9,13 +9,13 @@ export async function rejectionOf(promise: PromiseLike<unknown>): Promise<unknow
       (error: unknown) => ({ error }),
     ),
   );
-  if (outcome === LATE) throw new Error('The promise did not settle within two seconds.');
+  if (outcome === LATE) throw new Error('The promise did not settle within four seconds.');
   if ('error' in outcome) return outcome.error;
   throw new Error(`The promise resolved with ${JSON.stringify(outcome.value)}.`);
 }
 
-/** Returns the outcome of a promise, or LATE. */
-export function within<T>(promise: PromiseLike<T>, ms = 2_000): Promise<T | typeof LATE> {
+/** Returns the outcome of a promise, or LATE. The default is less than the five seconds that `close()` may wait. */
+export function within<T>(promise: PromiseLike<T>, ms = 4_000): Promise<T | typeof LATE> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(LATE), ms);
     promise.then(
@@ -38,11 +38,11 @@ export function pause(ms = 0): Promise<void> {
   });
 }
 
-/** Waits until a condition is true. Throws after eight seconds. */
+/** Waits until a condition is true. Throws after twenty seconds. */
 export async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 8_000;
+  const end = Date.now() + 20_000;
   while (!condition()) {
-    if (Date.now() > end) throw new Error('It did not come about within eight seconds.');
+    if (Date.now() > end) throw new Error('It did not come about within twenty seconds.');
     await pause(1);
   }
 }
@@ -84,4 +84,12 @@ export async function unhandledDuring(act: () => Promise<unknown>): Promise<read
     process.off('unhandledRejection', listener);
   }
   return seen;
+}
+
+/** Rejects when the signal aborts, and never resolves. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../src/internal/logger.js';
+import type { Logger } from 'keelson';
 
 /** A logger that stores its lines and prints nothing. */
 export interface KeepingLogger extends Logger {

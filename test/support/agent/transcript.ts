@@ -1,4 +1,4 @@
-import type { Message, ToolResultPart } from '../../../src/model/message.js';
+import type { Message, ToolResultPart } from 'keelson';
 
 /**
  * Formats a conversation with one line per message: `user: hi`, `assistant: text + call c1 echo`, `tool: c1=result,

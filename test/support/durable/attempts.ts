@@ -1,8 +1,6 @@
-import type { AgentOptions } from '../../../src/agent/agent-options.js';
-import type { RunResult } from '../../../src/agent/run-result.js';
-import { type DurableOptions, durable, type MemoryStep, memoryStep } from '../../../src/durable/durable.js';
-import { Agent, type AgentLifecycle, type Tool } from '../../../src/index.js';
-import { type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
+import { Agent, type AgentLifecycle, type AgentOptions, type RunResult, type Tool } from 'keelson';
+import { type DurableOptions, durable, type MemoryStep, memoryStep } from 'keelson/durable';
+import { type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { fastClock } from '../agent/fake-clock.js';
 import { pause } from '../agent/settle.js';
 import { keepingLogger } from '../agent/silent-logger.js';

@@ -1,11 +1,15 @@
-import { Agent } from '../../../src/agent/agent.js';
-import type { RunResult } from '../../../src/agent/run-result.js';
-import type { DurableLifecycle } from '../../../src/durable/durable.js';
-import type { Clock } from '../../../src/internal/clock.js';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
-import type { Message } from '../../../src/model/message.js';
-import type { Model, ModelResponse } from '../../../src/model/model.js';
-import type { Tool, ToolContext } from '../../../src/tools/tool.js';
+import {
+  Agent,
+  type Clock,
+  type Message,
+  type Model,
+  type ModelResponse,
+  type RunResult,
+  type Tool,
+  type ToolContext,
+} from 'keelson';
+import type { DurableLifecycle } from 'keelson/durable';
+import { approval } from 'keelson/lifecycles';
 import { toolOf } from '../agent/sample-tools.js';
 import { keepingLogger } from '../agent/silent-logger.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { memoryStep } from 'keelson/durable';
 import { expect } from 'vitest';
-import { memoryStep } from '../../../src/durable/durable.js';
 import { fileLog } from './file-log.js';
 import { type Delays, randomDelays, twoAgents } from './two-agents.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import type { Step } from '../../../src/durable/durable.js';
-import type { JsonValue } from '../../../src/internal/json.js';
+import type { JsonValue } from 'keelson';
+import type { Step } from 'keelson/durable';
 
 /** A line in the log of the steps of one execution of an engine, which all attempts write. */
 interface StepLine {

@@ -1,6 +1,6 @@
-import { durable, type Step } from '../../../src/durable/durable.js';
-import { Agent } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { Agent } from 'keelson';
+import { durable, type Step } from 'keelson/durable';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { toolOf } from '../agent/sample-tools.js';
 import { pause } from '../agent/settle.js';
 import { keepingLogger } from '../agent/silent-logger.js';

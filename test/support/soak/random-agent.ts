@@ -6,7 +6,7 @@ import {
   type ModelRequest,
   type ModelResponse,
   type Tool,
-} from '../../../src/index.js';
+} from 'keelson';
 import { toolOf } from '../agent/sample-tools.js';
 
 /** Returns a pseudorandom number from 0 to below 1. The same seed gives the same sequence. */

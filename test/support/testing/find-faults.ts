@@ -1,12 +1,14 @@
+import type { AgentLifecycle } from 'keelson';
+import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from 'keelson/testing';
 import { expect, it } from 'vitest';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from '../../../src/testing/testing.js';
 
 /** A faulty lifecycle, and the faults that `assertLifecycle` should report. */
 export interface Bad {
   readonly it: string;
   readonly make: () => AgentLifecycle;
   readonly passive?: boolean;
+  /** The number of concurrent runs. Default: 10. */
+  readonly runs?: number;
   readonly faults: readonly unknown[];
 }
 
@@ -22,7 +24,7 @@ export async function faultsOf(
 
 /** Creates one test per lifecycle, which expects exactly these faults. */
 export function itFinds(cases: readonly Bad[]): void {
-  it.each(cases.map((bad) => [bad.it, bad] as const))('%s', async (_, { make, passive = false, faults }) => {
-    expect(await faultsOf(make, { passive })).toEqual(faults);
+  it.each(cases.map((bad) => [bad.it, bad] as const))('%s', async (_, { make, passive = false, runs = 10, faults }) => {
+    expect(await faultsOf(make, { passive, runs })).toEqual(faults);
   });
 }

@@ -1,17 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { RunContext } from '../../../src/lifecycle/run-context.js';
-import { textOf } from '../../../src/model/message.js';
-import type { ModelResponse } from '../../../src/model/model.js';
-import { ModelError } from '../../../src/model/run-error.js';
-import {
-  type AssertProgress,
-  assertLifecycle,
-  faultyTool,
-  LifecycleBudgetError,
-  recorder,
-} from '../../../src/testing/testing.js';
+import { type AgentLifecycle, HookAction, ModelError, type ModelResponse, type RunContext, textOf } from 'keelson';
+import { type AssertProgress, assertLifecycle, faultyTool, LifecycleBudgetError, recorder } from 'keelson/testing';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rejectionOf } from '../../support/agent/settle.js';
 
 const moment = () => new Promise((resolve) => setTimeout(resolve, 1));
@@ -96,6 +85,13 @@ describe('assertLifecycle', () => {
   });
 });
 
+it('assertLifecycle works without process events, as in a browser', async () => {
+  vi.stubGlobal('process', Object.create(process, { on: { value: undefined } }));
+  onTestFinished(() => void vi.unstubAllGlobals());
+
+  expect(await assertLifecycle({}, { runs: 2 })).toHaveLength(11);
+});
+
 describe('the progress and time budget of assertLifecycle', () => {
   const slowly = (ms: number) => ({
     name: 'slow',
@@ -156,7 +152,7 @@ describe('a lifecycle that behaves passes', () => {
   ];
 
   it.each(passive)('%s', async (_, make) => {
-    await assertLifecycle(make, { passive: true });
+    await assertLifecycle(make, { passive: true, runs: 10 });
   });
 
   const active: readonly (readonly [name: string, lifecycle: AgentLifecycle])[] = [
@@ -193,7 +189,7 @@ describe('a lifecycle that behaves passes', () => {
   ];
 
   it.each(active)('%s', async (_, lifecycle) => {
-    await assertLifecycle(lifecycle);
+    await assertLifecycle(lifecycle, { runs: 10 });
   });
 });
 

@@ -1,6 +1,6 @@
+import type { AgentLifecycle } from 'keelson';
+import { assertLifecycle } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import { assertLifecycle } from '../../../src/testing/testing.js';
 import { faultsOf, itFinds } from '../../support/testing/find-faults.js';
 
 const never = () => new Promise<void>(() => {});

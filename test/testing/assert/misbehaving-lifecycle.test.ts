@@ -1,7 +1,6 @@
+import { type AgentLifecycle, HookAction } from 'keelson';
+import { assertLifecycle } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import { assertLifecycle } from '../../../src/testing/testing.js';
 import { itFinds } from '../../support/testing/find-faults.js';
 
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -176,6 +175,7 @@ describe('assertLifecycle finds a lifecycle that shares data between runs, when 
   itFinds([
     {
       it: 'stores the input in a shared variable',
+      runs: 100,
       make: () => {
         let kept = '';
         return {
@@ -194,6 +194,7 @@ describe('assertLifecycle finds a lifecycle that shares data between runs, when 
     },
     {
       it: 'counts turns in a shared variable',
+      runs: 100,
       make: () => {
         let turns = 0;
         return {

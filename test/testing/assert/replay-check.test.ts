@@ -1,8 +1,8 @@
+import type { AgentLifecycle } from 'keelson';
+import { durable, memoryStep } from 'keelson/durable';
+import { limits, retryModelCalls, truncateToolResults } from 'keelson/lifecycles';
+import { assertLifecycle } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { durable, memoryStep } from '../../../src/durable/durable.js';
-import type { AgentLifecycle } from '../../../src/index.js';
-import { limits, retryModelCalls, truncateToolResults } from '../../../src/lifecycles/lifecycles.js';
-import { assertLifecycle } from '../../../src/testing/testing.js';
 import { faultsOf } from '../../support/testing/find-faults.js';
 
 const replay = { durable, memoryStep };

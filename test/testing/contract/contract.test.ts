@@ -1,8 +1,7 @@
+import { MemorySessionStore, type SessionStore } from 'keelson';
+import { MemoryStateStore, type StateStore } from 'keelson/extension';
+import { type ContractCase, sessionStoreContract, stateStoreContract } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { MemoryStateStore } from '../../../src/extension/extension.js';
-import { MemorySessionStore, type SessionStore } from '../../../src/index.js';
-import type { StateStore } from '../../../src/state/state-store.js';
-import { type ContractCase, sessionStoreContract, stateStoreContract } from '../../../src/testing/testing.js';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { storeOver } from '../../support/state/store-over.js';
 

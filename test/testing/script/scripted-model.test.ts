@@ -1,6 +1,4 @@
-import { describe, expect, it } from 'vitest';
-import type { AssistantPart, Message } from '../../../src/model/message.js';
-import type { ModelRequest, ModelResponse } from '../../../src/model/model.js';
+import type { AssistantPart, Message, ModelRequest, ModelResponse } from 'keelson';
 import {
   calls,
   delays,
@@ -12,7 +10,8 @@ import {
   says,
   scriptedModel,
   streams,
-} from '../../../src/testing/testing.js';
+} from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
 
 const user: Message = { role: 'user', content: 'Hello' };
 

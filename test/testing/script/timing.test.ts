@@ -1,7 +1,7 @@
+import { getEventListeners } from 'node:events';
+import type { ModelPart, ModelRequest } from 'keelson';
+import { delays, fails, hangs, says, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import type { ModelPart, ModelRequest } from '../../../src/model/model.js';
-import { createCountedSignal } from '../../../src/testing/assert/listener-count.js';
-import { delays, fails, hangs, says, scriptedModel, streams } from '../../../src/testing/testing.js';
 
 function request(fields: Partial<ModelRequest> = {}): ModelRequest {
   return { messages: [{ role: 'user', content: 'Hello' }], tools: [], ...fields };
@@ -96,7 +96,8 @@ describe('a scripted model that streams', () => {
 describe('a scripted model with delays', () => {
   it('waits on the given clock and removes its abort listener', async () => {
     const clock = manualClock();
-    const { signal, listeners } = createCountedSignal();
+    const { signal } = new AbortController();
+    const listeners = () => getEventListeners(signal, 'abort').length;
     const model = scriptedModel([delays(50, 'late')], { clock });
 
     const response = model.generate(request({ signal }));

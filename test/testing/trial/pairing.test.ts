@@ -1,5 +1,5 @@
+import type { Message } from 'keelson';
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../../src/model/message.js';
 import { differenceOf } from '../../../src/testing/trial/difference.js';
 import { pairingProblem } from '../../../src/testing/trial/pairing.js';
 

@@ -1,7 +1,7 @@
+import { Agent, type ModelError } from 'keelson';
+import { openai } from 'keelson/openai';
+import { calls, fails, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent, type ModelError } from '../../../../src/index.js';
-import { openai } from '../../../../src/providers/openai/openai.js';
-import { calls, fails, scriptedModel } from '../../../../src/testing/testing.js';
 import { echo } from '../../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../../support/agent/settle.js';
 import { transcript } from '../../../support/agent/transcript.js';

@@ -1,16 +1,18 @@
+import {
+  Agent,
+  type Clock,
+  HookAction,
+  MemorySessionStore,
+  type SessionStore,
+  type Timeouts,
+  type ToolContext,
+} from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../../../src/agent/agent.js';
-import type { Timeouts } from '../../../../src/agent/run/run-config.js';
-import type { Clock } from '../../../../src/internal/clock.js';
-import { HookAction } from '../../../../src/lifecycle/hook-action.js';
-import { MemorySessionStore } from '../../../../src/state/memory-session-store.js';
-import type { SessionStore } from '../../../../src/state/session-store.js';
-import { calls, scriptedModel } from '../../../../src/testing/testing.js';
-import type { ToolContext } from '../../../../src/tools/tool.js';
-import { fakeClock } from '../../../support/agent/fake-clock.js';
-import { toolOf } from '../../../support/agent/sample-tools.js';
-import { gate, pause, rejectionOf, until } from '../../../support/agent/settle.js';
-import { storeOver } from '../../../support/state/store-over.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until } from '../../support/agent/settle.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 type Pay = (context: ToolContext) => unknown;
 
@@ -78,7 +80,8 @@ describe('an approval in a session', () => {
   });
 
   test('is told of a second attempt, with the same idempotency key, after the first process died', async () => {
-    const store = new MemorySessionStore();
+    const clock = fakeClock();
+    const store = new MemorySessionStore({ clock });
     const resume = await suspended(store);
     const seen: unknown[] = [];
     const died = storeOver(store, { renew: () => true });
@@ -91,11 +94,11 @@ describe('an approval in a session', () => {
       note(context);
       return begun.pass();
     };
-    const first = rejectionOf(resumed(cashier(died, payAndHang, { claimMs: 5 }), resume));
+    const first = rejectionOf(resumed(cashier(died, payAndHang, { claimMs: 5, clock }), resume));
     await until(() => begun.arrived === 1);
-    await pause(20);
+    clock.advance(6);
 
-    expect((await resumed(cashier(store, note), resume)).status).toBe('completed');
+    expect((await resumed(cashier(store, note, { clock }), resume)).status).toBe('completed');
 
     const [[one, key, callKey], [two, sameKey, sameCallKey]] = seen as [unknown[], unknown[]];
     expect([one, two]).toEqual([1, 2]);
@@ -105,26 +108,7 @@ describe('an approval in a session', () => {
     expect(await first).toMatchObject({ code: 'ERR_SESSION_CONFLICT' });
   });
 
-  test('holds its claim while the tool runs for many times the time of the claim', async () => {
-    const store = new MemorySessionStore();
-    const resume = await suspended(store);
-    const held = gate();
-    const slow: Pay = async () => {
-      await held.pass();
-      return 'paid';
-    };
-    const first = resumed(cashier(store, slow, { claimMs: 30 }), resume);
-    await until(() => held.arrived === 1);
-    await pause(100);
-
-    const second = await rejectionOf(resumed(cashier(storeOver(store, {}), slow), resume));
-    held.open();
-
-    expect(second).toMatchObject({ code: 'ERR_RESUME_CLAIMED' });
-    expect((await first).status).toBe('completed');
-  });
-
-  test('renews its claim every third of the time of the claim, until it is saved', async () => {
+  test('holds its claim while the tool runs: renews it every third of its time, until the run is saved', async () => {
     const clock = fakeClock();
     const store = new MemorySessionStore({ clock });
     const resume = await suspended(store);
@@ -146,10 +130,12 @@ describe('an approval in a session', () => {
       clock.advance(100);
       await pause();
     }
+    const second = await rejectionOf(resumed(cashier(storeOver(store, {}), slow, { clock }), resume));
     held.open();
     await first;
     clock.advance(1_000);
 
+    expect(second).toMatchObject({ code: 'ERR_RESUME_CLAIMED' });
     expect(renewed).toEqual([100, 200, 300, 400, 500, 600, 700]);
   });
 

@@ -1,6 +1,6 @@
+import { Agent, type AgentLifecycle, type LifecycleLoader } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { echo } from '../support/agent/sample-tools.js';
 import { gate, LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';

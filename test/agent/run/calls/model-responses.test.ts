@@ -1,13 +1,14 @@
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
+  type AgentLifecycle,
   type AssistantMessage,
   type AssistantPart,
   type Model,
   type ModelResponse,
   type RunOptions,
-} from '../../../../src/index.js';
-import { calls, fails, responds, says, scriptedModel } from '../../../../src/testing/testing.js';
+} from 'keelson';
+import { calls, fails, responds, says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../../support/agent/sample-tools.js';
 import { rejectionOf, unhandledDuring } from '../../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../../support/agent/transcript.js';
@@ -296,4 +297,26 @@ describe('calls that the provider ran itself', () => {
       content: [{ type: 'tool-result', id: 'c1', name: 'note', content: 'ok' }],
     });
   });
+});
+
+test('a model that throws synchronously behind a wrap hook fails the run with a ModelError', async () => {
+  const cause = new TypeError('thrown');
+  const model = {
+    id: 'throwing',
+    generate: () => {
+      throw cause;
+    },
+  };
+  const caught: unknown[] = [];
+  const wrap: AgentLifecycle = {
+    wrapModelCall: (_request, next) =>
+      next().catch((error) => {
+        caught.push(error);
+        throw error;
+      }),
+  };
+  const error = await rejectionOf(new Agent({ model, lifecycle: [wrap] }).run('Hello'));
+
+  expect(error).toMatchObject({ code: 'ERR_MODEL_FAILED', model: 'throwing', cause });
+  expect(caught).toEqual([error]);
 });

@@ -1,11 +1,11 @@
+import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message } from 'keelson';
+import { openRun, sealRun } from 'keelson/lifecycles';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message } from '../../../../src/index.js';
-import { openRun, sealRun } from '../../../../src/lifecycles/lifecycles.js';
-import { calls, scriptedModel } from '../../../../src/testing/testing.js';
-import { toolOf } from '../../../support/agent/sample-tools.js';
-import { rejectionOf } from '../../../support/agent/settle.js';
-import { transcript } from '../../../support/agent/transcript.js';
-import { storeOver } from '../../../support/state/store-over.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 /** Suspends each answer that contains the word. */
 function holds(word: string): AgentLifecycle {
@@ -213,4 +213,13 @@ test('a sealed run restores a suspended answer', async () => {
   const resume = Object.fromEntries(pending.map(({ id }) => [id, 'approve' as const]));
 
   expect((await agent.run('', { messages, resume })).text).toBe('a draft');
+});
+
+test('a plain answer that is suspended is not checked against `output`', async () => {
+  const lifecycle = [{ afterModel: () => HookAction.suspend('ask') }];
+  const agent = new Agent({ model: scriptedModel(['not JSON']), lifecycle });
+
+  expect(await agent.run('Hello', { output: { type: 'object' } })).toMatchObject({
+    ...{ status: 'suspended', text: 'not JSON', turns: 1 },
+  });
 });

@@ -1,12 +1,6 @@
+import { Agent, type AgentLifecycle, MemorySessionStore, type Message, type SessionOptions } from 'keelson';
+import { calls, hangs, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import {
-  Agent,
-  type AgentLifecycle,
-  MemorySessionStore,
-  type Message,
-  type SessionOptions,
-} from '../../../src/index.js';
-import { calls, hangs, type ScriptEntry, scriptedModel, streams } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause, rejectionOf, until } from '../../support/agent/settle.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
   HookAction,
@@ -7,14 +6,15 @@ import {
   type RunError,
   type SessionInfo,
   type SessionStore,
-} from '../../src/index.js';
-import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
-import { approval } from '../support/agent/approval.js';
-import { echo, toolOf } from '../support/agent/sample-tools.js';
-import { rejectionOf } from '../support/agent/settle.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
-import { transcript } from '../support/agent/transcript.js';
-import { storeOver } from '../support/state/store-over.js';
+} from 'keelson';
+import { calls, fails, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { approval } from '../../support/agent/approval.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 /** Returns the stored messages of a session. */
 const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);

@@ -1,9 +1,9 @@
+import { Agent, type Message, type ResumeDecisions, ResumeInvalidError } from 'keelson';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type Message, type ResumeDecisions, ResumeInvalidError } from '../../../../src/index.js';
-import { scriptedModel } from '../../../../src/testing/testing.js';
-import { asked, callsOf, resultsOf } from '../../../support/agent/approval.js';
-import { toolOf } from '../../../support/agent/sample-tools.js';
-import { rejectionOf } from '../../../support/agent/settle.js';
+import { asked, callsOf, resultsOf } from '../../support/agent/approval.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../support/agent/settle.js';
 
 /** Makes an agent that logs the calls of its model, tools and hooks. */
 function watched() {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import {
   Agent,
   type AgentEvent,
@@ -7,18 +6,11 @@ import {
   type Model,
   type ModelCall,
   type ModelResponse,
-} from '../../../../src/index.js';
-import { retryModelCalls } from '../../../../src/lifecycles/lifecycles.js';
-import {
-  calls,
-  delays,
-  fails,
-  hangs,
-  type ScriptEntry,
-  says,
-  scriptedModel,
-  streams,
-} from '../../../../src/testing/testing.js';
+} from 'keelson';
+import { retryModelCalls } from 'keelson/lifecycles';
+import { calls, delays, fails, hangs, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
+import { fastClock } from '../../../support/agent/fake-clock.js';
 import { toolOf } from '../../../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf } from '../../../support/agent/settle.js';
 import { keepingLogger } from '../../../support/agent/silent-logger.js';
@@ -26,17 +18,21 @@ import { transcript } from '../../../support/agent/transcript.js';
 
 const overloaded = Object.assign(new Error('overloaded'), { status: 503 });
 
+/** The time of models, tools and hooks. It advances as soon as nothing else is left to do. */
+const clock = fastClock();
+const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
+
 /** Starts a second model call after 10 ms, and returns the first answer of the two. */
 const hedge: AgentLifecycle = {
   name: 'hedge',
   priority: 90,
-  wrapModelCall: (request, next) => Promise.any([next(request), pause(10).then(() => next(request))]),
+  wrapModelCall: (request, next) => Promise.any([next(request), sleep(10).then(() => next(request))]),
 };
 
 function agentOf(script: readonly ScriptEntry[], lifecycle: readonly AgentLifecycle[]) {
-  const model = scriptedModel(script);
-  const tool = toolOf('work', () => pause(60).then(() => 'worked'));
-  return { model, agent: new Agent({ model, lifecycle, tools: [tool], logger: keepingLogger() }) };
+  const model = scriptedModel(script, { clock });
+  const tool = toolOf('work', () => sleep(60).then(() => 'worked'));
+  return { model, agent: new Agent({ model, lifecycle, clock, tools: [tool], logger: keepingLogger() }) };
 }
 
 /** Returns the text that a consumer shows that clears the text when `attempt` changes. */
@@ -59,7 +55,7 @@ describe('a model call that was left behind', () => {
     );
 
     const { text, history } = await agent.run('Hello');
-    await pause(60);
+    await sleep(60);
 
     expect(text).toBe('done');
     expect(model.requests).toHaveLength(3);
@@ -118,7 +114,7 @@ describe('a model call that was left behind', () => {
   ])('is aborted %s', async (_, signal) => {
     const seen: (AbortSignal | undefined)[] = [];
     const copying: AgentLifecycle = { wrapModelCall: (request, next) => next({ ...request, tools: [] }) };
-    const inner = scriptedModel([hangs(), delays(5, 'fast')]);
+    const inner = scriptedModel([hangs(), delays(5, 'fast')], { clock });
     const model: Model = {
       id: 'outer',
       generate(request) {
@@ -129,7 +125,7 @@ describe('a model call that was left behind', () => {
     };
     const lifecycle = signal === undefined ? [hedge, copying] : [hedge];
 
-    expect((await new Agent({ model, lifecycle }).run('Hello', { signal })).text).toBe('fast');
+    expect((await new Agent({ model, lifecycle, clock }).run('Hello', { signal })).text).toBe('fast');
     await pause();
 
     expect(seen.map((each) => each?.aborted)).toEqual([true, true]);
@@ -196,7 +192,7 @@ describe('a model call that was left behind', () => {
         ...{ name: 'failing', onFailure },
         wrapModelCall: async (_request, next) => {
           await next();
-          await pause(20);
+          await sleep(20);
           throw new TypeError('late');
         },
       };
@@ -219,7 +215,7 @@ describe('a model call that was left behind', () => {
       name: 'changing',
       wrapModelCall: async (_request, next) => {
         const response = await next();
-        await pause(20);
+        await sleep(20);
         return { ...response };
       },
     };
@@ -286,12 +282,12 @@ it('ends the wait of a run with a wrap when `run.end` was called during a model 
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 async function answerAfter(ms: number): Promise<ModelResponse> {
-  await pause(ms);
+  await sleep(ms);
   return { content: [{ type: 'text', text: 'own' }], finishReason: 'stop', usage };
 }
 
 async function callAfter(ms: number): Promise<ModelResponse> {
-  await pause(ms);
+  await sleep(ms);
   return {
     content: [{ type: 'tool-call', id: 'call_1', name: 'work', input: {} }],
     ...{ finishReason: 'tool-calls', usage },
@@ -303,5 +299,5 @@ function race(next: ModelCall) {
 }
 
 function hedged(next: ModelCall) {
-  return Promise.any([next(), pause(10).then(() => next())]);
+  return Promise.any([next(), sleep(10).then(() => next())]);
 }

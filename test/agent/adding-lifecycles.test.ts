@@ -1,7 +1,6 @@
+import { Agent, type AgentLifecycle } from 'keelson';
+import { calls, type HookName, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { calls, type HookName, recorder, scriptedModel } from '../../src/testing/testing.js';
 import { settled } from '../support/lifecycle/manual-clock.js';
 import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 

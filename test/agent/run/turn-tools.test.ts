@@ -1,6 +1,6 @@
+import { Agent, type AgentLifecycle, createToolSet, type RunError, type Tool } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, createToolSet, type RunError, type Tool } from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';

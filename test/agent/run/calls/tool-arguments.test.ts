@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, defineTool, type JsonSchema, type ToolCallPart } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentLifecycle, defineTool, type JsonSchema, type ToolCallPart } from '../../../../src/index.js';
-import { calls, scriptedModel } from '../../../../src/testing/testing.js';
 import { toolOf } from '../../../support/agent/sample-tools.js';
 import { resultsIn } from '../../../support/agent/transcript.js';
 

@@ -1,6 +1,6 @@
+import { Agent, type UserMessage } from 'keelson';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type UserMessage } from '../../../src/index.js';
-import { scriptedModel } from '../../../src/testing/testing.js';
 
 const picture = { type: 'image', image: 'https://example.com/a.png' } as const;
 const bytes = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' } as const;

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
   HookAction,
@@ -11,12 +10,13 @@ import {
   type SessionStore,
   type ToolCallPart,
   type ToolResultPart,
-} from '../../src/index.js';
-import { calls, delays, faultyTool, hangs, scriptedModel } from '../../src/testing/testing.js';
-import { echo, toolOf } from '../support/agent/sample-tools.js';
-import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
-import { transcript } from '../support/agent/transcript.js';
-import { storeOver } from '../support/state/store-over.js';
+} from 'keelson';
+import { calls, delays, faultyTool, hangs, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
 
 const open = (id: string): ToolCallPart => ({ type: 'tool-call', id, name: 'work', input: {} });
 const result = (id: string): ToolResultPart => ({ type: 'tool-result', id, name: 'work', content: 'x' });
@@ -256,7 +256,7 @@ describe('the runs of a session', () => {
     const controller = new AbortController();
     const slow = (await agent.session()).run('a', { signal: controller.signal }).catch(() => {});
 
-    expect(await within((await agent.session()).run('b'), 500)).toMatchObject({ text: 'quick' });
+    expect(await within((await agent.session()).run('b'))).toMatchObject({ text: 'quick' });
     controller.abort();
     await slow;
   });
