@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import {
   Agent,
   type AgentLifecycle,
@@ -6,8 +5,9 @@ import {
   type Message,
   type ModelResponse,
   type RunError,
-} from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
+} from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';

@@ -1,11 +1,6 @@
+import { Agent, type AgentLifecycle, type Decision, HookAction, type Message, type Tool } from 'keelson';
+import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { Decision } from '../../src/lifecycle/decision.js';
-import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import type { Message } from '../../src/model/message.js';
-import { calls, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
-import type { Tool } from '../../src/tools/tool.js';
 import { add, addingModel, keepingLogger } from '../support/lifecycle/sample-agent.js';
 
 const open: Tool = { ...add, name: 'open', check: (value) => ({ value }), execute: (input) => JSON.stringify(input) };
