@@ -1,0 +1,20 @@
+import ts from 'typescript';
+import { descendants, parse, type SourceFile } from './source-file.js';
+
+/** The folders of `test` whose files use the library only through its public entries. */
+const THROUGH_THE_DOOR = ['agent', 'lifecycle', 'support/agent', 'support/lifecycle'];
+
+/** The tests of an algorithm that no public entry shows, each with the name of the algorithm. */
+const ALGORITHMS: Readonly<Record<string, string>> = {};
+
+/** Reports files that import or read a file of `src` by its path. The paths of `files` are relative to `test`. */
+export function doorViolations(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => THROUGH_THE_DOOR.some((folder) => path.startsWith(`${folder}/`)) && !(path in ALGORITHMS))
+    .flatMap((file) =>
+      descendants(parse(file))
+        .filter(ts.isStringLiteralLike)
+        .filter(({ text }) => /^(\.\.\/)+src(\/|$)/.test(text))
+        .map(({ text }) => `test/${file.path} names ${text} instead of a public entry`),
+    );
+}
