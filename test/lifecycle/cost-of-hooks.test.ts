@@ -108,14 +108,14 @@ describe('ids, signals and time-outs', () => {
 });
 
 describe('without hooks', () => {
-  it('S4-FR4.AC4, S4-FR4.8: no code that calls hooks is executed', async () => {
-    const { none, empty, outside, one } = await executedFunctions();
+  it('S4-FR4.AC4, S4-FR4.8: none of the functions that call hooks is executed', async () => {
+    const { callers, without, withUncalled } = await executedFunctions();
 
-    expect(none.length).toBeGreaterThan(10);
-    expect(empty).toEqual(none);
-    expect(outside).toEqual(none);
-    expect(one).not.toEqual(none);
-  });
+    expect(callers.length).toBeGreaterThan(2);
+    expect(without.length).toBeGreaterThan(10);
+    expect(without.filter((name) => callers.includes(name))).toEqual([]);
+    expect(withUncalled).toEqual(without);
+  }, 60_000);
 
   it('S4-FR5.3: the model is called directly with the request', async () => {
     const seen: unknown[] = [];

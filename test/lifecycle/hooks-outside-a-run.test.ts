@@ -107,16 +107,11 @@ describe('the hooks of a session', () => {
     expect(record.log).toEqual(['late.onSessionEnd']);
   });
 
-  it('a failing onSessionStart prevents the session from opening, and gets no onSessionEnd', async () => {
-    const ended: string[] = [];
-    const onSessionEnd = ({ id }: { readonly id: string }) => void ended.push(id);
-    const { agent } = agentOf({ name: 'bad', onSessionStart: () => Promise.reject(boom), onSessionEnd });
+  it('a failing onSessionStart prevents the session from opening', async () => {
+    const { agent } = agentOf({ name: 'bad', onSessionStart: () => Promise.reject(boom) });
 
     await expect(agent.session()).rejects.toMatchObject({ lifecycle: 'bad', point: 'onSessionStart', cause: boom });
-    await settled();
-
     expect(agent.status().sessions).toBe(0);
-    expect(ended).toEqual([]);
   });
 
   it('onSessionStart has a time limit of 30 s without `timeoutMs`, and onSessionEnd follows a late return', async () => {

@@ -277,14 +277,15 @@ describe('onError', () => {
       lifecycle: [{ onError: (error) => void seen.push(error) }],
     });
     agent.on('tool-end', ({ callId }) => void ended.push(callId));
-    const run = agent.run('Hello', { signal: controller.signal });
+    const stream = agent.stream('Hello', { signal: controller.signal });
+    const events = stream[Symbol.asyncIterator]();
+    await events.next();
     await settled();
 
     controller.abort('first');
-    const closing = agent.close();
+    void events.return?.();
 
-    await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'first' });
-    await closing;
+    await expect(stream.result).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'first' });
     expect(seen).toMatchObject([{ cause: 'first' }]);
     expect(ended).toEqual(['call_1']);
   });

@@ -1,7 +1,7 @@
 import { Agent, type AgentLifecycle } from 'keelson';
 import { calls, fails, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { settled } from '../support/lifecycle/manual-clock.js';
+import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
 import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 const unhandled: unknown[] = [];
@@ -197,13 +197,18 @@ describe('the rejection of a hook is never unhandled, and never lost', () => {
   });
 
   it.each(POINTS)('at %s, after its timeout', async (point) => {
+    const clock = manualClock();
     const slow = {
       ...{ timeoutMs: 1, onFailure: 'continue' },
-      [point]: () => new Promise((_, reject) => setTimeout(() => reject(new TypeError('too late')), 5)),
+      [point]: () => new Promise((_, reject) => clock.setTimeout(() => reject(new TypeError('too late')), 50)),
     } as AgentLifecycle;
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+    const run = new Agent({ model, tools: [add], lifecycle: [slow], logger: keepingLogger(), clock }).run('Hello');
+    await clock.advance(10);
 
-    expect((await afterRun(slow, [calls('add', { a: 1, b: 2 }), 'done'])).status).toBe('fulfilled');
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect((await run).text).toBe('done');
+    await clock.advance(100);
+    await settled();
     expect(unhandled).toEqual([]);
   });
 

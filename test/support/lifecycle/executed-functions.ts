@@ -2,16 +2,14 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** The functions of the library that the second run of an agent executes. */
+/** Functions of the library, each with its file and position. */
 export interface ExecutedFunctions {
-  /** Without a lifecycle. */
-  readonly none: readonly string[];
-  /** With an empty lifecycle. */
-  readonly empty: readonly string[];
-  /** With hooks that a successful run does not call. */
-  readonly outside: readonly string[];
-  /** With one hook that the run calls. */
-  readonly one: readonly string[];
+  /** The functions of `src/lifecycle` that are on the stack while a hook runs. */
+  readonly callers: readonly string[];
+  /** The functions that a run without a lifecycle executes. */
+  readonly without: readonly string[];
+  /** The functions that a run executes whose lifecycle has no hook that the run calls. */
+  readonly withUncalled: readonly string[];
 }
 
 const program = fileURLToPath(new URL('../../fixtures/lifecycle/executed-functions.ts', import.meta.url));
