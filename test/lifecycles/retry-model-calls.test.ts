@@ -1,7 +1,7 @@
+import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from 'keelson';
+import { fallbackModels, type RetryOptions, retryModelCalls } from 'keelson/lifecycles';
+import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from '../../src/index.js';
-import { fallbackModels, type RetryOptions, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
-import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fakeClock, fastClock } from '../support/agent/fake-clock.js';
 import { rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
