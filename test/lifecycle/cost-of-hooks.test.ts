@@ -85,6 +85,8 @@ describe('ids, signals and time-outs', () => {
 
     expect(await madeBy({})).toEqual({ ids: 0, timers: 0, signals: 0 });
     expect(await madeBy(blind)).toEqual({ ids: 0, timers: 0, signals: 0 });
+    const copying: AgentLifecycle = { wrapModelCall: (request, next) => next({ ...request, settings: { seed: 1 } }) };
+    expect(await madeBy(copying)).toEqual({ ids: 0, timers: 0, signals: 0 });
   });
 
   it('are created once per run if a hook reads them', async () => {

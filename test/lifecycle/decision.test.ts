@@ -183,6 +183,24 @@ describe('the record of decisions', () => {
     ]);
   });
 
+  it.each([
+    ['set', new AbortController().signal],
+    ['removed', undefined],
+  ])('names the lifecycle that %s the signal of a model call', async (_how, signal) => {
+    const own: AgentLifecycle = {
+      name: 'own',
+      wrapModelCall: async (request, next) => {
+        await next({ ...request, signal: request.signal });
+        return next({ ...request, signal });
+      },
+    };
+    const agent = new Agent({ model: scriptedModel(['one', 'two']), lifecycle: [own] });
+
+    const { decisions } = await agent.run('Hello', { signal: new AbortController().signal });
+
+    expect(decisions).toEqual([{ type: 'modify', by: 'own', point: 'wrapModelCall', turn: 1, after: ['signal'] }]);
+  });
+
   it('names the lifecycle that suspended a call', async () => {
     const ask: AgentLifecycle = { name: 'ask', wrapToolCall: () => HookAction.suspend('may I?') };
 

@@ -56,6 +56,14 @@ describe('retryModelCalls', () => {
     expect(await waits(0)).toEqual([50, 100, 150, 150]);
   });
 
+  test('ignores an invalid delay of the provider', async () => {
+    const { agent, logger } = agentOf([busy(-1), busy(Number.NaN), 'At last.'], { random: () => 1 });
+
+    await agent.run('Hello');
+
+    expect(logger.lines).toEqual([expect.stringMatching(/in 500 ms:/), expect.stringMatching(/in 1000 ms:/)]);
+  });
+
   test('waits as long as the provider asked, unless that exceeds the maximum delay', async () => {
     const { agent, logger } = agentOf([busy(1_234), busy(0), 'At last.']);
     await agent.run('Hello');

@@ -1,11 +1,4 @@
-import {
-  Agent,
-  type AgentEvent,
-  defineTool,
-  type RunResult,
-  type ToolResultPart,
-  toolResult,
-} from 'keelson';
+import { Agent, type AgentEvent, defineTool, type RunResult, type ToolResultPart, toolResult } from 'keelson';
 import { type CompactionOptions, compaction } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
 import { calls, fails, scriptedModel } from 'keelson/testing';

@@ -3,7 +3,7 @@ import { descendants, parse, type SourceFile } from './source-file.js';
 
 /** The folders of `test` whose files use the library only through its public entries. */
 const THROUGH_THE_DOOR = [
-  ...['agent', 'concepts', 'lifecycle', 'lifecycles', 'skills', 'tools'],
+  ...['agent', 'concepts', 'lifecycle', 'lifecycles', 'model', 'skills', 'tools'],
   ...['support/agent', 'support/concepts', 'support/lifecycle'],
 ];
 
@@ -13,6 +13,8 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   'lifecycles/compaction/fit-to-window.test.ts':
     'size of the context window in an error, and cuts of results to fit it',
   'lifecycles/tool-search/index-tools.test.ts': 'text search over tools',
+  'model/check-messages.test.ts': 'check of a list of messages',
+  'model/denial.test.ts': 'texts of denials',
   'skills/file.test.ts': 'reader of SKILL.md',
   'skills/first-paragraph.test.ts': 'first paragraph of Markdown',
   'skills/front-matter.test.ts': 'parser of front matter',
