@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import { Agent, defineTool } from 'keelson';
+import { type ConceptOptions, conceptAugmentation, conceptModule } from 'keelson/concepts';
+import { plugins } from 'keelson/plugins';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type ConceptOptions, conceptAugmentation, conceptModule } from '../../src/concepts/concepts.js';
-import { Agent, defineTool } from '../../src/index.js';
-import { plugins } from '../../src/plugins/plugins.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { block, keptLog, known } from '../support/concepts/augmented-run.js';
 
 const fixture = fileURLToPath(new URL('../fixtures/opencode/concepts.mjs', import.meta.url));

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type CommandContextOptions, commandContext } from 'keelson/concepts';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type CommandContextOptions, commandContext } from '../../src/concepts/concepts.js';
 import { until } from '../support/agent/settle.js';
 import { augmentedRun, block } from '../support/concepts/augmented-run.js';
 

@@ -1,8 +1,8 @@
+import { Agent, defineTool, type ToolCallRequest } from 'keelson';
+import { type ConceptRequest, conceptAugmentation } from 'keelson/concepts';
+import { assertLifecycle, calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type ConceptRequest, conceptAugmentation } from '../../src/concepts/concepts.js';
-import { Agent, defineTool, type ToolCallRequest } from '../../src/index.js';
-import { assertLifecycle, calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { augmentedRun, block, keptLog, known } from '../support/concepts/augmented-run.js';
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { Agent, type AgentLifecycle, type LifecycleLoader } from 'keelson';
+import { conceptAugmentation, conceptModule, type ToolExecuteBefore } from 'keelson/concepts';
+import { plugins } from 'keelson/plugins';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { conceptAugmentation, conceptModule, type ToolExecuteBefore } from '../../src/concepts/concepts.js';
-import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
-import { plugins } from '../../src/plugins/plugins.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { block, keptLog, known } from '../support/concepts/augmented-run.js';
 

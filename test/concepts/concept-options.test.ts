@@ -1,5 +1,5 @@
+import { conceptAugmentation } from 'keelson/concepts';
 import { expect, test } from 'vitest';
-import { conceptAugmentation } from '../../src/concepts/concepts.js';
 
 test.each([
   [{ profile: 'bold' }],

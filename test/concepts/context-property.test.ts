@@ -1,8 +1,8 @@
+import { Agent, type AgentLifecycle, defineTool } from 'keelson';
+import { conceptAugmentation } from 'keelson/concepts';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { conceptAugmentation } from '../../src/concepts/concepts.js';
-import { Agent, type AgentLifecycle, defineTool } from '../../src/index.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { augmentedRun, known } from '../support/concepts/augmented-run.js';
 
 describe('S2-4.2d: the additional property', () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import type { ToolAnnotations } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import type { ToolAnnotations } from '../../src/index.js';
 import { augmentedRun, block } from '../support/concepts/augmented-run.js';
 
 const safely = async (input: object, annotations?: ToolAnnotations) =>

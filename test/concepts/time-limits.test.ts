@@ -1,11 +1,7 @@
+import { Agent } from 'keelson';
+import { type BuildContext, type ConceptAugmentationOptions, conceptAugmentation } from 'keelson/concepts';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  type BuildContext,
-  type ConceptAugmentationOptions,
-  conceptAugmentation,
-} from '../../src/concepts/concepts.js';
-import { Agent } from '../../src/index.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { augmentedRun, block, keptLog } from '../support/concepts/augmented-run.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { conceptsIn } from 'keelson/concepts';
 import { describe, expect, test } from 'vitest';
-import { conceptsIn } from '../../src/concepts/concepts.js';
 import { hasText } from '../../src/concepts/wiki-links.js';
 
 describe('S2-3.1a, S2-3.1b: links in a string', () => {

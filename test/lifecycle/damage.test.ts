@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import {
   Agent,
   type AgentLifecycle,
@@ -6,12 +5,14 @@ import {
   type Message,
   type ModelResponse,
   type RunError,
-} from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
+} from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { pause, rejectionOf, until } from '../support/agent/settle.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
+import { rejectionOf } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
+import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
+import { keepingLogger } from '../support/lifecycle/sample-agent.js';
 
 const tools = [toolOf('work', () => 'worked')];
 const whole = ['user: Hello', 'assistant: call call_1 work', 'tool: call_1=worked'];
@@ -26,7 +27,7 @@ describe('a beforeModel hook that damages the array in place', () => {
   const hooks: Readonly<Record<string, AgentLifecycle['beforeModel']>> = {
     synchronously: (messages) => dropResults(messages),
     asynchronously: async (messages) => {
-      await pause();
+      await settled();
       dropResults(messages);
     },
     'and throws': (messages) => {
@@ -232,17 +233,20 @@ describe('an asynchronous beforeAgent hook that is pending when its run ends', (
     expect(await failed).toMatchObject({ code: 'ERR_RUN_ABORTED' });
     expect(log).toEqual([]);
     open();
-    await until(() => log.length === 2);
+    await settled();
     expect(log).toEqual(['open', 'close: ERR_RUN_ABORTED']);
   });
 
   it('gets onError once it has returned, if the hook timed out', async () => {
     const { log, lifecycle, open } = opener(10);
-    const agent = new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] });
+    const clock = manualClock();
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [lifecycle], clock });
+    const failed = rejectionOf(agent.run('Hello'));
+    await clock.advance(10);
 
-    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
+    expect(await failed).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
     open();
-    await until(() => log.length === 2);
+    await settled();
     expect(log).toEqual(['open', 'close: ERR_LIFECYCLE_FAILED']);
   });
 
@@ -250,7 +254,7 @@ describe('an asynchronous beforeAgent hook that is pending when its run ends', (
     const log: string[] = [];
     const lifecycle = { beforeAgent: () => Promise.reject(new TypeError('x')), onError: () => void log.push('error') };
     await rejectionOf(new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] }).run('Hello'));
-    await pause();
+    await settled();
 
     expect(log).toEqual([]);
   });

@@ -1,11 +1,6 @@
+import { Agent, type AgentLifecycle, type Decision, HookAction, type Message, type Tool } from 'keelson';
+import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { Decision } from '../../src/lifecycle/decision.js';
-import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import type { Message } from '../../src/model/message.js';
-import { calls, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
-import type { Tool } from '../../src/tools/tool.js';
 import { add, addingModel, keepingLogger } from '../support/lifecycle/sample-agent.js';
 
 const open: Tool = { ...add, name: 'open', check: (value) => ({ value }), execute: (input) => JSON.stringify(input) };
@@ -186,6 +181,24 @@ describe('the record of decisions', () => {
     expect(await decisionsOf(editor, ['done'])).toEqual([
       { type: 'modify', by: 'editor', ...at, before, after: response },
     ]);
+  });
+
+  it.each([
+    ['set', new AbortController().signal],
+    ['removed', undefined],
+  ])('names the lifecycle that %s the signal of a model call', async (_how, signal) => {
+    const own: AgentLifecycle = {
+      name: 'own',
+      wrapModelCall: async (request, next) => {
+        await next({ ...request, signal: request.signal });
+        return next({ ...request, signal });
+      },
+    };
+    const agent = new Agent({ model: scriptedModel(['one', 'two']), lifecycle: [own] });
+
+    const { decisions } = await agent.run('Hello', { signal: new AbortController().signal });
+
+    expect(decisions).toEqual([{ type: 'modify', by: 'own', point: 'wrapModelCall', turn: 1, after: ['signal'] }]);
   });
 
   it('names the lifecycle that suspended a call', async () => {

@@ -1,10 +1,6 @@
+import { Agent, type AgentLifecycle, HookAction, LifecycleError, type RunContext } from 'keelson';
+import { type RecordedLifecycle, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import type { RunContext } from '../../src/lifecycle/run-context.js';
-import { LifecycleError } from '../../src/lifecycle/run-failure.js';
-import { type RecordedLifecycle, recorder, scriptedModel } from '../../src/testing/testing.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
@@ -271,18 +267,3 @@ describe.each(['wrapModelCall', 'wrapToolCall'] as const)(
     });
   },
 );
-
-it.each([
-  ['beforeAgent', 'the input as a string, an action, or nothing'],
-  ['beforeModel', 'an array of messages, an action, or nothing'],
-  ['beforeToolSelection', 'an array of tools, an action, or nothing'],
-  ['afterModel', 'a HookAction or nothing'],
-  ['afterAgent', 'the result as a string, or nothing'],
-])('the error for an invalid result of %s names the valid results', async (hook, results) => {
-  const lifecycle = [{ [hook]: () => 5 }];
-
-  await expect(new Agent({ model: scriptedModel(['done']), lifecycle }).run('go')).rejects.toMatchObject({
-    code: 'ERR_LIFECYCLE_FAILED',
-    cause: { message: expect.stringContaining(`${hook} must return ${results}`) },
-  });
-});

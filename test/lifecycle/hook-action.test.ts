@@ -1,13 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { Agent, type AgentLifecycle, HookAction, type Message, type ModelResponse, type RunContext } from 'keelson';
+import { calls, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import type { RunContext } from '../../src/lifecycle/run-context.js';
-import type { Message } from '../../src/model/message.js';
-import type { ModelResponse } from '../../src/model/model.js';
-import { calls, recorder, scriptedModel } from '../../src/testing/testing.js';
 import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 const other: ModelResponse = {
@@ -35,17 +29,6 @@ describe('S4-FR2.3: a HookAction is plain data', () => {
 
   it('the shared actions are frozen', () => {
     expect([Object.isFrozen(HookAction.Continue), Object.isFrozen(HookAction.Approve)]).toEqual([true, true]);
-  });
-
-  // covers: S4-FR2.AC
-  it('each type of action has a doc comment', () => {
-    const text = ['lifecycle/hook-action.ts', 'tools/tool.ts']
-      .map((file) => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'))
-      .join('');
-    const variants = [...text.matchAll(/(\*\/\n)?export interface (\w+)Action/g)];
-
-    expect(variants.map(([, , name]) => name?.toLowerCase()).sort()).toEqual(actions.map(([{ type }]) => type).sort());
-    expect(variants.filter(([, comment]) => comment === undefined)).toEqual([]);
   });
 });
 
@@ -259,6 +242,23 @@ describe('at wrapToolCall', () => {
       expect([executed, logger.lines]).toEqual([[], []]);
     },
   );
+
+  it('an outer hook sees why an inner hook suspended the call', async () => {
+    const seen: unknown[] = [];
+    const outer: AgentLifecycle = {
+      wrapToolCall: (_, next) =>
+        next().catch((error: unknown) => {
+          seen.push(error);
+          throw error;
+        }),
+    };
+    const lifecycle = [outer, { wrapToolCall: () => HookAction.suspend('Ask Ann.') }];
+
+    const { status } = await new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
+
+    expect(status).toBe('suspended');
+    expect(seen).toMatchObject([{ code: 'ERR_CALL_SUSPENDED', message: 'The call is suspended: Ask Ann.' }]);
+  });
 });
 
 describe('an action that the hook point does not allow is a failure of the hook', () => {
@@ -281,6 +281,15 @@ describe('an action that the hook point does not allow is a failure of the hook'
     const cause = { code: expect.stringMatching(/^ERR_(HOOK_RESULT|RESPONSE)_INVALID$/) };
     const reason = { code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'gate', point, cause };
     expect(settled).toMatchObject({ status: 'rejected', reason });
+  });
+
+  it('the error of wrapModelCall says what takes an action', async () => {
+    const { settled } = await runWithGate('wrapModelCall', () => HookAction.reject('no'));
+
+    const message = expect.stringContaining(
+      'wrapModelCall must return a model response; `request.run.end()` takes an action',
+    );
+    expect(settled).toMatchObject({ reason: { cause: { code: 'ERR_HOOK_RESULT_INVALID', message } } });
   });
 });
 

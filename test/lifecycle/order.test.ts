@@ -1,8 +1,7 @@
 import fc from 'fast-check';
+import { Agent, type AgentLifecycle } from 'keelson';
+import { recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { recorder, scriptedModel } from '../../src/testing/testing.js';
 import { add, addingModel } from '../support/lifecycle/sample-agent.js';
 
 const threads = ['beforeAgent', 'beforeModel', 'beforeToolSelection', 'afterModel', 'afterAgent'] as const;
@@ -25,7 +24,7 @@ function inOrder(registered: readonly Registration[]): string[] {
 }
 
 const registrations = fc
-  .array(fc.oneof(fc.constantFrom(undefined, 0, 50, 100), fc.integer({ min: 0, max: 100 })), { maxLength: 8 })
+  .array(fc.oneof(fc.constantFrom(undefined, 0, 50, 100), fc.integer({ min: 0, max: 100 })), { maxLength: 14 })
   .map((priorities) => priorities.map((priority, at): Registration => ({ name: `p${at}`, priority })));
 
 /** Registers lifecycles, some with `lifecycle` and the others with `use`, and runs. Returns the call order per hook point. */
@@ -62,8 +61,8 @@ function noting(name: string, priority: number | undefined, note: (point: string
 }
 
 describe('hooks are called by priority, then by registration order', () => {
-  it('at every hook point, for 1,000 random lists of lifecycles', async () => {
-    const whenever = fc.nat({ max: 8 });
+  it('at every hook point, for random lists of lifecycles', async () => {
+    const whenever = fc.nat({ max: 14 });
     await fc.assert(
       fc.asyncProperty(registrations, whenever, async (registered, early) => {
         const expected = inOrder(registered);
@@ -75,19 +74,8 @@ describe('hooks are called by priority, then by registration order', () => {
         }
         expect(seen.get('onShutdown') ?? []).toEqual([...expected].reverse());
       }),
-      { numRuns: 1_000 },
+      { numRuns: 200 },
     );
-  }, 30_000);
-
-  it('equal priorities keep the registration order, also with more than ten lifecycles', async () => {
-    const registered = Array.from({ length: 40 }, (_, at) => ({
-      name: `p${at}`,
-      priority: at % 2 === 0 ? 50 : undefined,
-    }));
-
-    const seen = await takePart(registered, 20);
-
-    expect(seen.get('beforeAgent')).toEqual(registered.map(({ name }) => name));
   });
 
   it('`agent.lifecycle` has that order', () => {
@@ -127,21 +115,7 @@ describe('hooks are called by priority, then by registration order', () => {
   });
 });
 
-describe('within a turn', () => {
-  it('the order is beforeModel, beforeToolSelection, wrapModelCall, afterModel, then the tool calls', async () => {
-    const record = recorder();
-    const agent = new Agent({ model: addingModel(), tools: [add], lifecycle: [record.lifecycle('a')] });
-
-    await agent.run('Hello');
-
-    const asking = ['a.beforeModel', 'a.beforeToolSelection', 'a.wrapModelCall>', '<a.wrapModelCall', 'a.afterModel'];
-    expect(record.log).toEqual([
-      ...['a.onInit', 'a.beforeAgent'],
-      ...[...asking, 'a.wrapToolCall>', '<a.wrapToolCall'],
-      ...[...asking, 'a.afterAgent'],
-    ]);
-  });
-
+describe('outside of a run', () => {
   it('session hooks are called by priority, and onShutdown in reverse', async () => {
     const record = recorder();
     const only = ['onSessionStart', 'onSessionEnd', 'onShutdown'] as const;

@@ -1,9 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { RunOptions } from '../../src/agent/agent-options.js';
-import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { Agent, type AgentLifecycle, HookAction, type RunOptions } from 'keelson';
 import {
   calls,
   fails,
@@ -12,7 +8,8 @@ import {
   recorder,
   type ScriptEntry,
   scriptedModel,
-} from '../../src/testing/testing.js';
+} from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
 import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
 import { add, keepingLogger } from '../support/lifecycle/sample-agent.js';
 
@@ -267,6 +264,30 @@ describe('onError', () => {
 
     await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'stop' });
     expect(clock.waiting).toBe(0);
+  });
+
+  it('is called once, with the reason of the first abort, if the run is aborted twice', async () => {
+    const seen: unknown[] = [];
+    const ended: string[] = [];
+    const controller = new AbortController();
+    const hanging = { ...add, execute: () => new Promise<never>(() => {}) };
+    const agent = new Agent({
+      model: scriptedModel([calls('add', { a: 1, b: 2 })]),
+      tools: [hanging],
+      lifecycle: [{ onError: (error) => void seen.push(error) }],
+    });
+    agent.on('tool-end', ({ callId }) => void ended.push(callId));
+    const stream = agent.stream('Hello', { signal: controller.signal });
+    const events = stream[Symbol.asyncIterator]();
+    await events.next();
+    await settled();
+
+    controller.abort('first');
+    void events.return?.();
+
+    await expect(stream.result).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'first' });
+    expect(seen).toMatchObject([{ cause: 'first' }]);
+    expect(ended).toEqual(['call_1']);
   });
 
   it('is logged with the name of its lifecycle if it fails, and the error of the run stays the same', async () => {

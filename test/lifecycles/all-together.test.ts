@@ -1,18 +1,11 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent, type AgentEvent, type AgentLifecycle, type Message, type RunResult } from 'keelson';
+import { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } from 'keelson/lifecycles';
+import { shellHooks } from 'keelson/shell-hooks';
+import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { afterAll, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, type Message, type RunResult } from '../../src/index.js';
-import {
-  approval,
-  compaction,
-  fallbackModels,
-  limits,
-  retryModelCalls,
-  truncateToolResults,
-} from '../../src/lifecycles/lifecycles.js';
-import { shellHooks } from '../../src/shell-hooks/shell-hooks.js';
-import { calls, fails, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause } from '../support/agent/settle.js';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   Agent,
   type AgentLifecycle,
@@ -7,9 +6,10 @@ import {
   type Message,
   type ResumeDecision,
   type Tool,
-} from '../../src/index.js';
-import { type ApprovalAnswer, approval } from '../../src/lifecycles/lifecycles.js';
-import { calls, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
+} from 'keelson';
+import { type ApprovalAnswer, approval } from 'keelson/lifecycles';
+import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { gate, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { resultsIn } from '../support/agent/transcript.js';

@@ -1,14 +1,7 @@
+import type { AgentLifecycle } from 'keelson';
+import { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } from 'keelson/lifecycles';
+import { assertLifecycle, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import type { AgentLifecycle } from '../../src/index.js';
-import {
-  approval,
-  compaction,
-  fallbackModels,
-  limits,
-  retryModelCalls,
-  truncateToolResults,
-} from '../../src/lifecycles/lifecycles.js';
-import { assertLifecycle, scriptedModel } from '../../src/testing/testing.js';
 
 const retry = () => retryModelCalls({ initialDelayMs: 1 });
 

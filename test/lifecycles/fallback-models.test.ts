@@ -1,7 +1,7 @@
+import { Agent } from 'keelson';
+import { fallbackModels } from 'keelson/lifecycles';
+import { fails, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { fallbackModels } from '../../src/lifecycles/lifecycles.js';
-import { fails, scriptedModel } from '../../src/testing/testing.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 

@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, HookAction, RejectedError } from 'keelson';
+import { approval, type LimitReached, limits, retryModelCalls } from 'keelson/lifecycles';
+import { calls, fails, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, HookAction, RejectedError } from '../../src/index.js';
-import { approval, type LimitReached, limits, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
-import { calls, fails, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from '../support/agent/fake-clock.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf, unhandledDuring } from '../support/agent/settle.js';

@@ -1,8 +1,7 @@
+import { Agent, type AgentLifecycle, OptionInvalidError } from 'keelson';
+import * as lifecycles from 'keelson/lifecycles';
+import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { OptionInvalidError } from '../../src/errors.js';
-import { Agent, type AgentLifecycle } from '../../src/index.js';
-import * as lifecycles from '../../src/lifecycles/lifecycles.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 
 const { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } = lifecycles;
 const model = scriptedModel('Hello.');

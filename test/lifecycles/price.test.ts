@@ -1,15 +1,15 @@
-import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, defineTool, HookAction, type RunError, type Usage } from '../../src/index.js';
+import { Agent, type AgentLifecycle, defineTool, HookAction, type RunError, type Usage } from 'keelson';
 import {
   compaction,
   fallbackModels,
   type LimitReached,
   type LimitsOptions,
   limits,
+  type ModelPrice,
   retryModelCalls,
-} from '../../src/lifecycles/lifecycles.js';
-import { costOf } from '../../src/lifecycles/price.js';
-import { calls, fails, responds, says, scriptedModel } from '../../src/testing/testing.js';
+} from 'keelson/lifecycles';
+import { calls, fails, responds, says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { echo } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
@@ -21,14 +21,26 @@ const step = () => responds({ content: [call], finishReason: 'tool-calls', usage
 const named = (id: string, ...script: Parameters<typeof scriptedModel>) =>
   Object.assign(scriptedModel(...script), { id });
 
-test('the cost counts cached and written tokens with their own prices', () => {
+/** Returns the cost that `limits` counts for one model call. */
+async function costOf(used: Usage, price: ModelPrice): Promise<number | undefined> {
+  const reached: LimitReached[] = [];
+  const onLimit = (limit: LimitReached) => {
+    reached.push(limit);
+    return HookAction.respond('Enough.');
+  };
+  const model = named('m', () => responds({ content: [call], finishReason: 'tool-calls', usage: used }));
+  const budget = limits({ usd: 1e-9, prices: { m: price }, onLimit });
+  await new Agent({ model, tools: [echo], lifecycle: [budget], logger: keepingLogger() }).run('Hi');
+  return reached[0]?.used;
+}
+
+test('the cost counts cached and written tokens with their own prices', async () => {
   const price = { input: 2, output: 10, cachedInput: 0.2, cacheWrite: 2.5 };
   const cached = { ...usage, cachedInputTokens: 500_000, cacheWriteTokens: 100_000 };
 
-  expect(costOf(usage, price)).toBeCloseTo(3);
-  expect(costOf(cached, price)).toBeCloseTo(0.8 + 0.1 + 0.25 + 1);
-  expect(costOf(cached, { input: 2, output: 10 })).toBeCloseTo(3);
-  expect(costOf(undefined, price)).toBe(0);
+  expect(await costOf(usage, price)).toBeCloseTo(3);
+  expect(await costOf(cached, price)).toBeCloseTo(0.8 + 0.1 + 0.25 + 1);
+  expect(await costOf(cached, { input: 2, output: 10 })).toBeCloseTo(3);
 });
 
 test('a run ends before the model call after its budget is spent', async () => {

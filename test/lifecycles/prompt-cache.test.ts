@@ -1,11 +1,10 @@
+import { Agent, type Model, type UserMessage } from 'keelson';
 import { aiSdk } from 'keelson/ai-sdk';
 import { anthropic } from 'keelson/anthropic';
+import { promptCache } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
 import { OpenAI } from 'openai';
 import { describe, expect, test } from 'vitest';
-import { Agent, type Model, type UserMessage } from '../../src/index.js';
-import { promptCache } from '../../src/lifecycles/lifecycles.js';
-import { withCacheMarks } from '../../src/providers/openai/chat/cache-marks.js';
 import { echo } from '../support/agent/sample-tools.js';
 import { scriptedModel } from '../support/providers/ai-sdk-model.js';
 import { startAnthropicServer, stream, text } from '../support/providers/anthropic-server.js';
@@ -154,23 +153,21 @@ describe('with chat completions', () => {
     expect(both?.[1]?.content).toEqual([...marked('Look.'), { type: 'image_url', image_url: expect.anything() }]);
     expect(JSON.stringify(alone?.[1])).not.toMatch(/cache/);
   });
-});
 
-test.each([
-  [0, 2],
-  [2, 4],
-  [3, 4],
-  [4, 4],
-])('with %d marks of the application, a chat request has %d marks', (own, total) => {
-  const parts = Array.from({ length: own }, () => ({ type: 'text', text: 'Long.', cache_control: mark }));
-  const messages = [
-    { role: 'system', content: 'Be brief.' },
-    { role: 'user', content: parts },
-    { role: 'user', content: 'Go.' },
-  ];
+  test.each([
+    [0, 2],
+    [2, 4],
+    [3, 4],
+    [4, 4],
+  ])('with %d marks of the application, a request has %d marks', async (own, total) => {
+    const providerMetadata = { openai: { fields: { cache_control: mark } } };
+    const parts = Array.from({ length: own }, () => ({ type: 'text', text: 'Long.', providerMetadata }) as const);
+    const content = [...parts, { type: 'text', text: 'Go.' } as const];
 
-  const sent = withCacheMarks(messages, { model: 'qwen3-max', server: 'dashscope' }, '5m');
+    const [first] = await messagesSent(dashScope, 'qwen3-max', { input: { role: 'user', content } });
 
-  expect(JSON.stringify(sent).match(/cache_control/g)).toHaveLength(total);
-  expect(sent[1]).toEqual(messages[1]);
+    const sent = (first?.[1]?.content ?? []) as readonly unknown[];
+    expect(JSON.stringify(first).match(/cache_control/g)).toHaveLength(total);
+    expect(sent.slice(0, own)).toEqual(parts.flatMap(() => marked('Long.')));
+  });
 });

@@ -1,9 +1,9 @@
+import { Agent, type AgentEvent, type AgentLifecycle, ModelError, type RunContext } from 'keelson';
+import { compaction, fallbackModels, retryModelCalls } from 'keelson/lifecycles';
+import { fails, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, type RunContext } from '../../src/index.js';
-import { report } from '../../src/lifecycle/hook-run/hook-run.js';
-import { compaction, fallbackModels, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
-import { fails, scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
+import { manualClock } from '../support/lifecycle/manual-clock.js';
 
 const soon = retryModelCalls({ initialDelayMs: 1, random: () => 0 });
 
@@ -49,12 +49,16 @@ describe('a diagnostic is reported once', () => {
     expect(String(logger.lines)).toContain('Attempt 2 follows in');
   });
 
-  test('it is logged if the hook is called without an agent, such as in a unit test', () => {
+  test('it is logged if the hook is called without an agent, such as in a unit test', async () => {
     const logger = keepingLogger();
+    const model = scriptedModel([]);
+    const run = { logger, clock: manualClock(), signal: AbortSignal.abort() };
+    const error = new ModelError('m', Object.assign(new Error('busy'), { status: 503 }));
+    const request = { messages: [], tools: [], model, run: run as unknown as RunContext };
 
-    report({ logger } as unknown as RunContext, { type: 'compaction-start', messages: 4 }, 'The summary follows.');
+    await expect(soon.wrapModelCall?.(request, () => Promise.reject(error))).rejects.toBe(error);
 
-    expect(logger.lines).toEqual(['warn: The summary follows.']);
+    expect(logger.lines).toEqual([expect.stringContaining('warn: Attempt 2 follows in')]);
   });
 
   test('a listener of that event type suffices', async () => {

@@ -1,7 +1,7 @@
+import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from 'keelson';
+import { fallbackModels, type RetryOptions, retryModelCalls } from 'keelson/lifecycles';
+import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from '../../src/index.js';
-import { fallbackModels, type RetryOptions, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
-import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fakeClock, fastClock } from '../support/agent/fake-clock.js';
 import { rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
@@ -54,6 +54,14 @@ describe('retryModelCalls', () => {
 
     expect(await waits(1)).toEqual([100, 200, 300, 300]);
     expect(await waits(0)).toEqual([50, 100, 150, 150]);
+  });
+
+  test('ignores an invalid delay of the provider', async () => {
+    const { agent, logger } = agentOf([busy(-1), busy(Number.NaN), 'At last.'], { random: () => 1 });
+
+    await agent.run('Hello');
+
+    expect(logger.lines).toEqual([expect.stringMatching(/in 500 ms:/), expect.stringMatching(/in 1000 ms:/)]);
   });
 
   test('waits as long as the provider asked, unless that exceeds the maximum delay', async () => {

@@ -1,7 +1,7 @@
+import { Agent, defineTool, HookAction } from 'keelson';
+import { approval, openRun, sealRun } from 'keelson/lifecycles';
+import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent, defineTool, HookAction } from '../../src/index.js';
-import { approval, openRun, sealRun } from '../../src/lifecycles/lifecycles.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
 
 const key = 'a secret of at least thirty-two bytes';
 const options = { agent: 'cashier', expiresInMs: 60_000 };

@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, type Tool } from 'keelson';
+import { approval, limits, toolSearch } from 'keelson/lifecycles';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, type Tool } from '../../src/index.js';
-import { approval, limits, toolSearch } from '../../src/lifecycles/lifecycles.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 
 async function warningsOf(lifecycle: AgentLifecycle, given: { tools: readonly Tool[]; late?: readonly Tool[] }) {

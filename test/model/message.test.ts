@@ -1,5 +1,5 @@
+import { type Message, textOf, toolCallsOf } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { type Message, textOf, toolCallsOf } from '../../src/model/message.js';
 
 const call = { type: 'tool-call', id: 'a', name: 'x', input: {} } as const;
 const text = (value: string) => ({ type: 'text', text: value }) as const;

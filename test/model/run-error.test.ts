@@ -1,11 +1,8 @@
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
+import * as core from 'keelson';
+import { HookResultInvalidError, ModelError, ResponseInvalidError, RunError } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { HookResultInvalidError } from '../../src/errors.js';
-import * as core from '../../src/index.js';
-import { checkResponse } from '../../src/model/check-response.js';
-import type { ModelResponse } from '../../src/model/model.js';
-import { ModelError, ResponseInvalidError, RunError } from '../../src/model/run-error.js';
 
 describe('a ModelError', () => {
   test.each<[unknown, boolean]>([
@@ -88,26 +85,18 @@ describe('a ModelError', () => {
   });
 });
 
-describe('checkResponse', () => {
-  test('returns a valid response unchanged', () => {
-    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-    const response: ModelResponse = { content: [{ type: 'text', text: '' }], finishReason: 'stop', usage };
+test('a ModelError for an invalid response keeps the response on its cause', async () => {
+  const response = { content: 'x' };
+  const model = { id: 'm', generate: async () => response as never };
 
-    expect(checkResponse(response)).toBe(response);
+  const error: unknown = await new core.Agent({ model }).run('go').catch((thrown: unknown) => thrown);
+
+  expect(error).toMatchObject({
+    code: 'ERR_MODEL_FAILED',
+    retryable: false,
+    cause: { code: 'ERR_RESPONSE_INVALID', retryable: false, response },
   });
-
-  test('keeps an invalid response on its error', () => {
-    const response = { content: 'x' };
-    let thrown: unknown;
-    try {
-      checkResponse(response as unknown as ModelResponse);
-    } catch (error) {
-      thrown = error;
-    }
-
-    expect(thrown).toBeInstanceOf(ResponseInvalidError);
-    expect(thrown).toMatchObject({ code: 'ERR_RESPONSE_INVALID', retryable: false, response });
-  });
+  expect(error).toHaveProperty('cause', expect.any(ResponseInvalidError));
 });
 
 describe('logs of an error', () => {

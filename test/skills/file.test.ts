@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { textOf } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../src/index.js';
 import { readSkillFile } from '../../src/skills/file.js';
 import { makePlace, manifest } from '../support/manifest/place.js';
 import { write } from '../support/process/scratch.js';

@@ -1,11 +1,10 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { textOf } from 'keelson';
+import { loadSkills } from 'keelson/skills';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../src/index.js';
-import { readSkillFile } from '../../src/skills/file.js';
-import { loadSkills } from '../../src/skills/skills.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { createTrustGate } from '../../src/trust/trust.js';
 import { makePlace, manifest, type Place } from '../support/manifest/place.js';
 import { write } from '../support/process/scratch.js';
 
@@ -85,14 +84,6 @@ describe('a SKILL.md without front matter', () => {
 
     expect((await load(true)).entries).toHaveLength(1);
     expect((await load()).entries).toEqual([]);
-  });
-
-  test('with one line of a megabyte is described in little time', async () => {
-    const text = `# ${'x '.repeat(500_000)}\n\nMoors.`;
-    const before = performance.now();
-    const { skill: read } = await readSkillFile(text, 'moor', { describesItself: true });
-    expect(read?.description).toBe('Moors.');
-    expect(performance.now() - before).toBeLessThan(500);
   });
 });
 

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { textOf } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../src/index.js';
-import { fillPrompt } from '../../src/skills/prompt.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { makePlace, manifest, type Place } from '../support/manifest/place.js';
 import { write } from '../support/process/scratch.js';
 
@@ -73,12 +72,14 @@ describe('skills of a manifest', () => {
     });
   });
 
-  test('S0-15.4: any parameter value is inserted unchanged and once', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), (a, b) => {
-        const parameters = [{ name: 'a' }, { name: 'b' }];
-        const filled = fillPrompt({ name: 's', prompt: '<{{a}}|{{b}}>', parameters }, { a, b });
-        expect(filled).toBe(`<${a}|${b}>`);
+  test('S0-15.4: any parameter value is inserted unchanged and once', async () => {
+    const place = makePlace();
+    const parameters = [{ name: 'a' }, { name: 'b' }];
+    place.user('a', manifest('a', { skills: [skill({ prompt: '<{{a}}|{{b}}>', parameters })] }));
+    const { loader } = await place.load();
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.string(), async (a, b) => {
+        expect(await loader.skills.invoke('review', { a, b })).toMatchObject({ content: `<${a}|${b}>` });
       }),
     );
   });

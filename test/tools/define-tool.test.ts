@@ -1,11 +1,16 @@
 import { type } from 'arktype';
+import {
+  Agent,
+  defineTool,
+  type JsonSchema,
+  type StandardSchema,
+  type ToolContext,
+  type ToolDefinition,
+} from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, type JsonSchema, type StandardSchema } from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
-import { defineTool, type ToolDefinition } from '../../src/tools/define-tool.js';
-import type { ToolContext } from '../../src/tools/tool.js';
 import { resultsIn } from '../support/agent/transcript.js';
 
 const jsonSchema = {
@@ -132,6 +137,22 @@ describe('defineTool', () => {
     });
   });
 
+  test('names the path of each issue, given as keys or as segments', async () => {
+    const issues = [
+      { message: 'bad' },
+      { message: 'worse', path: [] },
+      { message: 'wrong', path: ['a', 0, { key: 'b' }, Symbol.for('c')] },
+    ];
+    const input = { '~standard': { version: 1, vendor: 'own', validate: () => ({ issues }) } } as const;
+    const tool = defineTool({ ...base, input, inputSchema: { type: 'object' }, execute: () => 'ran' });
+
+    const { messages } = await new Agent({ model: scriptedModel([calls('weather'), 'done']), tools: [tool] }).run('go');
+
+    expect(resultsIn(messages).call_1).toBe(
+      '!The arguments of "weather" are not valid: bad; worse; a.0.b.Symbol(c): wrong',
+    );
+  });
+
   test('keeps arguments that a plain JSON Schema does not mention', async () => {
     const seen: unknown[] = [];
     const tool = defineTool({ ...base, input: jsonSchema, execute: (input) => `${seen.push(input)}` });
@@ -192,6 +213,7 @@ describe('refuses an invalid definition', () => {
     ['null as input', { input: null }],
     ['an array as input', { input: [] }],
     ['a string as input', { input: 'string' }],
+    ['a function as input', { input: () => {} }],
     ['a time-out of 0', { timeoutMs: 0 }],
     ['a time-out of NaN', { timeoutMs: Number.NaN }],
     ['a time-out of 1e12', { timeoutMs: 1e12 }],

@@ -1,13 +1,6 @@
+import { Agent, type ContentPart, type Message, type ToolResult, type ToolResultPart, toolResult } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import {
-  Agent,
-  type ContentPart,
-  type Message,
-  type ToolResult,
-  type ToolResultPart,
-  toolResult,
-} from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf, unhandledDuring } from '../support/agent/settle.js';
 

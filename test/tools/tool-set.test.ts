@@ -1,5 +1,5 @@
+import { createToolSet } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { createToolSet } from '../../src/tools/tool-set.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 
 const [a, b, c] = ['a', 'b', 'c'].map((name) => toolOf(name, () => name)) as [never, never, never];

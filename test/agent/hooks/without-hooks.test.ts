@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Agent, type AgentLifecycle, HookAction, type Model } from 'keelson';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../../src/agent/agent.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
 import { baseSuite, type MakeAgent } from '../../support/base-suite.js';
-import { type Plant, plantedAgent } from '../../support/lifecycle/planted-library.js';
 
 const SHA_256 = '231ef0903828fae7eaa1288c6b2716aab98a2daec1cccba9a52a2c3e0ff939d5';
 
@@ -44,35 +42,30 @@ test('S4-NFR2.1: the base suite has at least sixteen cases, uses no hooks, and i
   expect(createHash('sha256').update(text).digest('hex')).toBe(SHA_256);
 });
 
-const faults: Readonly<Record<string, Plant>> = {
-  'the text gets an extra space': plant(
-    'model/message.ts',
-    /text \+= \(text && gap \+ part\.text\) \|\| part\.text/,
-    "text += ((text && gap + part.text) || part.text) + ' '",
-  ),
-  'an error result has no error flag': plant(
-    'tools/tool-result.ts',
-    /return (\{ content), isError: true \}/,
-    'return $1 }',
-  ),
-  'tokens are not counted': plant('model/usage.ts', /sum\.totalTokens \+=/, 'void '),
-  'a hook that was not registered is called': plant(
-    'lifecycle/chain.ts',
-    /(export function compileChain\(\s*(\w+)[^{]*\{)/,
-    "$1 $2 = [{ lifecycle: { afterModel: () => ({ type: 'approve' }) }, name: 'x', priority: 50, status: {} } as never, ...$2];",
-  ),
-};
-
-function plant(file: string, text: RegExp, replacement: string): Plant {
-  return { file, change: (source) => source.replace(text, replacement) };
+/** Makes agents that break a rule without hooks: a lifecycle that the caller did not register does so. */
+function faultyBy(hooks: AgentLifecycle): MakeAgent {
+  return (options) => new Agent({ ...options, lifecycle: [hooks] });
 }
+
+function uncounted(model: Model): Model {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return { id: model.id, generate: async (request) => ({ ...(await model.generate(request)), usage }) };
+}
+
+const faults: Readonly<Record<string, MakeAgent>> = {
+  'the text gets an extra space': faultyBy({ afterAgent: (text) => `${text} ` }),
+  'an error result has no error flag': faultyBy({
+    wrapToolCall: async (_, next) => ({ content: (await next()).content }),
+  }),
+  'tokens are not counted': (options) => new Agent({ ...options, model: uncounted(options.model) }),
+  'a hook that was not registered is called': faultyBy({ afterModel: () => HookAction.Approve }),
+};
 
 // covers: S4-NFR4.4
 test.each(Object.entries(faults))(
   'the base suite reports a change of the behaviour without hooks: %s',
-  async (_fault, change) => {
-    const Faulty = await plantedAgent([change]);
-    const outcomes = await Promise.allSettled(baseSuite.map(([, run]) => run((options) => new Faulty(options))));
+  async (_fault, makeAgent) => {
+    const outcomes = await Promise.allSettled(baseSuite.map(([, run]) => run(makeAgent)));
 
     expect(outcomes.filter(({ status }) => status === 'rejected')).not.toEqual([]);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).not.toEqual([]);

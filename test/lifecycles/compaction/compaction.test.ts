@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
 import {
   Agent,
   type AgentLifecycle,
@@ -6,14 +6,16 @@ import {
   MemorySessionStore,
   type Message,
   SessionConflictError,
-} from '../../../src/index.js';
-import { approval, type CompactionOptions, compaction } from '../../../src/lifecycles/lifecycles.js';
-import { extensionLifecycle } from '../../../src/manifest/active/lifecycle.js';
-import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from '../../../src/testing/testing.js';
+} from 'keelson';
+import { approval, type CompactionOptions, compaction } from 'keelson/lifecycles';
+import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { transcript } from '../../support/agent/transcript.js';
+import { makePlace } from '../../support/manifest/place.js';
+import { write } from '../../support/process/scratch.js';
 import { storeOver } from '../../support/state/store-over.js';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -320,9 +322,13 @@ describe('compaction: the summary call passes through wrapModelCall', () => {
   );
 
   test('without the instructions of an extension package', async () => {
-    const extension = extensionLifecycle(() => ({ contexts: ['Speak like a pirate.'], visible: (tools) => tools }));
+    const place = makePlace();
+    const folder = join(place.userDir, 'extensions/pirate');
+    write(join(folder, 'gemini-extension.json'), JSON.stringify({ name: 'pirate', version: '1.0.0' }));
+    write(join(folder, 'GEMINI.md'), 'Speak like a pirate.');
     const { model, asked } = worker(4);
-    const { agent } = agentOf(model, { maxMessages: 6 }, compact(extension as AgentLifecycle));
+    const lifecycle = [compaction({ maxMessages: 6, keep: 2 })];
+    const { agent } = await place.load({ compat: ['gemini'] }, { model, tools: [echo], lifecycle });
 
     await agent.run('Count.');
 

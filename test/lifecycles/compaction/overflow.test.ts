@@ -1,21 +1,8 @@
-import fc from 'fast-check';
+import { Agent, type AgentEvent, defineTool, type RunResult, type ToolResultPart, toolResult } from 'keelson';
+import { type CompactionOptions, compaction } from 'keelson/lifecycles';
+import { openai } from 'keelson/openai';
+import { calls, fails, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import {
-  Agent,
-  type AgentEvent,
-  defineTool,
-  type Message,
-  ModelError,
-  type RunResult,
-  type ToolResultPart,
-  toolResult,
-} from '../../../src/index.js';
-import { fittingShare } from '../../../src/lifecycles/compaction/overflow.js';
-import { shortenResults } from '../../../src/lifecycles/compaction/shorten-results.js';
-import { tokensIn } from '../../../src/lifecycles/compaction/token-meter.js';
-import { type CompactionOptions, compaction } from '../../../src/lifecycles/lifecycles.js';
-import { openai } from '../../../src/providers/openai/openai.js';
-import { calls, fails, scriptedModel } from '../../../src/testing/testing.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
@@ -109,16 +96,6 @@ test('other failures are not answered', async () => {
 
   expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ kind: 'invalid-request' });
   expect(model.requests).toHaveLength(1);
-});
-
-test.each([
-  ['400 The input token count (1200000) exceeds the maximum number of tokens allowed (600000).', 0.5],
-  ["This model's maximum context length is 8,000 tokens. However, you requested 10,000 tokens.", 0.8],
-  ['prompt is too long: 250000 tokens > 200000 maximum', 0.8],
-  ['400 Input is too long for requested model.', 0.5],
-  ['413 gpt-4o-20240806 refuses 9000 tokens', 0.5],
-])('the share that fits is read from the error: %s', (message, share) => {
-  expect(fittingShare(new ModelError('m', new Error(message)))).toBeCloseTo(share);
 });
 
 describe('a tool result that is larger than the context window', () => {
@@ -228,31 +205,4 @@ describe('a tool result that is larger than the context window', () => {
     expect(error).toMatchObject({ code: 'ERR_MODEL_FAILED', kind: 'context-overflow' });
     expect(server.requests).toHaveLength(1);
   });
-});
-
-test('random conversations with results of any length are shortened to fit, and only their results change', () => {
-  const result = fc.record({ name: fc.constant('read'), chars: fc.integer({ min: 0, max: 40_000 }) });
-  const turn = fc.array(result, { minLength: 1, maxLength: 4 });
-  fc.assert(
-    fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), fc.integer({ min: 100, max: 20_000 }), (turns, max) => {
-      const messages = turns.flatMap((results, at): Message[] => [
-        { role: 'user', content: 'Go on.' },
-        {
-          role: 'tool',
-          content: results.map(({ name, chars }, index) => ({
-            ...{ type: 'tool-result', id: `${at}-${index}`, name },
-            content: 'x'.repeat(chars),
-          })) as ToolResultPart[],
-        },
-      ]);
-      const size = (list: readonly Message[]) => list.reduce((sum, message) => sum + tokensIn(message), 0);
-
-      const short = shortenResults(messages, max);
-
-      if (short === undefined) return size(messages) > max;
-      expect(size(short)).toBeLessThanOrEqual(max + turns.flat().length);
-      expect(short.filter(({ role }) => role === 'user')).toEqual(messages.filter(({ role }) => role === 'user'));
-      return size(messages) > max || short === messages;
-    }),
-  );
 });

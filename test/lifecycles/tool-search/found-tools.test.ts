@@ -1,7 +1,7 @@
+import { Agent, type Message } from 'keelson';
+import { approval, toolSearch } from 'keelson/lifecycles';
+import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent, type Message } from '../../../src/index.js';
-import { approval, toolSearch } from '../../../src/lifecycles/lifecycles.js';
-import { calls, type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 
 const tools = ['tool_aaa', 'tool_bbb', 'tool_ccc'].map((name) => ({ ...toolOf(name, () => 'ran'), origin: 'mcp:few' }));

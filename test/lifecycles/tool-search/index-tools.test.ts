@@ -1,6 +1,6 @@
+import type { ToolSpec } from 'keelson';
 import { describe, expect, test } from 'vitest';
 import { indexTools } from '../../../src/lifecycles/tool-search/index-tools.js';
-import type { ToolSpec } from '../../../src/model/model.js';
 
 function tool(name: string, description = '', inputSchema: ToolSpec['inputSchema'] = { type: 'object' }): ToolSpec {
   return { name, description, inputSchema };

@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, createToolSet, defineTool, type Message, type Tool } from 'keelson';
+import { approval, type ToolSearchOptions, toolSearch } from 'keelson/lifecycles';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, createToolSet, defineTool, type Message, type Tool } from '../../../src/index.js';
-import { approval, type ToolSearchOptions, toolSearch } from '../../../src/lifecycles/lifecycles.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 
 const VERBS = 'list create update delete archive restore export import copy move'.split(' ');
 const NOUNS =

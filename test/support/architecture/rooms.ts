@@ -4,10 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 const MAX_FILES = 15;
 
-/** Test folders without a matching folder in `src`: tests of the whole package, and test support. */
-const APART = ['compat', 'conformance', 'docs', 'examples', 'fixtures', 'package', 'requirements', 'soak', 'support'];
-/** Test folders about a behaviour that several source files implement. */
-const BEHAVIOURS = ['agent/hooks', 'agent/resume'];
 /** Folders without a file limit: fixtures, API reports, lists of requirements. */
 const LISTS = /^(fixtures|package\/api|requirements)(\/|$)/;
 
@@ -27,22 +23,4 @@ export function folderViolations(paths: readonly string[]): string[] {
   return [...counts]
     .filter(([folder, count]) => count > MAX_FILES && !LISTS.test(folder))
     .map(([folder, count]) => `${folder} holds ${count} files, more than ${MAX_FILES}`);
-}
-
-/** Reports tests in a folder that `src` does not have, and tests whose source file is in another folder. */
-export function mirrorViolations(tests: readonly string[], sources: readonly string[]): string[] {
-  const folders = new Set(['.', ...sources.map((path) => posix.dirname(path)), ...BEHAVIOURS]);
-  return tests
-    .filter((path) => path.endsWith('.test.ts') && !APART.includes(topOf(path)))
-    .flatMap((path) => {
-      if (!folders.has(posix.dirname(path))) return [`${path} lies in a folder that src does not have`];
-      const name = posix.basename(path).replace('.test.ts', '.ts');
-      const homes = sources.filter((source) => posix.basename(source) === name && topOf(source) === topOf(path));
-      const home = posix.join(posix.dirname(path), name);
-      return homes.length === 0 || homes.includes(home) ? [] : [`${path} is named after ${homes[0]}`];
-    });
-}
-
-function topOf(path: string): string {
-  return path.split('/')[0] ?? path;
 }

@@ -7,6 +7,7 @@ const MAX_FILE = 300;
 const MEDIAN_FILE = 120;
 const MEDIAN_FUNCTION = 10;
 const MAX_PARAMETERS = 3;
+const MAX_MEMBERS = 25;
 
 /** Reports files and functions that are too long, and medians that are too long. */
 export function sizeViolations(files: readonly SourceFile[]): string[] {
@@ -56,6 +57,29 @@ export function parameterViolations(files: readonly SourceFile[]): string[] {
     const count = node.parameters.filter((it) => it.name.getText() !== 'this').length;
     return count > MAX_PARAMETERS ? [`${placeOf(node)} has ${count} parameters, more than ${MAX_PARAMETERS}`] : [];
   });
+}
+
+/** Reports classes with more than 25 members: the constructor, fields, accessors and methods, private ones too. */
+export function memberViolations(files: readonly SourceFile[]): string[] {
+  return nodesOf(files).flatMap((node) => {
+    if (!ts.isClassLike(node)) return [];
+    const count = membersOf(node);
+    const name = node.name?.text ?? 'a class without a name';
+    return count > MAX_MEMBERS ? [`${placeOf(node)}: ${name} has ${count} members, more than ${MAX_MEMBERS}`] : [];
+  });
+}
+
+/** Counts an overloaded method once, and a parameter property of the constructor as a field. */
+function membersOf({ members }: ts.ClassLikeDeclaration): number {
+  const declared = members.filter((it) => !ts.isSemicolonClassElement(it) && !isOverload(it));
+  const properties = members
+    .filter(ts.isConstructorDeclaration)
+    .flatMap(({ parameters }) => parameters.filter((it) => ts.isParameterPropertyDeclaration(it, it.parent)));
+  return declared.length + properties.length;
+}
+
+function isOverload(member: ts.ClassElement): boolean {
+  return (ts.isMethodDeclaration(member) || ts.isConstructorDeclaration(member)) && member.body === undefined;
 }
 
 /** Reports every use of the type `any`. */

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** A file of `src`, with its path relative to `src`. Tests also make such objects as bad examples. */
+/** A file of `src` or `test`, with its path relative to that folder. Tests also make such objects as bad examples. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Returns every TypeScript file of `src`, sorted by path. */
-export function readSources(): SourceFile[] {
-  const root = fileURLToPath(new URL('../../../src', import.meta.url));
+/** Returns every TypeScript file of a folder of the project, sorted by path. */
+export function readSources(folder: 'src' | 'test' = 'src'): SourceFile[] {
+  const root = fileURLToPath(new URL(`../../../${folder}`, import.meta.url));
   const paths = readdirSync(root, { recursive: true }).map((path) => String(path).replaceAll('\\', '/'));
   return paths
     .filter((path) => path.endsWith('.ts'))
@@ -19,18 +19,27 @@ export function readSources(): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
-export function parse({ path, text }: SourceFile): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+const parsed = new WeakMap<SourceFile, ts.SourceFile>();
+const nodes = new WeakMap<ts.Node, readonly ts.Node[]>();
+
+/** Parses a file. The result is kept, because each rule asks for every file. */
+export function parse(file: SourceFile): ts.SourceFile {
+  const known = parsed.get(file) ?? ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true);
+  parsed.set(file, known);
+  return known;
 }
 
 /** Returns all nodes below `node`, outermost first. */
-export function descendants(node: ts.Node): ts.Node[] {
+export function descendants(node: ts.Node): readonly ts.Node[] {
+  const known = nodes.get(node);
+  if (known !== undefined) return known;
   const found: ts.Node[] = [];
   const visit = (child: ts.Node) => {
     found.push(child);
     ts.forEachChild(child, visit);
   };
   ts.forEachChild(node, visit);
+  nodes.set(node, found);
   return found;
 }
 

@@ -1,6 +1,6 @@
-import { type ConceptAugmentationOptions, conceptAugmentation } from '../../../src/concepts/concepts.js';
-import { Agent, type Message, type Tool } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { Agent, type Message, type Tool } from 'keelson';
+import { type ConceptAugmentationOptions, conceptAugmentation } from 'keelson/concepts';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { toolOf } from '../agent/sample-tools.js';
 
 /** A log record. */

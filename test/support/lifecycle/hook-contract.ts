@@ -1,12 +1,14 @@
+import {
+  type Agent,
+  type AgentLifecycle,
+  HookAction,
+  type Message,
+  type ModelRequest,
+  type RunResult,
+  toolResult,
+} from 'keelson';
+import { recorder, scriptedModel } from 'keelson/testing';
 import { expect } from 'vitest';
-import type { Agent } from '../../../src/agent/agent.js';
-import type { RunResult } from '../../../src/agent/run-result.js';
-import { HookAction } from '../../../src/lifecycle/hook-action.js';
-import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import type { Message } from '../../../src/model/message.js';
-import type { ModelRequest } from '../../../src/model/model.js';
-import { recorder, scriptedModel } from '../../../src/testing/testing.js';
-import { toolResult } from '../../../src/tools/tool-result.js';
 import { add, addingModel, keepingLogger } from './sample-agent.js';
 
 /** The Agent class under test: the real class, or a class that was built with a fault. */

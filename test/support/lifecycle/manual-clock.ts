@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/internal/clock.js';
+import type { Clock } from 'keelson';
 
 /** A clock whose time only changes by `advance`. */
 export interface ManualClock extends Clock {

@@ -1,6 +1,5 @@
-import type { Logger } from '../../../src/internal/logger.js';
-import { calls, type ScriptedModel, scriptedModel } from '../../../src/testing/testing.js';
-import type { Tool } from '../../../src/tools/tool.js';
+import type { Logger, Tool } from 'keelson';
+import { calls, type ScriptedModel, scriptedModel } from 'keelson/testing';
 
 /** A tool that adds two numbers. Its schema is written by hand, so that most test files load no schema library. */
 export const add: Tool = {

@@ -1,17 +1,6 @@
+import { Agent, type AgentLifecycle, type ModelCall, type ModelResponse, type ToolInvoke } from 'keelson';
+import { calls, fails, faultyTool, hangs, recorder, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { AgentLifecycle, ModelCall, ToolInvoke } from '../../src/lifecycle/lifecycle.js';
-import type { ModelResponse } from '../../src/model/model.js';
-import {
-  calls,
-  fails,
-  faultyTool,
-  hangs,
-  recorder,
-  type ScriptEntry,
-  says,
-  scriptedModel,
-} from '../../src/testing/testing.js';
 import { settled } from '../support/lifecycle/manual-clock.js';
 import { add, addingModel, keepingLogger } from '../support/lifecycle/sample-agent.js';
 
@@ -392,15 +381,6 @@ describe('a wrap hook with `continue` that throws', () => {
 
     await expect(agent).rejects.toMatchObject({ code: 'ERR_MODEL_FAILED' });
   });
-});
-
-it('S4-FR4.3: the wrap hooks see two model calls and one tool call in a run with one tool call', async () => {
-  const record = recorder();
-  const lifecycle = [record.lifecycle('a', { only: ['wrapModelCall', 'wrapToolCall'] })];
-  await new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
-
-  const model = ['a.wrapModelCall>', '<a.wrapModelCall'];
-  expect(record.log).toEqual([...model, 'a.wrapToolCall>', '<a.wrapToolCall', ...model]);
 });
 
 describe('`next` of a wrap hook', () => {

@@ -1,10 +1,6 @@
+import { Agent, type AgentLifecycle } from 'keelson';
+import { recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import { Stop } from '../../src/internal/stop.js';
-import { callHostHook, untilClosed } from '../../src/lifecycle/host-hooks.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { registerLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
-import { recorder, scriptedModel } from '../../src/testing/testing.js';
 import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
 import { keepingLogger } from '../support/lifecycle/sample-agent.js';
 
@@ -238,46 +234,32 @@ describe('a removed lifecycle', () => {
   });
 });
 
-describe('a hook outside of a run', () => {
-  it.each([
-    ['is reported as abandoned if it is pending at its time limit', hang, 1],
-    ['is not reported as abandoned if it failed in time', () => Promise.reject(boom), 0],
-  ])('%s', async (_title, onInit, count) => {
-    const abandoned: unknown[] = [];
-    const clock = manualClock();
-    const entry = registerLifecycle({ timeoutMs: 100, onInit }, 1);
-    const onAbandon = (pending: unknown) => void abandoned.push(pending);
-    const called = callHostHook(entry, { point: 'onInit', onAbandon, clock, logger: keepingLogger() });
-    const outcome = expect(called).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
-    await clock.advance(100);
-    await outcome;
-
-    expect(abandoned).toHaveLength(count);
-  });
-
-  it('may end within 100 ms after the agent was closed', async () => {
-    const stop = new Stop();
-    const clock = manualClock();
+describe('a hook that is pending when the agent is closed', () => {
+  it('may end within 100 ms', async () => {
+    const { agent, clock } = agentOf({ onInit: hang });
     let outcome: unknown = 'pending';
-    void untilClosed(hang(), stop, clock).catch((reason) => {
-      outcome = reason;
+    agent.ready().catch((error: unknown) => {
+      outcome = error;
     });
-    stop.stop(boom);
+    await settled();
+    const closing = agent.close();
 
     await clock.advance(99);
     expect(outcome).toBe('pending');
     await clock.advance(1);
-    expect(outcome).toBe(boom);
+    await closing;
+
+    expect(outcome).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(clock.waiting).toBe(0);
   });
 
-  it('starts no timer when the agent is closed after the hook has returned', async () => {
-    const stop = new Stop();
-    const clock = manualClock();
+  it('is not waited for if it has returned before', async () => {
+    const { agent, clock } = agentOf({ onInit: async () => {} });
+    await agent.ready();
     const started = vi.spyOn(clock, 'setTimeout');
-    await untilClosed(Promise.resolve(), stop, clock);
 
-    stop.stop(boom);
+    await agent.close();
 
-    expect(started).not.toHaveBeenCalled();
+    expect(started.mock.calls.map(([, ms]) => ms)).toEqual([5_000]);
   });
 });

@@ -1,7 +1,8 @@
 /**
- * Claims about the types of lifecycles. `npm run types` and lifecycle.test.ts compile this file. Each `@ts-expect-error`
- * claims that the next line does not compile.
+ * Claims about the types of lifecycles, which `npm run types` compiles. Each `@ts-expect-error` claims that the next line
+ * does not compile.
  */
+// covers: S4-FR1.1, S4-FR1.AC1, S4-FR1.AC3, S4-FR2.1, S4-FR2.AC, S4-TC3
 import {
   Agent,
   type AgentLifecycle,
@@ -20,7 +21,7 @@ import {
   type ToolCallRequest,
   type ToolInvoke,
   type ToolResult,
-} from '../../../src/index.js';
+} from 'keelson';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Hook<Name extends keyof AgentLifecycle<Tenant>> = Exclude<AgentLifecycle<Tenant>[Name], undefined>;

@@ -1,9 +1,6 @@
+import { Agent, type AgentLifecycle, type AgentOptions } from 'keelson';
+import { calls, delays, fails, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { AgentOptions } from '../../src/agent/agent-options.js';
-import { HookTimer } from '../../src/lifecycle/hook-timer.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { calls, delays, fails, recorder, scriptedModel } from '../../src/testing/testing.js';
 import { type ManualClock, manualClock, settled } from '../support/lifecycle/manual-clock.js';
 import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
@@ -317,21 +314,4 @@ describe('`continue` never swallows an abort', () => {
     await closing;
     expect([record.log, logger.lines]).toEqual([[], []]);
   });
-});
-
-it('a clock that is set back does not extend the time limit', () => {
-  const waits: number[] = [];
-  let now = 10_000;
-  const clock = {
-    now: () => now,
-    setTimeout: (_act: () => void, ms: number) => waits.push(ms),
-    clearTimeout: () => {},
-  };
-  const timer = new HookTimer(clock, 100, () => {});
-
-  now = 5_000;
-  timer.pause();
-  timer.resume();
-
-  expect(waits).toEqual([100, 100]);
 });

@@ -1,10 +1,6 @@
+import { Agent, type AgentLifecycle, defineLifecycle, type LifecycleInvalidError, type RunContext } from 'keelson';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
-import { Agent } from '../../src/agent/agent.js';
-import type { LifecycleInvalidError } from '../../src/errors.js';
-import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { defineLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
-import type { RunContext } from '../../src/lifecycle/run-context.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { add, addingModel } from '../support/lifecycle/sample-agent.js';
 
 /** Returns the problems that the agent reports for a lifecycle; an empty array if the lifecycle is valid. */

@@ -1,0 +1,45 @@
+import { Agent, type AgentLifecycle, type StreamGate } from 'keelson';
+import { scriptedModel, streams } from 'keelson/testing';
+import { describe, expect, it } from 'vitest';
+
+/** Runs an agent that streams `do` and `ne`, and returns the deltas. */
+async function deltasWith(...lifecycle: readonly AgentLifecycle[]): Promise<string[]> {
+  const deltas: string[] = [];
+  const agent = new Agent({ model: scriptedModel([streams(['do', 'ne'])]), lifecycle });
+  agent.on('text-delta', ({ text }) => void deltas.push(text));
+  await agent.run('Hello');
+  return deltas;
+}
+
+describe('a lifecycle with a function in `holdStream`', () => {
+  const watching = (name: string, log: string[]): AgentLifecycle => ({
+    holdStream: (): StreamGate => (part) => {
+      if (part.type === 'text-delta') log.push(`${name}: ${part.text}`);
+      return part;
+    },
+  });
+
+  it('gets each part after the gates of the lifecycles before it', async () => {
+    const log: string[] = [];
+
+    const deltas = await deltasWith(watching('first', log), { holdStream: false }, watching('second', log));
+
+    expect(deltas).toEqual(['do', 'ne']);
+    expect(log).toEqual(['first: do', 'second: do', 'first: ne', 'second: ne']);
+  });
+
+  it('delays the text that its gate keeps back', async () => {
+    expect(await deltasWith({ holdStream: () => () => undefined })).toEqual(['done']);
+  });
+
+  it('does not delay the text if the function returns no gate', async () => {
+    expect(await deltasWith({ holdStream: () => undefined })).toEqual(['do', 'ne']);
+  });
+
+  it('gets no part if another lifecycle holds all text', async () => {
+    const log: string[] = [];
+
+    expect(await deltasWith(watching('first', log), { holdStream: true })).toEqual(['done']);
+    expect(log).toEqual([]);
+  });
+});

@@ -1,0 +1,33 @@
+import ts from 'typescript';
+import { descendants, parse, type SourceFile } from './source-file.js';
+
+/** The folders of `test` whose files use the library only through its public entries. */
+const THROUGH_THE_DOOR = [
+  ...['agent', 'concepts', 'lifecycle', 'lifecycles', 'model', 'skills', 'tools'],
+  ...['support/agent', 'support/concepts', 'support/lifecycle'],
+];
+
+/** The tests of an algorithm that no public entry shows, each with the name of the algorithm. */
+const ALGORITHMS: Readonly<Record<string, string>> = {
+  'concepts/wiki-links.test.ts': 'scanner of links',
+  'lifecycles/compaction/fit-to-window.test.ts':
+    'size of the context window in an error, and cuts of results to fit it',
+  'lifecycles/tool-search/index-tools.test.ts': 'text search over tools',
+  'model/check-messages.test.ts': 'check of a list of messages',
+  'model/denial.test.ts': 'texts of denials',
+  'skills/file.test.ts': 'reader of SKILL.md',
+  'skills/first-paragraph.test.ts': 'first paragraph of Markdown',
+  'skills/front-matter.test.ts': 'parser of front matter',
+};
+
+/** Reports files that import or read a file of `src` by its path. The paths of `files` are relative to `test`. */
+export function doorViolations(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => THROUGH_THE_DOOR.some((folder) => path.startsWith(`${folder}/`)) && !(path in ALGORITHMS))
+    .flatMap((file) =>
+      descendants(parse(file))
+        .filter(ts.isStringLiteralLike)
+        .filter(({ text }) => /^(\.\.\/)+src(\/|$)/.test(text))
+        .map(({ text }) => `test/${file.path} names ${text} instead of a public entry`),
+    );
+}
