@@ -156,7 +156,7 @@ describe('a lifecycle that behaves passes', () => {
   ];
 
   it.each(passive)('%s', async (_, make) => {
-    await assertLifecycle(make, { passive: true });
+    await assertLifecycle(make, { passive: true, runs: 20 });
   });
 
   const active: readonly (readonly [name: string, lifecycle: AgentLifecycle])[] = [
@@ -193,7 +193,7 @@ describe('a lifecycle that behaves passes', () => {
   ];
 
   it.each(active)('%s', async (_, lifecycle) => {
-    await assertLifecycle(lifecycle);
+    await assertLifecycle(lifecycle, { runs: 20 });
   });
 });
 
