@@ -19,13 +19,23 @@ export function readSources(): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
-export function parse({ path, text }: SourceFile): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+const trees = new WeakMap<SourceFile, ts.SourceFile>();
+
+/** Parses a file once, because many rules read it. */
+export function parse(file: SourceFile): ts.SourceFile {
+  const tree = trees.get(file) ?? ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true);
+  trees.set(file, tree);
+  return tree;
 }
 
+const nodesBelow = new WeakMap<ts.Node, readonly ts.Node[]>();
+
 /** Returns all nodes below `node`, outermost first. */
-export function descendants(node: ts.Node): ts.Node[] {
+export function descendants(node: ts.Node): readonly ts.Node[] {
+  const known = nodesBelow.get(node);
+  if (known !== undefined) return known;
   const found: ts.Node[] = [];
+  nodesBelow.set(node, found);
   const visit = (child: ts.Node) => {
     found.push(child);
     ts.forEachChild(child, visit);
