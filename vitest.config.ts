@@ -54,8 +54,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     reporters: ['default', './test/support/plain-line-reporter.ts'],
     maxWorkers: 2,
-    testTimeout: 10_000,
-    // A PostgreSQL server needs seconds to start on a busy machine.
+    // A busy machine needs seconds to start a program or a server.
+    testTimeout: 30_000,
     hookTimeout: 60_000,
     coverage: {
       include: ['src/**/*.ts'],

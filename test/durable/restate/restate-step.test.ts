@@ -28,8 +28,9 @@ describeWithRestate('restateStep with a real server', () => {
   });
 
   test('an errand finishes after kills of the service and of the server, and runs no stored step again', async () => {
+    // The kill waits for the steps `start`, `model 1` and the searches a and b.
     const kills: KillOrder[] = [
-      { what: 'tool search c', phase: 'before', pid: 0, delayMs: 200 },
+      { what: 'tool search c', phase: 'before', pid: 0, afterSteps: 4 },
       { what: 'tool note one', phase: 'after', pid: restate.serverPid() },
     ];
     const path = join(folder, 'killed');
@@ -41,7 +42,7 @@ describeWithRestate('restateStep with a real server', () => {
     expect(linesOf(`${path}.kills`)).toEqual(['before tool search c', 'after tool note one']);
     // The searches a and b were stored when the service died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
-  }, 20_000);
+  }, 60_000);
 
   test('a run that suspends three times waits each time for another process, also after a kill', async () => {
     const path = join(folder, 'approvals');
@@ -54,7 +55,7 @@ describeWithRestate('restateStep with a real server', () => {
 
     expect(await running).toMatchObject({ text: ANSWER });
     expect(stepFaults(linesOf(`${path}.steps`), await restate.journal('approvals'))).toEqual([]);
-  }, 20_000);
+  }, 60_000);
 
   test('two agents of one invocation finish after kills of the service, and no stored step runs again', async () => {
     const response = await restate.send('both', { name: 'both', dieAt: [4, 7] });
@@ -69,7 +70,7 @@ describeWithRestate('restateStep with a real server', () => {
     expect(new Set(keys).size).toBe(6);
     expect(keys.length).toBeGreaterThan(6);
     expect(keys.length).toBeLessThanOrEqual(10);
-  }, 20_000);
+  }, 60_000);
 
   test('an error that ends the run ends the invocation, and Restate does not retry it', async () => {
     const response = await restate.send('fail', { name: 'broken' });
