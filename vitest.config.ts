@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { readEntries } from './scripts/entries.mjs';
 
 const alias = readEntries().map(({ specifier, source }) => ({
@@ -9,28 +9,53 @@ const alias = readEntries().map(({ specifier, source }) => ({
 
 const TEMPORARY_HOME = 'test/support/home/temporary-home.ts';
 const GUARD_HOME = 'test/support/home/guard-home.ts';
-const SET_UP = [GUARD_HOME, 'test/support/docs/collect-option-errors.ts'];
+const COLLECT_OPTION_ERRORS = 'test/support/docs/collect-option-errors.ts';
 
-/** Test files that replace or observe timers. They do not share modules, because a timer of another file would disturb them. */
-const WITH_TIMERS = ['clock', 'close-on-frozen-clock', 'determinism', 'time-limits'];
+/** Test files with a process of their own, because they replace timers or modules of Node, or measure the process. */
+const ALONE = [
+  ...['agent/**/{close-on-frozen-clock,determinism}', 'concepts/time-limits', 'docs/limits', 'internal/clock'],
+  ...[
+    'mcp/{connection/connecting,server/hostile-server}',
+    'plugins/hooks/lifecycles',
+    'process/{process-group,run-process}',
+  ],
+  ...['real-home', 'shell-hooks/run/{process,process-queue,resources}'],
+  ...['trust/approvals/stored-file', 'trust/fingerprint/{bound-files,snapshot,unapproved-items}'],
+].map((path) => `test/${path}.test.ts`);
 
-/**
- * Test files that do not change process-wide state, such as variables of the environment, run without isolation: the files
- * of a worker share loaded modules. This halves their run time.
- */
-const SHARING = [
-  ...['agent', 'concepts', 'extension', 'internal', 'lifecycle', 'lifecycles', 'model'],
-  ...['providers', 'skills', 'state', 'telemetry', 'testing', 'tools', 'ui'],
-].map((folder) => `test/${folder}/**/!(${WITH_TIMERS.join('|')}).test.ts`);
+/** Tests that need the built library, or that compile. `npm run check` runs them, and `npm test` does not. */
+const PACKAGE = ['test/package/**/*.test.ts', 'test/examples/{demo,durable-demo,examples,host}.test.ts'];
+/** Long tests, which only `npm run soak` runs. */
+const SOAK = ['test/soak/**/*.test.ts'];
+
+const unit = { globalSetup: TEMPORARY_HOME, setupFiles: [GUARD_HOME, COLLECT_OPTION_ERRORS] };
+const projects = {
+  alone: { ...unit, include: ALONE },
+  // The files of a worker share loaded modules. This halves their run time.
+  sharing: {
+    ...unit,
+    include: ['test/**/*.test.ts'],
+    exclude: [...ALONE, ...PACKAGE, ...SOAK],
+    isolate: false,
+  },
+  package: {
+    include: PACKAGE,
+    globalSetup: [TEMPORARY_HOME, 'test/support/package/packed-library.ts'],
+    setupFiles: GUARD_HOME,
+    isolate: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+  soak: { ...unit, include: SOAK, testTimeout: 600_000 },
+} satisfies Record<string, TestProjectInlineConfiguration['test']>;
 
 export default defineConfig(({ mode }) => ({
   resolve: { alias },
   test: {
     reporters: ['default', './test/support/plain-line-reporter.ts'],
-    env: mode === 'soak' ? { KEELSON_SOAK: '1' } : {},
     maxWorkers: 2,
-    testTimeout: mode === 'soak' ? 600_000 : 10_000,
-    // A PostgreSQL server needs seconds to start on a busy machine.
+    // A busy machine needs seconds to start a program or a server.
+    testTimeout: 30_000,
     hookTimeout: 60_000,
     coverage: {
       include: ['src/**/*.ts'],
@@ -39,38 +64,8 @@ export default defineConfig(({ mode }) => ({
       reporter: ['text-summary'],
       thresholds: { lines: 95, functions: 95, statements: 95, branches: 90 },
     },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/package/**', ...SHARING],
-          globalSetup: TEMPORARY_HOME,
-          setupFiles: SET_UP,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'sharing',
-          include: SHARING,
-          isolate: false,
-          globalSetup: TEMPORARY_HOME,
-          setupFiles: SET_UP,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'package',
-          include: ['test/package/**/*.test.ts'],
-          globalSetup: [TEMPORARY_HOME, 'test/support/ensure-built.ts'],
-          setupFiles: GUARD_HOME,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
-    ],
+    projects: Object.entries(projects)
+      .filter(([name]) => (name === 'soak') === (mode === 'soak'))
+      .map(([name, test]) => ({ extends: true as const, test: { name, ...test } })),
   },
 }));

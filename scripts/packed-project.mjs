@@ -7,14 +7,23 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Packs this package and installs the tarball into a new empty project, as a user would. Returns the project directory.
+ * Packs this package into a folder. Returns the path of the tarball.
+ * @param {string} folder
  */
-export function createPackedProject() {
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-packed-'));
+export function pack(folder) {
   const packed = npm(['pack', '--json', '--pack-destination', folder], root);
   const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('[')));
+  return join(folder, filename);
+}
+
+/**
+ * Installs the tarball of this package into a new empty project, as a user would. Returns the project directory.
+ * @param {string} [tarball] is packed if it is missing
+ */
+export function createPackedProject(tarball) {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-packed-'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'packed-project', private: true }));
-  install([join(folder, filename)], folder);
+  install([tarball ?? pack(folder)], folder);
   return folder;
 }
 

@@ -5,7 +5,7 @@ import type { Folder } from './folder.js';
 const MAX_CHARACTERS = 20_000;
 const MAX_SHOWN = 20;
 
-const readOnly = { annotations: { readOnly: true }, timeoutMs: 5_000 } as const;
+const readOnly = { annotations: { readOnly: true }, timeoutMs: 30_000 } as const;
 
 /** Returns three tools for exploring a folder. An error that a tool throws becomes an error result for the model. */
 export function folderTools(folder: Folder): readonly Tool[] {

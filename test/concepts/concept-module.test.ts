@@ -219,10 +219,10 @@ test('the reference handler, the module and the lifecycle pass the same argument
       expect(output.args).toEqual(expected);
       if (JSON.stringify(expected).includes('about')) augmented += 1;
     }),
-    { numRuns: 10_000 },
+    { numRuns: 500 },
   );
-  expect(augmented).toBeGreaterThan(500);
-}, 120_000);
+  expect(augmented).toBeGreaterThan(25);
+});
 
 test('the lifecycle handles 20,000 nested levels and circular arguments', async () => {
   const deep = inputOf({ top: { text: 'see' }, levels: 20_000, bottom: '[[bottom]]' });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { OptionInvalidError } from '../../src/errors.js';
 import { messages } from '../support/docs/collect-option-errors.js';
 import { root } from '../support/docs/doc-files.js';
@@ -20,31 +20,39 @@ function filesIn(folder: string): string[] {
     .filter((path) => !/^docs\/api\/|\/fixtures\/|\/node_modules\//.test(path));
 }
 
-function passagesOf(read: (file: string, text: string) => Passage[], kind: RegExp): Passage[] {
-  const files = [...folders.flatMap(filesIn), ...pages].filter((path) => kind.test(path));
-  return files
-    .filter((file) => !allowed.includes(file))
-    .flatMap((file) => read(file, readFileSync(root + file, 'utf8')));
+function filesOf(kind: RegExp): { file: string; text: string }[] {
+  return [...folders.flatMap(filesIn), ...pages]
+    .filter((file) => kind.test(file) && !allowed.includes(file))
+    .map((file) => ({ file, text: readFileSync(root + file, 'utf8') }));
 }
 
 describe('the words of the house', () => {
+  let code: readonly { readonly comments: Passage[]; readonly literals: Passage[] }[] = [];
+
+  beforeAll(() => {
+    code = filesOf(/\.(ts|mjs)$/).map(({ file, text }) => ({
+      comments: readComments(file, text),
+      literals: readLiterals(file, text),
+    }));
+  }, 120_000);
+
   test('the list of exceptions is short', () => {
     expect(allowed.length + allowedMessages.length).toBeLessThanOrEqual(10);
   });
 
   test('comments follow the rules', () => {
-    expect(checkProse(passagesOf(readComments, /\.(ts|mjs)$/))).toEqual([]);
-  }, 60_000);
+    expect(checkProse(code.flatMap(({ comments }) => comments))).toEqual([]);
+  });
 
   test('messages and test titles follow the rules', () => {
-    const problems = checkLiterals(passagesOf(readLiterals, /\.(ts|mjs)$/));
+    const problems = checkLiterals(code.flatMap(({ literals }) => literals));
 
     expect(problems.filter((problem) => !allowedMessages.some((text) => problem.includes(text)))).toEqual([]);
-  }, 60_000);
+  });
 
   test('documents follow the rules', () => {
-    expect(checkProse(passagesOf(readMarkdown, /\.md$/))).toEqual([]);
-  }, 60_000);
+    expect(checkProse(filesOf(/\.md$/).flatMap(({ file, text }) => readMarkdown(file, text)))).toEqual([]);
+  });
 });
 
 describe('the checks', () => {

@@ -9,6 +9,8 @@ import {
 } from 'keelson';
 import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { createDeferred } from '../../src/internal/promise.js';
+import { LATE, within } from '../support/agent/settle.js';
 import { readSources } from '../support/architecture/source-file.js';
 import { createAgent, roles, type Script } from '../support/docs/claim-agent.js';
 import { readPage, rowsOf } from '../support/docs/doc-files.js';
@@ -109,14 +111,20 @@ describe('sessions.md: what is saved', () => {
 test('agent.md: close waits for a plain run whose model ignores the abort, and ends other runs at once', async () => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const late = { content: [{ type: 'text', text: 'Late.' }], finishReason: 'stop', usage } as const;
-  const deaf = { id: 'deaf', generate: () => new Promise<typeof late>((resolve) => setTimeout(resolve, 400, late)) };
   const codeAfter = async (options: RunOptions, lifecycle: readonly AgentLifecycle[] = []) => {
-    const agent = new Agent({ model: deaf, lifecycle });
+    const [called, answer] = [createDeferred<void>(), createDeferred<typeof late>()];
+    const generate = () => {
+      called.resolve();
+      return answer.promise;
+    };
+    const agent = new Agent({ model: { id: 'deaf', generate }, lifecycle });
     const running = agent.run('Hello', options).catch((error) => error.code);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    const start = Date.now();
-    await agent.close();
-    return `${await running} ${Date.now() - start < 250 ? 'at once' : 'later'}`;
+    await called.promise;
+    const closing = agent.close();
+    const isLate = (await within(closing, 500)) === LATE;
+    answer.resolve(late);
+    await closing;
+    return `${await running} ${isLate ? 'later' : 'at once'}`;
   };
   const { signal } = new AbortController();
   const readsSignal: AgentLifecycle = { beforeAgent: (_input, run) => void run.signal };

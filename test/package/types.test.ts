@@ -1,71 +1,113 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readEntries } from '../../scripts/entries.mjs';
-import { createPackedProject } from '../../scripts/packed-project.mjs';
+import { readPage, root } from '../support/docs/doc-files.js';
+import { EmptyProject } from '../support/package/empty-project.js';
 
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const claims = fileURLToPath(new URL('../support/agent/claims.ts', import.meta.url));
-const { peerDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-let project = '';
+const specifiers = readEntries().map(({ specifier }) => specifier);
+const withoutPeers = specifiers.filter((name) => !['keelson/openai', 'keelson/otel'].includes(name));
+const { dependencies, peerDependencies } = JSON.parse(readPage('package.json'));
 
+let project: EmptyProject;
 beforeAll(() => {
-  project = createPackedProject();
-  for (const name of [...Object.keys(peerDependencies), '@types/node']) link(name);
-  const text = readFileSync(claims, 'utf8')
-    .replace("'../../../src/index.js'", "'keelson'")
-    .replace("'../../../src/lifecycles/lifecycles.js'", "'keelson/lifecycles'");
-  writeFileSync(join(project, 'claims.mts'), text);
-  writeFileSync(join(project, 'broken.mts'), text.replace('// @ts-expect-error', '//'));
-  const imports = readEntries().map(({ specifier }, index) => `export * as entry${index} from '${specifier}';\n`);
-  writeFileSync(join(project, 'entries.mts'), imports.join(''));
+  project = new EmptyProject();
+  project.link('@types/node');
+});
+afterAll(() => project[Symbol.dispose]());
+
+/**
+ * Compiles files of the project without `skipLibCheck`. Returns the errors in them, in our declarations and in those of
+ * the dependencies. The declarations of optional packages are not checked.
+ */
+function errorsOf(files: readonly string[], options: object, compiler = 'typescript'): string[] {
+  const ts: typeof import('typescript') = createRequire(import.meta.url)(compiler);
+  const json = { strict: true, noEmit: true, module: 'nodenext', target: 'es2022', ...options };
+  const compilerOptions = ts.convertCompilerOptionsFromJson(json, project.folder).options;
+  const host = { ...ts.createCompilerHost(compilerOptions), getCurrentDirectory: () => project.folder };
+  const paths = files.map((name) => join(project.folder, name));
+  const program = ts.createProgram(paths, compilerOptions, host);
+  const owners = [project.folder, ...Object.keys(dependencies).map((name) => `${root}node_modules/${name}/`)];
+  const checked = program.getSourceFiles().filter(({ fileName }) => owners.some((owner) => fileName.startsWith(owner)));
+  const found = [
+    ...program.getOptionsDiagnostics(),
+    ...checked.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+  ];
+  return found.map(({ file, messageText }) => {
+    const path = file === undefined ? '' : relative(project.folder, file.fileName);
+    return `${path}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+  });
+}
+
+test('the types of an entry point need no optional packages, even if the compiler checks every import', () => {
+  const text = withoutPeers.map((name, index) => `export * as m${index} from '${name}';\n`).join('');
+  for (const ending of ['mts', 'cts']) project.write(`alone.${ending}`, text);
+  const options = { noUncheckedSideEffectImports: true, lib: ['es2022'], types: ['node'] };
+
+  expect(errorsOf(['alone.mts', 'alone.cts'], options)).toEqual([]);
 });
 
-afterAll(() => {
-  rmSync(project, { recursive: true, force: true });
+test('the types of the core need only the libraries of ES2022 and of browsers', () => {
+  project.write('core.mts', "import { Agent } from 'keelson';\nexport const make = Agent;\n");
+
+  expect(errorsOf(['core.mts'], { lib: ['es2022', 'dom'], types: [] })).toEqual([]);
 });
 
-/** Links a package of this repository into the project. */
-function link(name: string): void {
-  const path = join(project, 'node_modules', name);
-  mkdirSync(join(path, '..'), { recursive: true });
-  symlinkSync(join(modules, name), path);
-}
-
-/** Returns the compiler errors in the three files and in every declaration file that they import. */
-function errorsOf(compiler: string): string[] {
-  const compilerOptions = {
-    ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
-    ...{ module: 'nodenext', target: 'es2022', lib: ['es2023', 'esnext.disposable', 'dom'], types: ['node'] },
-  };
-  const files = ['claims.mts', 'entries.mts', 'broken.mts'];
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  const tsc = join(modules, compiler, 'bin/tsc');
-  const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], {
-    cwd: project,
-    encoding: 'utf8',
+/** Returns a module that requires a type for each value of each entry point. */
+function valuesModule(): string {
+  const script = `Promise.all(process.argv.slice(1).map((name) => import(name))).then((all) => console.log(JSON.stringify(all.map(Object.keys))))`;
+  const values: string[][] = JSON.parse(project.node('-e', script, ...specifiers).stdout);
+  const imports = specifiers.map((name, index) => `import * as m${index} from '${name}';`);
+  const checks = values.map((keys, index) => {
+    const union = keys.map((key) => `'${key}'`).join(' | ');
+    return `export const v${index}: [keyof typeof m${index}, ${union}] extends [${union}, keyof typeof m${index}] ? true : Exclude<keyof typeof m${index}, ${union}> = true;`;
   });
-  return stdout.split('\n').filter((line) => /^\S/.test(line));
+  return [...imports, ...checks].join('\n');
 }
 
-function versionOf(compiler: string): string {
-  return JSON.parse(readFileSync(join(modules, compiler, 'package.json'), 'utf8')).version;
+/** Returns a module that passes types of the copy for require to the copy for import. */
+function copiesModule(): string {
+  const names = ['AgentLifecycle', 'Tool', 'Model', 'LifecycleLoader', 'SessionStore', 'RunContext', 'RunError'];
+  const required = "with { 'resolution-mode': 'require' }";
+  const checks = names.map((name) => `export const fit${name} = (given: required.${name}): imported.${name} => given;`);
+  return `
+    import type * as imported from 'keelson';
+    import type * as required from 'keelson' ${required};
+    import type { Extension } from 'keelson/extension';
+    import type { Extension as RequiredExtension } from 'keelson/extension' ${required};
+    export const fit = (given: RequiredExtension): Extension => given;
+    ${checks.join('\n')}`;
 }
 
-// TypeScript 5.4 is the oldest version that accepts Zod's declarations without `skipLibCheck`, because they use
-// `NoInfer`.
-describe.each([
-  ['typescript-oldest', '5.4.5'],
-  ['typescript', '5.9.3'],
-])('the packed declarations, compiled by %s %s', (compiler, version) => {
-  test('every entry point compiles without errors, and every claim about the types of runs holds', () => {
-    const errors = errorsOf(compiler);
-
-    expect(versionOf(compiler)).toBe(version);
-    expect(errors.filter((error) => !error.startsWith('broken.mts'))).toEqual([]);
-    // broken.mts repeats the claims, with one expected error that is not marked as expected.
-    expect(errors).toHaveLength(1);
+describe('the packed declarations', () => {
+  beforeAll(() => {
+    for (const name of Object.keys(peerDependencies)) project.link(name);
+    for (const ending of ['mts', 'cts']) project.write(`values.${ending}`, valuesModule());
+    project.write('copies.mts', copiesModule());
+    const text = readFileSync(join(root, 'test/support/agent/claims.ts'), 'utf8')
+      .replace("'../../../src/index.js'", "'keelson'")
+      .replace("'../../../src/lifecycles/lifecycles.js'", "'keelson/lifecycles'");
+    project.write('claims.mts', text);
+    project.write('broken.mts', text.replace('// @ts-expect-error', '//'));
   });
+
+  // TypeScript 5.4 is the oldest version that accepts Zod's declarations without `skipLibCheck`, because they use
+  // `NoInfer`.
+  test.each([
+    ['typescript-oldest', '5.4.5'],
+    ['typescript', '5.9.3'],
+  ])(
+    'compile without errors, match the exported values, and hold every claim about runs: %s %s',
+    (compiler, version) => {
+      const files = ['values.mts', 'values.cts', 'copies.mts', 'claims.mts', 'broken.mts'];
+      const lib = ['es2023', 'esnext.disposable', 'dom'];
+      const errors = errorsOf(files, { exactOptionalPropertyTypes: true, lib, types: ['node'] }, compiler);
+
+      expect(JSON.parse(readPage(`node_modules/${compiler}/package.json`)).version).toBe(version);
+      expect(errors.filter((error) => !error.startsWith('broken.mts'))).toEqual([]);
+      // broken.mts repeats the claims, with one expected error that is not marked as expected.
+      expect(errors).toHaveLength(1);
+    },
+  );
 });

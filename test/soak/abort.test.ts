@@ -9,7 +9,6 @@ import { hello } from '../support/providers/adapter-call.js';
 import { adapters } from '../support/providers/adapters.js';
 import { type Reply, startOpenAIServer } from '../support/providers/openai-server.js';
 import { moment, type Random, randomAgent, seeded } from '../support/soak/random-agent.js';
-import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -109,7 +108,7 @@ test('rule 10: runs that are aborted at any moment settle with paired tool calls
 }, async () => {
   const random = seeded(SEED);
   const agents = [randomAgent(random, true), randomAgent(random, false)];
-  const count = soakCount(10_000);
+  const count = 10_000;
   let endings = new Map<string, number>();
   let grown = 0;
 
@@ -164,7 +163,7 @@ describe.each(adapters)('an abort of a model call of $name', (adapter) => {
   test('closes the socket within 50 ms', { timeout: 120_000 }, async () => {
     const random = seeded(SEED);
     const times: number[] = [];
-    const count = soakCount(240);
+    const count = 240;
     for (let n = 0; n < count; n++) {
       times.push(await closeOnce(moments[n % moments.length] as (typeof moments)[0], Math.floor(random() * 25)));
     }

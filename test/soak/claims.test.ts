@@ -8,11 +8,10 @@ import { expect, test } from 'vitest';
 import { paymentsIn, type Racer, startRacer, suspendPayment } from '../support/agent/racers.js';
 import { until } from '../support/agent/settle.js';
 import { resultsIn } from '../support/agent/transcript.js';
-import { soakCount } from '../support/soak/soak-count.js';
 import { describeWithRedis, startRedis } from '../support/stores/redis-server.js';
 import { temporaryFolder } from '../support/stores/temporary-folder.js';
 
-const ROUNDS = soakCount(200) === 200 ? 200 : 3;
+const ROUNDS = 200;
 const KINDS = ['file', 'redis'] as const;
 
 describeWithRedis('three processes that resume one suspended session', () => {
@@ -26,7 +25,7 @@ describeWithRedis('three processes that resume one suspended session', () => {
     const stores = { file: new FileSessionStore({ folder }), redis: new RedisSessionStore({ client }) };
     const start = () => startRacer(folder, server.url, ledger);
     // Spare processes replace those that are killed.
-    const racers = Array.from({ length: ROUNDS === 3 ? 4 : 5 }, start);
+    const racers = Array.from({ length: 5 }, start);
     const paymentsOf = (id: string) => paymentsIn(ledger, id);
     try {
       for (let round = 0; round < ROUNDS; round += 1) {

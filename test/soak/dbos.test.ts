@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
 import { STAGES, WORKS } from '../support/durable/errand.js';
@@ -16,8 +16,6 @@ const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
 const MINUTES = 900_000;
 
 describeWithPostgres('durable errands in DBOS', () => {
-  // `npm test` kills two processes in test/durable/dbos.
-  const test = vitest.runIf(process.env.KEELSON_SOAK === '1');
   let dbos: DbosSetup;
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test as vitest } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { WORKS } from '../support/durable/errand.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
@@ -15,8 +15,6 @@ const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 const MINUTES = 600_000;
 
 describeWithRestate('durable errands in Restate', () => {
-  // `npm test` kills two processes in test/durable/restate.
-  const test = vitest.runIf(process.env.KEELSON_SOAK === '1');
   let restate: RestateSetup;
 
   beforeAll(async () => {

@@ -6,7 +6,6 @@ import { runInNewContext } from 'node:vm';
 import { type HookDefinition, HookRegistry, shellHooks } from 'keelson/shell-hooks';
 import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -100,7 +99,7 @@ test('hooks that hang, crash, flood and fork leave no processes, files, timers o
   const held = () => [openFiles(), timers(), listeners()];
   const before = held();
   const heap = memory();
-  const count = soakCount(2_000);
+  const count = 2_000;
   const counts = await runHooks(count, workspaceDir, mark);
   const growth = memory() - heap;
   rmSync(workspaceDir, { recursive: true });

@@ -5,15 +5,12 @@ import { SqliteSessionStore, SqliteStateStore } from 'keelson/sqlite';
 import { stateStoreContract } from 'keelson/testing';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { soakCount } from '../support/soak/soak-count.js';
 import { LONG_CASE } from '../support/state/state-store-contract.js';
 import { describeWithPostgres } from '../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.js';
 import { checkSharedTurns } from '../support/stores/shared-turns.js';
 import { describeWithSqlite } from '../support/stores/sqlite.js';
 import { temporaryFolder } from '../support/stores/temporary-folder.js';
-
-const isSoak = process.env.KEELSON_SOAK === '1';
 
 async function runLongCase(store: StateStore): Promise<void> {
   const cases = stateStoreContract({ open: () => store, unitMs: 60_000 });
@@ -22,7 +19,7 @@ async function runLongCase(store: StateStore): Promise<void> {
   await long?.run();
 }
 
-const each = { count: soakCount(500), kills: soakCount(20) };
+const each = { count: 500, kills: 20 };
 const title = `two processes that are killed ${each.kills} times each lose no acknowledged turn of ${2 * each.count}`;
 
 describeWithPostgres('on PostgreSQL', () => {
@@ -44,11 +41,7 @@ describeWithPostgres('on PostgreSQL', () => {
     await checkSharedTurns({ kind: 'postgres', place: server.url }, new PostgresSessionStore({ client: pool }), each);
   }, 600_000);
 
-  test.runIf(isSoak)(
-    LONG_CASE,
-    () => runLongCase(new PostgresStateStore({ client: pool, timeoutMs: 60_000 })),
-    600_000,
-  );
+  test(LONG_CASE, () => runLongCase(new PostgresStateStore({ client: pool, timeoutMs: 60_000 })), 600_000);
 });
 
 describeWithSqlite('in a file of SQLite', () => {
@@ -57,7 +50,7 @@ describeWithSqlite('in a file of SQLite', () => {
     await checkSharedTurns({ kind: 'sqlite', place: file }, new SqliteSessionStore({ file }), each);
   }, 600_000);
 
-  test.runIf(isSoak)(
+  test(
     LONG_CASE,
     async () => runLongCase(new SqliteStateStore({ file: join(await temporaryFolder(), 'state.db') })),
     600_000,

@@ -14,7 +14,6 @@ import {
   type StepOf,
 } from '../../support/agent/session-model.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
-import { soakCount } from '../../support/soak/soak-count.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const text = fc.string({ minLength: 1, maxLength: 5 }).filter((it) => it.trim() !== '');
@@ -239,7 +238,7 @@ describe('any history of two agents stores what a simple model stores:', () => {
         const play = new Play(await open());
         for (const [one, who] of steps) await play.make(one, who);
       }),
-      { numRuns: soakCount(name === 'memory' ? 2_000 : 400) },
+      { numRuns: name === 'memory' ? 100 : 20 },
     );
   });
 });

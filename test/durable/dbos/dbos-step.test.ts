@@ -57,8 +57,9 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
   });
 
   test('an errand finishes after kills of the application, and runs no stored step again', async () => {
+    // The kill waits for the steps `start`, `model 1` and the searches a and b.
     const kills: KillOrder[] = [
-      { what: 'tool search c', phase: 'before', pid: 0, delayMs: 200 },
+      { what: 'tool search c', phase: 'before', pid: 0, afterSteps: 4 },
       { what: 'tool pay 7', phase: 'after', pid: 0 },
     ];
     const path = join(folder, 'killed');

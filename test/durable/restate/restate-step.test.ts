@@ -30,8 +30,9 @@ describeWithRestate('restateStep with a real server', () => {
   });
 
   test('an errand finishes after kills of the service and of the server, and runs no stored step again', async () => {
+    // The kill waits for the steps `start`, `model 1` and the searches a and b.
     const kills: KillOrder[] = [
-      { what: 'tool search c', phase: 'before', pid: 0, delayMs: 200 },
+      { what: 'tool search c', phase: 'before', pid: 0, afterSteps: 4 },
       { what: 'tool note one', phase: 'after', pid: restate.serverPid() },
     ];
     const path = join(folder, 'killed');

@@ -113,13 +113,14 @@ test.each(Object.entries(HARD))(
       pairTags(scanTags(given, EVERY));
       return performance.now() - start;
     };
-    const [few, many] = [make(4_000), make(64_000)];
+    const [few, many] = [make(2_000), make(32_000)];
     timeOf(few);
-    // Load from other processes only adds time, so the smallest ratio counts. A quadratic scanner would have a ratio of
-    // 256.
-    const ratios = Array.from({ length: 5 }, () => timeOf(many) / Math.max(timeOf(few), 0.1));
+    const ratio = () => timeOf(many) / Math.max(timeOf(few), 0.1);
+    let least = ratio();
+    // Load from other processes only adds time, so one small ratio is enough. A quadratic scanner has a ratio of 256.
+    for (let tries = 1; tries < 5 && least >= 160; tries += 1) least = Math.min(least, ratio());
 
-    expect(Math.min(...ratios)).toBeLessThan(160);
+    expect(least).toBeLessThan(160);
   },
 );
 

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
-import { Agent } from 'keelson';
+import { Agent, type ModelRequest } from 'keelson';
 import { fallbackModels, retryModelCalls } from 'keelson/lifecycles';
 import { ProviderError } from 'keelson/openai';
 import { describe, expect, test, vi } from 'vitest';
 import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
-import { call, hello, inOrder, pieces } from '../../support/providers/adapter-call.js';
+import { call, hello, inOrder, type Outcome, pieces } from '../../support/providers/adapter-call.js';
 import { type Adapter, adapters } from '../../support/providers/adapters.js';
 import { type Reply, type Script, startOpenAIServer } from '../../support/providers/openai-server.js';
 
@@ -17,6 +17,12 @@ const hi = { text: 'Hi' };
 /** Returns a script that sends this reply to the first request, and a text to later requests. */
 function afterwards(adapter: Adapter, reply: Reply): Script {
   return (body, index) => (index === 0 ? reply : adapter.reply(hi, body));
+}
+
+/** Calls a model whose first request fails. Its clock does not wait for the retry. */
+function retried(adapter: Adapter, reply: Reply, listens = true): Promise<Outcome> {
+  const request = { run: { clock: fastClock() } } as Partial<ModelRequest>;
+  return call(adapter, afterwards(adapter, reply), { maxRetries: 1, listens, request });
 }
 
 describe.each(adapters)('a failure of $name', (adapter) => {
@@ -128,7 +134,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     const failed = { message: 'Overloaded', status: 529, retryable: true };
 
     expect(await fail({ json }, { listens: false })).toMatchObject(failed);
-    const again = await call(adapter, afterwards(adapter, { json }), { maxRetries: 1, listens: false });
+    const again = await retried(adapter, { json }, false);
     expect([again.response?.content, again.requests.length]).toMatchObject([[hi], 2]);
   });
 
@@ -180,7 +186,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
 
     test('is retried before the first part', async () => {
       const chunks = [adapter.errorEvent('overloaded_error', 'Overloaded')];
-      const outcome = await call(adapter, afterwards(adapter, { chunks, end: 'silent' }), { maxRetries: 1 });
+      const outcome = await retried(adapter, { chunks, end: 'silent' });
 
       expect(outcome.response?.content).toMatchObject([{ type: 'text', text: 'Hi' }]);
       expect(outcome.requests).toHaveLength(2);
@@ -234,7 +240,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       ['a lost connection', { drop: true }],
     ])('follows %s', async (_title, reply) => {
       for (const listens of 'drop' in reply ? [true] : [true, false]) {
-        const outcome = await call(adapter, afterwards(adapter, reply), { maxRetries: 1, listens });
+        const outcome = await retried(adapter, reply, listens);
 
         expect(outcome.response?.content).toMatchObject([{ type: 'text', text: 'Hi' }]);
         expect(pieces(outcome.parts, 'text-delta')).toBe(listens ? 'Hi' : '');

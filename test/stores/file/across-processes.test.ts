@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StateChange } from '../../../src/state/state-store.js';
 import { FileSessionStore, FileStateStore } from '../../../src/stores/file/file.js';
+import { checkKilledWriters } from '../../support/stores/killed-writers.js';
 import { startStoreProcess } from '../../support/stores/store-process.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
@@ -41,6 +42,9 @@ test('three processes that append to one session lose no message', async () => {
     );
   }
 }, 30_000);
+
+// `npm run soak` kills the processes 50 times.
+test('all acknowledged writes survive a kill of the writing processes', () => checkKilledWriters(200), 30_000);
 
 function withoutOne(list: readonly number[], value: number): number[] {
   const last = list.lastIndexOf(value);

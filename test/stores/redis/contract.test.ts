@@ -1,16 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { Redis } from 'ioredis';
+import { RedisSessionStore, RedisStateStore } from 'keelson/redis';
 import { afterAll, beforeAll } from 'vitest';
-import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
 import { testSessionStore } from '../../support/state/session-store-contract.js';
 import { testStateStore } from '../../support/state/state-store-contract.js';
+import { type MovableRedis, movableRedis } from '../../support/stores/redis-clock.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 describeWithRedis('on a real Redis', () => {
   let server: RedisServer;
   let node: ReturnType<typeof createClient>;
   let io: Redis;
+  let throughNode: MovableRedis;
+  let throughIo: MovableRedis;
   let stores = 0;
 
   beforeAll(async () => {
@@ -18,6 +20,8 @@ describeWithRedis('on a real Redis', () => {
     node = createClient({ url: server.url });
     await node.connect();
     io = new Redis(server.port);
+    throughNode = movableRedis((args) => node.sendCommand(args));
+    throughIo = movableRedis(([command = '', ...args]) => io.call(command, args));
   });
 
   afterAll(async () => {
@@ -30,13 +34,13 @@ describeWithRedis('on a real Redis', () => {
     stores += 1;
     return `test${stores}`;
   };
-  testStateStore(
-    'RedisStateStore',
-    () => ({ store: new RedisStateStore({ client: node, prefix: prefix() }), pass: (ms) => sleep(ms) }),
-    { unitMs: 150 },
-  );
-  testSessionStore('RedisSessionStore', () => new RedisSessionStore({ client: io, prefix: prefix(), ttlMs: 500 }), {
-    ttlMs: 500,
-    pass: (ms) => sleep(ms),
+  testStateStore('RedisStateStore', () => {
+    const client = { sendCommand: throughNode.send };
+    return { store: new RedisStateStore({ client, prefix: prefix(), timeoutMs: 60_000 }), pass: throughNode.pass };
+  });
+  const client = { call: (command: string, args: string[]) => throughIo.send([command, ...args]) };
+  testSessionStore('RedisSessionStore', () => new RedisSessionStore({ client, prefix: prefix(), ttlMs: 60_000 }), {
+    ttlMs: 60_000,
+    pass: (ms) => throughIo.pass(ms),
   });
 });

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createDeferred } from '../../../src/internal/promise.js';
 import { type NodeRedisClient, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { movableRedis } from '../../support/stores/redis-clock.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
@@ -92,15 +93,16 @@ describeWithRedis('clearExtension', () => {
   });
 
   test('clears a session that another extension has kept alive', async () => {
-    const store = new RedisStateStore({ client: node });
-    await store.set(inSession('s'), { key: 'k', value: 'v' }, { ...policy, ttlMs: 200, sessionTtlMs: 200 });
+    const { send, pass } = movableRedis((args) => node.sendCommand(args));
+    const store = new RedisStateStore({ client: { sendCommand: send } });
+    await store.set(inSession('s'), { key: 'k', value: 'v' }, { ...policy, ttlMs: 20_000, sessionTtlMs: 20_000 });
     for (let count = 0; count < 8; count += 1) {
       await store.set(
         { extension: 'y', session: 's' },
         { key: 'k', value: 'v' },
-        { ...policy, ttlMs: 200, sessionTtlMs: 200 },
+        { ...policy, ttlMs: 20_000, sessionTtlMs: 20_000 },
       );
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await pass(6_000);
     }
 
     expect(await store.clearExtension('x')).toBe(1);

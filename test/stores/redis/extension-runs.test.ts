@@ -8,9 +8,9 @@ import { rejectionOf } from '../../support/agent/settle.js';
 import { recordingLogger } from '../../support/extension/lab.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
-const stateTimeoutMs = 300;
+const stateTimeoutMs = 600;
 /** Time for the run itself on a busy machine. A second time-out would exceed it. */
-const SLACK_MS = 250;
+const SLACK_MS = 550;
 
 const stateless: ExtensionInput = { id: 'shout', onLlmOutput: (text) => text.toUpperCase() };
 const counter = (id: string): ExtensionInput => ({

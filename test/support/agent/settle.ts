@@ -1,15 +1,16 @@
 /** The outcome of a promise that did not settle in time. */
 export const LATE = 'did not settle in time';
 
-/** Returns the rejection reason of a promise. Throws if the promise resolves or does not settle within four seconds. */
+/** Returns the rejection reason of a promise. Throws if the promise resolves or does not settle within 20 seconds. */
 export async function rejectionOf(promise: PromiseLike<unknown>): Promise<unknown> {
   const outcome = await within(
     promise.then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     ),
+    20_000,
   );
-  if (outcome === LATE) throw new Error('The promise did not settle within four seconds.');
+  if (outcome === LATE) throw new Error('The promise did not settle within 20 seconds.');
   if ('error' in outcome) return outcome.error;
   throw new Error(`The promise resolved with ${JSON.stringify(outcome.value)}.`);
 }
@@ -38,11 +39,11 @@ export function pause(ms = 0): Promise<void> {
   });
 }
 
-/** Waits until a condition is true. Throws after twenty seconds. */
+/** Waits until a condition is true. Throws after 20 seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const end = Date.now() + 20_000;
   while (!condition()) {
-    if (Date.now() > end) throw new Error('It did not come about within twenty seconds.');
+    if (Date.now() > end) throw new Error('It did not come about within 20 seconds.');
     await pause(1);
   }
 }

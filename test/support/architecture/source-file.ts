@@ -19,21 +19,23 @@ export function readSources(folder: 'src' | 'test' = 'src'): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
-const parsed = new WeakMap<SourceFile, ts.SourceFile>();
-const nodes = new WeakMap<ts.Node, readonly ts.Node[]>();
+const trees = new WeakMap<SourceFile, ts.SourceFile>();
 
-/** Parses a file. The result is kept, because each rule asks for every file. */
+/** Parses a file once, because many rules read it. */
 export function parse(file: SourceFile): ts.SourceFile {
-  const known = parsed.get(file) ?? ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true);
-  parsed.set(file, known);
-  return known;
+  const tree = trees.get(file) ?? ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true);
+  trees.set(file, tree);
+  return tree;
 }
+
+const nodesBelow = new WeakMap<ts.Node, readonly ts.Node[]>();
 
 /** Returns all nodes below `node`, outermost first. */
 export function descendants(node: ts.Node): readonly ts.Node[] {
-  const known = nodes.get(node);
+  const known = nodesBelow.get(node);
   if (known !== undefined) return known;
   const found: ts.Node[] = [];
+  nodesBelow.set(node, found);
   const visit = (child: ts.Node) => {
     found.push(child);
     ts.forEachChild(child, visit);

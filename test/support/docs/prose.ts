@@ -9,19 +9,13 @@ export interface Passage {
 
 /** The comments of a TypeScript file. Consecutive `//` lines are one comment; `@example` blocks are left out. */
 export function readComments(file: string, source: string): Passage[] {
-  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
-  const seen = new Map<number, ts.CommentRange>();
-  const visit = (node: ts.Node): void => {
-    for (const range of commentRanges(node, source)) seen.set(range.pos, range);
-    for (const child of node.getChildren(tree)) visit(child);
-  };
-  visit(tree);
-  const ranges = [...seen.values()].sort((a, b) => a.pos - b.pos);
+  const tree = parse(file, source);
+  const ranges = commentRanges(tree);
   const passages: Passage[] = [];
   let previous: { end: number; passage: Passage } | undefined;
   for (const range of ranges) {
     const line = tree.getLineAndCharacterOfPosition(range.pos).line + 1;
-    const isLine = range.kind === ts.SyntaxKind.SingleLineCommentTrivia;
+    const isLine = source.startsWith('//', range.pos);
     const text = isLine ? source.slice(range.pos + 2, range.end).trim() : blockText(source.slice(range.pos, range.end));
     const joins = isLine && previous && /^[ \t]*\r?\n[ \t]*$/.test(source.slice(previous.end, range.pos));
     if (joins && previous) {
@@ -39,7 +33,7 @@ export function readComments(file: string, source: string): Passage[] {
 
 /** The string literals and template parts of a TypeScript file that hold at least three words. */
 export function readLiterals(file: string, source: string): Passage[] {
-  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
+  const tree = parse(file, source);
   const passages: Passage[] = [];
   const visit = (node: ts.Node): void => {
     const text = literalText(node);
@@ -95,11 +89,38 @@ export function splitSentences(text: string): string[] {
     .filter(Boolean);
 }
 
-function commentRanges(node: ts.Node, source: string): ts.CommentRange[] {
-  return [
-    ...(ts.getLeadingCommentRanges(source, node.getFullStart()) ?? []),
-    ...(ts.getTrailingCommentRanges(source, node.getEnd()) ?? []),
-  ];
+let latest = parseFile('', '');
+
+/** Keeps the latest tree, because callers read the comments and then the literals of a file. */
+function parse(file: string, source: string): ts.SourceFile {
+  if (latest.fileName !== file || latest.text !== source) latest = parseFile(file, source);
+  return latest;
+}
+
+function parseFile(file: string, source: string): ts.SourceFile {
+  return ts.createSourceFile(file, source, ts.ScriptTarget.Latest);
+}
+
+/** Returns the places of all comments: `//` and `/*` outside of strings, templates and regular expressions. */
+function commentRanges(tree: ts.SourceFile): ts.TextRange[] {
+  const literals: ts.TextRange[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isLiteralExpression(node) || ts.isTemplateMiddleOrTemplateTail(node) || ts.isTemplateHead(node)) {
+      literals.push({ pos: node.getStart(tree), end: node.end });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  const comments: ts.TextRange[] = [];
+  const comment = /\/\/.*|\/\*[\s\S]*?\*\//g;
+  for (let found = comment.exec(tree.text); found !== null; found = comment.exec(tree.text)) {
+    const pos = found.index;
+    while (literals[0] !== undefined && literals[0].end <= pos) literals.shift();
+    const [literal] = literals;
+    if (literal !== undefined && literal.pos <= pos) comment.lastIndex = literal.end;
+    else comments.push({ pos, end: comment.lastIndex });
+  }
+  return comments;
 }
 
 function blockText(comment: string): string {

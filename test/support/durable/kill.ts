@@ -13,8 +13,8 @@ export interface KillOrder {
   readonly phase: 'before' | 'after';
   /** The process to kill. */
   readonly pid: number;
-  /** Waits before the kill, so that the engine stores other steps. Default: 0. */
-  readonly delayMs?: number;
+  /** Waits until the engine has stored this many steps of the errand. Default: 0. */
+  readonly afterSteps?: number;
 }
 
 /** Returns the options of an errand that records its work in a file, and kills processes as ordered. */
@@ -28,7 +28,7 @@ export function killingErrand(
     if (order?.phase !== phase || order.what !== what) return;
     const executions = log.all().filter((work) => work.what === what).length + (phase === 'before' ? 1 : 0);
     if (executions < (order.nth ?? 1)) return;
-    if (order.delayMs !== undefined) await pause(order.delayMs);
+    while (storedSteps(path) < (order.afterSteps ?? 0)) await pause(5);
     appendFileSync(`${path}.kills`, `${phase} ${what}\n`);
     try {
       process.kill(order.pid, 'SIGKILL');
@@ -39,4 +39,9 @@ export function killingErrand(
     await pause(20);
   };
   return { log, before: (work) => kill('before', work), after: (work) => kill('after', work) };
+}
+
+/** Returns the number of steps that the engine has stored and given, by the log of `loggedStep`. */
+function storedSteps(path: string): number {
+  return linesOf(`${path}.steps`).filter((line) => JSON.parse(line).event === 'given').length;
 }

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
+/** Without `paths`, so that an example imports the built library, as the program of a user does. */
+const TSX_TSCONFIG_PATH = fileURLToPath(new URL('../../fixtures/examples/tsconfig.json', import.meta.url));
 
 /** The exit code and output of a process. */
 export interface ScriptOutcome {
@@ -24,9 +25,9 @@ export function runScript(
   { args = [], env = {}, onOutput }: RunScriptOptions = {},
 ): Promise<ScriptOutcome> {
   const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL, ...rest } = process.env;
-  const child = spawn(process.execPath, [tsx, file, ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...args], {
     cwd: root,
-    env: { ...rest, NODE_ENV: '', OLLAMA_HOST: '127.0.0.1:9', ...env },
+    env: { ...rest, NODE_ENV: '', OLLAMA_HOST: '127.0.0.1:9', TSX_TSCONFIG_PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -13,6 +13,7 @@ const WRITERS: Readonly<Record<string, readonly number[]>> = {
   ...{ mkdtemp: [0], rm: [0], rmdir: [0], truncate: [0], unlink: [0], utimes: [0], writeFile: [0], open: [0] },
   ...{ copyFile: [1], cp: [1], link: [1], rename: [0, 1], symlink: [1] },
 };
+const REFUSED = Symbol.for('keelson.refused-paths');
 const CHANGES = fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_TRUNC;
 
 type Call = (...args: readonly unknown[]) => unknown;
@@ -20,13 +21,20 @@ type Call = (...args: readonly unknown[]) => unknown;
 const homes = inject('realHomes');
 // A checkout or the directory for temporary files may lie in the home directory.
 const allowed = [process.cwd(), tmpdir()].map((path) => realLocation(path));
-const refused: string[] = [];
 
-guard(fs as unknown as Record<string, unknown>, (error) => {
-  throw error;
-});
-guard(fs.promises as unknown as Record<string, unknown>, (error) => Promise.reject(error));
-syncBuiltinESMExports();
+// Global, because each test file of a worker runs this module again, and a worker needs one guard.
+const worker = globalThis as { [REFUSED]?: string[] };
+const isGuarded = worker[REFUSED] !== undefined;
+worker[REFUSED] ??= [];
+const refused = worker[REFUSED];
+
+if (!isGuarded) {
+  guard(fs as unknown as Record<string, unknown>, (error) => {
+    throw error;
+  });
+  guard(fs.promises as unknown as Record<string, unknown>, (error) => Promise.reject(error));
+  syncBuiltinESMExports();
+}
 
 // The code under test may catch the error of the file system.
 for (const after of [afterEach, afterAll]) {

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { inject } from 'vitest';
 import { root } from '../docs/doc-files.js';
 
 /** The exit code and the output of a program. */
@@ -92,8 +93,5 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 function extractTarball(folder: string): void {
   const target = join(folder, 'node_modules/keelson');
   mkdirSync(target, { recursive: true });
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const packed = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('[')));
-  execFileSync('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', target]);
+  execFileSync('tar', ['-xzf', inject('tarball'), '--strip-components=1', '-C', target]);
 }

@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { createDeferred } from '../../../src/internal/promise.js';
 import type { SessionStore } from '../../../src/state/session-store.js';
 
 const program = fileURLToPath(new URL('../../fixtures/stores/turn-writer.ts', import.meta.url));
@@ -20,20 +22,28 @@ export interface SharedStore {
 }
 
 /** Runs `count` acknowledged turns in one process, which is killed `kills` times at random and started again. */
-async function runTurns(shared: SharedStore, { count, kills }: SharedTurns): Promise<Turn[]> {
+async function runTurns(
+  shared: SharedStore,
+  { count, kills }: SharedTurns,
+  ready: () => Promise<void>,
+): Promise<Turn[]> {
   const turns: Turn[] = [];
   const kill = { left: kills };
   while (turns.length < count) {
     const order = JSON.stringify({ ...shared, count: count - turns.length });
     const child = spawn(process.execPath, ['--import', 'tsx', program, order], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     const closed = once(child, 'exit');
-    await readTurns(child, turns, () => {
-      if (kill.left === 0 || turns.length < ((kills - kill.left + 1) * count) / (kills + 1)) return;
-      kill.left -= 1;
-      // A random delay, so that the kill also happens in the middle of a save.
-      void sleep(Math.random() * 10).then(() => child.kill('SIGKILL'));
+    const onStart = () => ready().then(() => void child.stdin.write('go'));
+    await readTurns(child.stdout, turns, {
+      onStart,
+      onTurn: () => {
+        if (kill.left === 0 || turns.length < ((kills - kill.left + 1) * count) / (kills + 1)) return;
+        kill.left -= 1;
+        // A random delay, so that the kill also happens in the middle of a save.
+        void sleep(Math.random() * 10).then(() => child.kill('SIGKILL'));
+      },
     });
     const [code, signal] = await closed;
     expect([code, signal]).toEqual(turns.length < count || signal !== null ? [null, 'SIGKILL'] : [0, null]);
@@ -41,11 +51,18 @@ async function runTurns(shared: SharedStore, { count, kills }: SharedTurns): Pro
   return turns;
 }
 
-async function readTurns(child: ChildProcess, turns: Turn[], onTurn: () => void): Promise<void> {
-  if (child.stdout === null) return;
-  for await (const line of createInterface({ input: child.stdout })) {
+interface TurnListeners {
+  onStart(): Promise<void>;
+  onTurn(): void;
+}
+
+async function readTurns(stdout: Readable, turns: Turn[], { onStart, onTurn }: TurnListeners): Promise<void> {
+  for await (const line of createInterface({ input: stdout })) {
     const printed = JSON.parse(line);
-    if (printed.started) continue;
+    if (printed.started) {
+      await onStart();
+      continue;
+    }
     turns.push(printed);
     onTurn();
   }
@@ -59,7 +76,15 @@ export interface SharedTurns {
 
 /** Runs two processes on one session, and checks that no acknowledged turn is lost and no revision occurs twice. */
 export async function checkSharedTurns(shared: SharedStore, store: SessionStore, each: SharedTurns): Promise<void> {
-  const both = await Promise.all([runTurns(shared, each), runTurns(shared, each)]);
+  // Both begin together, also if one process takes long to start.
+  const { promise, resolve } = createDeferred<void>();
+  let started = 0;
+  const ready = () => {
+    started += 1;
+    if (started === 2) resolve();
+    return promise;
+  };
+  const both = await Promise.all([runTurns(shared, each, ready), runTurns(shared, each, ready)]);
   const turns = both.flat();
   const { messages = [], revision = 0 } = (await store.load('s')) ?? {};
   const contents = messages.map(({ role, content }) => ({ role, text: textOf(content) }));
