@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent } from 'keelson';
+import { mcpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { mcpServers } from '../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { everythingOverHttp, realServer } from '../support/mcp/everything.js';
 import { call, connected, raw, temporaryFolder } from '../support/mcp/lab.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readMcpConfig } from 'keelson/mcp';
 import { expect, test } from 'vitest';
-import { readMcpConfig } from '../../../src/mcp/mcp.js';
 import { connected, lab, raw, readLog, stateOf, temporaryFolder, variable } from '../../support/mcp/lab.js';
 
 async function read(text: string) {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent, type AgentEventOf } from 'keelson';
+import type { McpServersOptions } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEventOf } from '../../../src/index.js';
-import type { McpServersOptions } from '../../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';

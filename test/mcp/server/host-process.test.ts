@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { mcpServers } from 'keelson/mcp';
 import { expect, test } from 'vitest';
-import { mcpServers } from '../../../src/mcp/mcp.js';
 import { until } from '../../support/agent/settle.js';
 import { connected, isGone, raw, readLog, temporaryFolder } from '../../support/mcp/lab.js';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import type { McpEvent } from 'keelson/mcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { McpEvent } from '../../../src/mcp/mcp.js';
 import { until, within } from '../../support/agent/settle.js';
 import { call, connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { connected, raw, temporaryFolder } from '../../support/mcp/lab.js';
 import { longestHold } from '../../support/mcp/longest-hold.js';

@@ -1,10 +1,10 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
+import type { Tool } from 'keelson';
 import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
 import { toMcpTool } from '../../../src/mcp/tools/mcp-tool.js';
 import { type McpToolSpec, readToolSpec } from '../../../src/mcp/tools/spec.js';
-import type { Tool } from '../../../src/tools/tool.js';
 import { connected, raw } from '../../support/mcp/lab.js';
 
 type Schema = Record<string, unknown>;

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent, type AgentEvent, type AgentLifecycle, type AgentOptions, defineTool } from 'keelson';
+import { isMcpTool, type McpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, type AgentOptions, defineTool } from '../../../src/index.js';
-import { isMcpTool, type McpServers } from '../../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { rejectionOf, until, within } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { call, isGone, lab, raw, readLog, stateOf, temporaryFolder } from '../../support/mcp/lab.js';

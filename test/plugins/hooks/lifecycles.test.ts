@@ -1,8 +1,8 @@
+import { defineTool } from 'keelson';
+import type { AgentTool, Plugin, PluginHooks } from 'keelson/plugins';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../../src/index.js';
-import type { AgentTool, Plugin, PluginHooks } from '../../../src/plugins/plugins.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause, unhandledDuring } from '../../support/agent/settle.js';
 import { agentWith, lastResult, moduleOf } from '../../support/plugins/plugin-folder.js';

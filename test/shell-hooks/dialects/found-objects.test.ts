@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import type { HookDialect, ShellHooksOptions } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { findObjects } from '../../../src/shell-hooks/dialects/found-objects.js';
-import type { HookDialect, ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import {
   agentWith,
   answers,

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShellHooksOptions } from 'keelson/shell-hooks';
+import { says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 

@@ -1,5 +1,5 @@
+import type { HookRegistration } from 'keelson/shell-hooks';
 import { expect, test } from 'vitest';
-import type { HookRegistration } from '../../../src/shell-hooks/shell-hooks.js';
 import { hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
 

@@ -1,9 +1,9 @@
 import { spawn as systemSpawn } from 'node:child_process';
+import { Agent } from 'keelson';
+import type { Spawn } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../../src/index.js';
-import type { Spawn } from '../../../src/process/process-group.js';
 import { ProcessQueue } from '../../../src/shell-hooks/run/process-queue.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

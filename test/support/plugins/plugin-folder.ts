@@ -1,16 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Agent, type AgentLifecycle, type Tool } from 'keelson';
+import { type Plugin, type PluginEntry, type PluginsOptions, type PluginsStatus, plugins } from 'keelson/plugins';
+import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { afterAll } from 'vitest';
-import { Agent, type AgentLifecycle, type Tool } from '../../../src/index.js';
-import {
-  type Plugin,
-  type PluginEntry,
-  type PluginsOptions,
-  type PluginsStatus,
-  plugins,
-} from '../../../src/plugins/plugins.js';
-import { calls, type ScriptEntry, says, scriptedModel } from '../../../src/testing/testing.js';
 import { keptLog } from '../concepts/augmented-run.js';
 
 const made: string[] = [];

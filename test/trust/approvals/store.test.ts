@@ -18,16 +18,16 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { OptionInvalidError } from 'keelson';
+import { type Approval, createTrustGate, TrustStore } from 'keelson/trust';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { OptionInvalidError } from '../../../src/errors.js';
 import { newOwner } from '../../../src/process/files/lock-owner.js';
-import { type Approval, parseRecord } from '../../../src/trust/approvals/approval.js';
-import { TrustStore } from '../../../src/trust/approvals/store.js';
-import { createTrustGate } from '../../../src/trust/gate.js';
+import { parseRecord } from '../../../src/trust/approvals/approval.js';
+import { bundle } from '../../support/process/bundle.js';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makePlace, type Place } from '../../support/trust/place.js';
 
-const program = fileURLToPath(new URL('../../fixtures/trust/approve.ts', import.meta.url));
+const program = await bundle(fileURLToPath(new URL('../../fixtures/trust/approve.ts', import.meta.url)));
 const digest = `sha256:${'a'.repeat(64)}`;
 const approval = (name: string): Approval => ({
   ...{ kind: 'hook', name, workspace: '/ws', digest, scripts: {} },
@@ -393,7 +393,7 @@ test('concurrent writes in one process lose nothing', async () => {
 test('concurrent writes of several processes lose nothing', { timeout: 30_000 }, async () => {
   const place = makePlace();
   const run = (name: string) =>
-    promisify(execFile)(process.execPath, ['--import', 'tsx', program, place.stateDir, place.workspaceDir, name, '15']);
+    promisify(execFile)(process.execPath, [program, place.stateDir, place.workspaceDir, name, '15']);
 
   await Promise.all(['a', 'b', 'c'].map(run));
 

@@ -1,6 +1,6 @@
+import type { TrustItem } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { readCommandLine } from '../../../src/trust/fingerprint/command-line.js';
-import type { TrustItem } from '../../../src/trust/item.js';
 
 const item = { kind: 'hook', scope: 'workspace', name: 'lint' } as const;
 const read = (more: Partial<TrustItem>, variables = {}) => {

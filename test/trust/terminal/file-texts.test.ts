@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { ApprovalRequest } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import type { ApprovalRequest } from '../../../src/trust/decision.js';
 import { fileTexts } from '../../../src/trust/terminal/file-texts.js';
 import { write } from '../../support/process/scratch.js';
 import { makeExtension, makePlace } from '../../support/trust/place.js';
