@@ -128,7 +128,7 @@ test('the name of every tool is a function of its origin, whatever else is defin
         await agent.close();
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 }, 60_000);
 

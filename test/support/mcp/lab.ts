@@ -36,13 +36,19 @@ export function readLog(path: string): readonly LogEntry[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** An entry in the log of a scripted server: the start of the server, or a received message. */
+/** An entry in the log of a scripted server: its start, a received message, or the answer that was late. */
 export interface LogEntry {
   readonly pid?: number;
   readonly argv?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly received?: { readonly method?: string; readonly id?: unknown; readonly params?: unknown };
+  readonly sent?: string;
+  readonly received?: {
+    readonly method?: string;
+    readonly id?: unknown;
+    readonly params?: unknown;
+    readonly result?: unknown;
+  };
 }
 
 /** A loader of MCP servers that is closed after the test, with its logger. */

@@ -108,8 +108,14 @@ export function recorded(lab: HookLab): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-/** The two scripts that most hooks of tests run, as functions. They do what the shell would do. */
-const scripts: Readonly<Record<string, (host: ProgramHost) => Promise<void>>> = {
+/** The command lines that most hooks of tests run, as functions. They do what the shell would do. */
+const scripts: Readonly<Record<string, (host: ProgramHost) => Promise<void> | void>> = {
+  ...Object.fromEntries([0, 1, 2, 3].map((code) => [`exit ${code}`, ({ exit }: ProgramHost) => exit(code)])),
+  true: ({ exit }) => exit(0),
+  cat: async ({ stdin, stdout, exit }) => {
+    for await (const chunk of stdin) stdout.write(chunk);
+    exit(0);
+  },
   [ANSWER]: async ({ stdin, stdout, argv, exit }) => {
     for await (const _chunk of stdin);
     stdout.write(argv.at(-1));
@@ -122,7 +128,7 @@ const scripts: Readonly<Record<string, (host: ProgramHost) => Promise<void>>> = 
   },
 };
 
-/** Runs the hooks of `answers` and `records` in this process, and every other hook as a child process. */
+/** Runs the hooks of `answers` and `records` and other short scripts in this process, and every other one as a child. */
 export const spawnScripted: Spawn = (command, args, options) => {
   const script = args[0] === '-c' ? scripts[args[1] ?? ''] : undefined;
   return script === undefined ? spawn(command, args, options) : startInProcess({ command, args, options }, script);

@@ -505,7 +505,8 @@ test('a change by another process is seen at once, even if size and time of the 
   const [one, other] = [storeOf(place), storeOf(place)];
   await other.approve(approval('a'));
   // Old enough for the store to rely on the metadata of the file.
-  await new Promise((resolve) => setTimeout(resolve, 2_050));
+  const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2_050);
+  onTestFinished(() => now.mockRestore());
   const before = [await namesIn(one), await namesIn(one)];
 
   await other.revoke(() => true);
