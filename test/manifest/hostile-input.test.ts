@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makePlace, manifest } from '../support/manifest/place.js';
-import { write } from '../support/process/scratch.js';
 import { cpuNow } from '../support/process/cpu-time.js';
+import { write } from '../support/process/scratch.js';
 
 const MANY = 100_000;
 /** Keeps the front matter below its limit of 64 KiB. */

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cpuNow } from '../support/process/cpu-time.js';
 import { hooksOf, makePlace, manifest, type Place } from '../support/manifest/place.js';
+import { cpuNow } from '../support/process/cpu-time.js';
 
 function fill(place: Place, count: number): void {
   for (let index = 0; index < count; index += 1) {

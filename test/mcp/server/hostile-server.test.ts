@@ -252,7 +252,9 @@ test('errors of servers and of workspace files are logged without terminal contr
   const logged: unknown[] = [];
   const write = (...line: unknown[]) => void logged.push(inspect(line));
   await connected({
-    servers: { odd: { command: '/bin/sh', args: ['-c', 'read -r line; printf "%s\\n" "$0"; cat > /dev/null', answer] } },
+    servers: {
+      odd: { command: '/bin/sh', args: ['-c', 'read -r line; printf "%s\\n" "$0"; cat > /dev/null', answer] },
+    },
     workspaceDir,
     system: { logger: { debug: write, info: write, warn: write, error: write } },
   });

@@ -143,7 +143,7 @@ test('an event stream that ends at once is opened again only after a pause, even
     return true;
   });
   const clock = fakeClock();
-  const { mcp } = await connected({ servers: { hand: { url: server.url } }, system: { clock } });
+  await connected({ servers: { hand: { url: server.url } }, system: { clock } });
   const streams = () => server.seen.filter(({ method }) => method === 'GET').length;
 
   for (let count = 1; count <= 3; count++) {

@@ -3,6 +3,7 @@ import type { HookDialect, ShellHooksOptions } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { findObjects } from '../../../src/shell-hooks/dialects/found-objects.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import {
   agentWith,
   answers,
@@ -12,7 +13,6 @@ import {
   sh,
   useHookLab,
 } from '../../support/shell-hooks/hook-lab.js';
-import { cpuNow } from '../../support/process/cpu-time.js';
 
 const lab = useHookLab();
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
 import { says } from 'keelson/testing';
 import { expect, test } from 'vitest';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
-import { cpuNow } from '../../support/process/cpu-time.js';
 
 const lab = useHookLab();
 const claude = (hooks: object, options?: ShellHooksOptions) => claudeHooks(lab, hooks, options);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, answers, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
-import { cpuNow } from '../../support/process/cpu-time.js';
 
 // Features that users with existing hook files are likely to try first.
 const lab = useHookLab();

@@ -1,8 +1,8 @@
 import type { HookRegistration } from 'keelson/shell-hooks';
 import { expect, test } from 'vitest';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import { hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
-import { cpuNow } from '../../support/process/cpu-time.js';
 
 const lab = useHookLab();
 const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
