@@ -193,7 +193,9 @@ describe('S0-8.6: the time limit for connecting', () => {
     const clock = fakeClock();
     const { mcp } = lab({
       servers: { silent: raw({ silent: true }), good: raw() },
-      ...{ timeouts: { connectMs: 400 }, reconnect: false, system: { clock } },
+      timeouts: { connectMs: 400 },
+      reconnect: false,
+      system: { clock },
     });
     const connecting = mcp.connect();
     await until(() => stateOf(mcp, 'good') === 'connected');
@@ -208,7 +210,9 @@ describe('S0-8.6: the time limit for connecting', () => {
     const clock = fakeClock();
     const { mcp, logger } = lab({
       servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/\n' }) },
-      ...{ timeouts: { connectMs: 400 }, reconnect: false, system: { clock } },
+      timeouts: { connectMs: 400 },
+      reconnect: false,
+      system: { clock },
     });
     const connecting = mcp.connect();
     await until(() => logger.lines.some((line) => line.includes('Log in first')));
@@ -225,7 +229,9 @@ describe('S0-8.6: the time limit for connecting', () => {
     const clock = fakeClock();
     const { mcp } = lab({
       servers: { late: raw({ log, lateMs: 10, trap: true, stay: true }) },
-      ...{ timeouts: { connectMs: 400 }, reconnect: false, system: { clock } },
+      timeouts: { connectMs: 400 },
+      reconnect: false,
+      system: { clock },
     });
     const connecting = mcp.connect();
     await until(() => existsSync(log));

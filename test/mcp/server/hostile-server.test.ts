@@ -256,6 +256,7 @@ test('errors of servers and of workspace files are logged without terminal contr
       odd: { command: '/bin/sh', args: ['-c', 'read -r line; printf "%s\\n" "$0"; cat > /dev/null', answer] },
     },
     workspaceDir,
+    reconnect: false,
     system: { logger: { debug: write, info: write, warn: write, error: write } },
   });
 

@@ -19,10 +19,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { OptionInvalidError } from 'keelson';
-import { type Approval, createTrustGate, TrustStore } from 'keelson/trust';
+import { type Approval, createTrustGate } from 'keelson/trust';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newOwner } from '../../../src/process/files/lock-owner.js';
 import { parseRecord } from '../../../src/trust/approvals/approval.js';
+import { TrustStore } from '../../../src/trust/approvals/store.js';
 import { bundle } from '../../support/process/bundle.js';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makePlace, type Place } from '../../support/trust/place.js';
@@ -322,8 +323,9 @@ describe.skipIf(process.geteuid?.() !== 0)('without the rights of root, a file',
     chmodSync(place.storePath, 0o644);
     chownSync(place.storePath, uid, 0);
 
+    const store = storeOf(place);
     process.seteuid?.(normalUser);
-    const found = await namesIn(storeOf(place)).finally(() => process.seteuid?.(0));
+    const found = await namesIn(store).finally(() => process.seteuid?.(0));
 
     expect(found).toEqual(names);
   });
@@ -335,8 +337,9 @@ describe.skipIf(process.geteuid?.() !== 0)('without the rights of root, a file',
     const user = vi.spyOn(process as { geteuid: () => number }, 'geteuid').mockReturnValue(12_345);
     onTestFinished(() => user.mockRestore());
 
+    const store = storeOf(place);
     process.seteuid?.(normalUser);
-    const stored = storeOf(place)
+    const stored = store
       .approve(approval('a'))
       .finally(() => process.seteuid?.(0));
 

@@ -1,7 +1,8 @@
 import fs, { chmodSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { type Approval, TrustStore } from 'keelson/trust';
+import type { Approval } from 'keelson/trust';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { TrustStore } from '../../../src/trust/approvals/store.js';
 import { makePlace } from '../../support/trust/place.js';
 
 const approval: Approval = {
