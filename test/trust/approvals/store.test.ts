@@ -339,9 +339,7 @@ describe.skipIf(process.geteuid?.() !== 0)('without the rights of root, a file',
 
     const store = storeOf(place);
     process.seteuid?.(normalUser);
-    const stored = store
-      .approve(approval('a'))
-      .finally(() => process.seteuid?.(0));
+    const stored = store.approve(approval('a')).finally(() => process.seteuid?.(0));
 
     await expect(stored).rejects.toMatchObject({
       code: 'ERR_TRUST_STORE',
