@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent } from 'keelson';
+import { manifests } from 'keelson/manifest';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { manifests } from '../../src/manifest/manifest.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { hooksOf, linesOf, makePlace, manifest, tracer } from '../support/manifest/place.js';
 import { scratchFolder, write } from '../support/process/scratch.js';
 

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import {
   echoServer,
   hooksOf,

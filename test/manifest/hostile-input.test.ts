@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makePlace, manifest } from '../support/manifest/place.js';
+import { cpuNow } from '../support/process/cpu-time.js';
 import { write } from '../support/process/scratch.js';
 
 const MANY = 100_000;
@@ -27,12 +28,12 @@ const manifests: readonly (readonly [string, string, number])[] = [
 test.each(manifests)('a manifest with %s is parsed or refused quickly', async (_what, content, found) => {
   const place = makePlace();
   place.workspace('x', content);
-  const begun = performance.now();
+  const begun = cpuNow();
 
   const { loader } = await place.load();
 
   expect(loader.extensions()).toHaveLength(found);
-  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect(cpuNow() - begun).toBeLessThan(3_000);
 });
 
 const skills: readonly (readonly [string, string])[] = [
@@ -46,12 +47,12 @@ const skills: readonly (readonly [string, string])[] = [
 test.each(skills)('a SKILL.md with %s is parsed quickly', async (_what, fields) => {
   const place = makePlace();
   write(join(place.workspaceDir, 'skills/odd/SKILL.md'), `---\nname: odd\n${fields}---\nDo it.`);
-  const begun = performance.now();
+  const begun = cpuNow();
 
   const { loader } = await place.load({ skillFolders: ['skills'], approve: place.yes });
 
   expect(loader.status().skills).toEqual(['odd']);
-  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect(cpuNow() - begun).toBeLessThan(3_000);
 });
 
 function skill(prompt: string) {

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { manifests } from 'keelson/manifest';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { manifests } from '../../src/manifest/manifest.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { hooksOf, linesOf, makePlace, manifest, tracer } from '../support/manifest/place.js';
 import { script, write } from '../support/process/scratch.js';
 

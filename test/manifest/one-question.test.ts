@@ -1,9 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { type ApprovalRequest, type Approver, createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import type { ApprovalRequest, Approver } from '../../src/trust/trust.js';
-import { createTrustGate } from '../../src/trust/trust.js';
 import { echoServer, linesOf, makePlace, manifest, type Place, tracer } from '../support/manifest/place.js';
 import { write } from '../support/process/scratch.js';
 

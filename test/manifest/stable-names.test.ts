@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { Agent } from 'keelson';
+import { manifests } from 'keelson/manifest';
+import { mcpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { type ApprovalPart, type ApprovalRequest, createTrustGate } from 'keelson/trust';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { manifests } from '../../src/manifest/manifest.js';
-import { mcpServers } from '../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { type ApprovalPart, type ApprovalRequest, createTrustGate } from '../../src/trust/trust.js';
 import { makePlace, manifest } from '../support/manifest/place.js';
 import { memoryServers } from '../support/mcp/memory-servers.js';
 import { write } from '../support/process/scratch.js';
@@ -128,7 +128,7 @@ test('the name of every tool is a function of its origin, whatever else is defin
         await agent.close();
       }
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 }, 60_000);
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import type { Approver } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import type { Approver } from '../../src/trust/trust.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { echoServer, makePlace, manifest, type Place } from '../support/manifest/place.js';
 import { write } from '../support/process/scratch.js';

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOf } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { textOf } from '../../src/index.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { echoServer, linesOf, makePlace, manifest, type Place, tracer } from '../support/manifest/place.js';
 
 const SECRET = 's3cret-of-the-test';

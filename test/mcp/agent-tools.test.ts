@@ -1,9 +1,9 @@
+import { Agent, type LifecycleLoader, type LoaderHost } from 'keelson';
+import { manifests } from 'keelson/manifest';
+import { type McpServerOrigin, type McpServers, mcpServers } from 'keelson/mcp';
+import { loadRuntime } from 'keelson/runtime';
+import { scriptedModel } from 'keelson/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Agent, type LifecycleLoader, type LoaderHost } from '../../src/index.js';
-import { manifests } from '../../src/manifest/manifest.js';
-import { type McpServerOrigin, type McpServers, mcpServers } from '../../src/mcp/mcp.js';
-import { loadRuntime } from '../../src/runtime/runtime.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { echoServer, makePlace, manifest } from '../support/manifest/place.js';
 import { memoryServers } from '../support/mcp/memory-servers.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { failureText, withoutPages } from '../../src/mcp/failure-text.js';
-import { everythingOverHttp } from '../support/mcp/everything.js';
 import { handServer } from '../support/mcp/http-server.js';
 import { connected, raw, stateOf } from '../support/mcp/lab.js';
+import { cpuNow } from '../support/process/cpu-time.js';
 
 const page = '<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body><p>No such page</p></body></html>';
 
@@ -15,10 +15,10 @@ describe('a page of HTML', () => {
   });
 
   test('takes linear time', () => {
-    const started = performance.now();
+    const started = cpuNow();
     withoutPages('<html '.repeat(20_000));
 
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuNow() - started).toBeLessThan(1_000);
   });
 
   test('of a server is neither logged nor shown in its status', async () => {
@@ -32,14 +32,6 @@ describe('a page of HTML', () => {
     expect(mcp.status()[0]?.lastError).toContain('(a page of HTML with the title "404 Not Found")');
     expect(logger.lines.join('\n')).not.toContain('<');
   });
-});
-
-test('connecting over SSE after a refusal of Streamable HTTP logs no warning', async () => {
-  await using server = await everythingOverHttp('sse');
-  const { mcp, logger } = await connected({ servers: { everything: { url: server.url } } });
-
-  expect(mcp.status()).toMatchObject([{ state: 'connected', transport: 'sse' }]);
-  expect(logger.lines.filter((line) => /^(?:warn|error)/.test(line) && !line.includes('as a task'))).toEqual([]);
 });
 
 test('a description above the limit is reported once for each tool, also after a reconnection', async () => {

@@ -1,8 +1,8 @@
+import { Agent, type AgentLifecycle, type AgentOptions, defineTool, type RunResult } from 'keelson';
+import { approval, toolSearch } from 'keelson/lifecycles';
+import type { McpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, type AgentOptions, defineTool, type RunResult } from '../../src/index.js';
-import { approval, toolSearch } from '../../src/lifecycles/lifecycles.js';
-import type { McpServers } from '../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { lab, raw } from '../support/mcp/lab.js';
 

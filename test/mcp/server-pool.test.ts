@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent } from 'keelson';
+import { mcpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { mcpServers } from '../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { everythingOverHttp, realServer } from '../support/mcp/everything.js';
 import { call, connected, raw, temporaryFolder } from '../support/mcp/lab.js';
@@ -22,7 +22,7 @@ describe('several servers', () => {
     expect(results.map(({ content }) => content)).toEqual(['a: {}', 'b: {}', 'c: {}', 'a: {}']);
   });
 
-  test.each([[{ a: 150, b: 0 }], [{ a: 0, b: 150 }]])(
+  test.each([[{ a: 50, b: 0 }], [{ a: 0, b: 50 }]])(
     'S0-11.2: S0-11.3: gives tools of the same name different full names, whichever server connects first: %j',
     async (lateMs) => {
       const server = (name: 'a' | 'b') => raw({ says: name, tools: [search], lateMs: lateMs[name] });
@@ -75,7 +75,7 @@ test('one run uses tools of several real servers over all three transports', asy
   const mcp = mcpServers({
     waitForServers: true,
     servers: {
-      ...{ memory, files: realServer('filesystem', join(folder, 'shared')), everything: realServer('everything') },
+      ...{ memory, files: realServer('filesystem', join(folder, 'shared')) },
       ...{ overSse: { type: 'sse', url: sse.url }, overHttp: { url: http.url } },
     },
   });
@@ -85,8 +85,7 @@ test('one run uses tools of several real servers over all three transports', asy
     says('', {
       calls: [
         { name: 'mcp__memory__create_entities', input: { entities } },
-        { name: 'mcp__everything__get-sum', input: { a: 2, b: 3 } },
-        { name: 'mcp__overSse__echo', input: { message: 'a' } },
+        { name: 'mcp__overSse__get-sum', input: { a: 2, b: 3 } },
         { name: 'mcp__overHttp__echo', input: { message: 'b' } },
       ],
     }),
@@ -97,12 +96,11 @@ test('one run uses tools of several real servers over all three transports', asy
   const result = await agent.run('What does the note say?');
 
   const results = result.messages.flatMap(({ role, content }) => (role === 'tool' ? content : []));
-  expect(results.map(({ isError }) => isError ?? false)).toEqual([false, false, false, false, false]);
+  expect(results.map(({ isError }) => isError ?? false)).toEqual([false, false, false, false]);
   expect(results.map(({ content }) => JSON.stringify(content))).toEqual([
     expect.stringContaining('The tide turns at six.'),
     expect.stringContaining('turns at six'),
     '"The sum of 2 and 3 is 5."',
-    '"Echo: a"',
     '"Echo: b"',
   ]);
   expect(agent.status().tools.find(({ name }) => name === 'mcp__files__read_text_file')?.origin).toBe('mcp:files');
@@ -121,13 +119,7 @@ test('an invalid server of `servers` is logged once to the logger of the agent',
 });
 
 test('a server that declares no tools is connected, and the log says so', async () => {
-  const program = `
-    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-      const { id } = JSON.parse(line);
-      const result = { protocolVersion: '2025-06-18', capabilities: { resources: {} }, serverInfo: { name: 'a', version: '1' } };
-      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    });`;
-  const { mcp, logger } = await connected({ servers: { a: { command: process.execPath, args: ['-e', program] } } });
+  const { mcp, logger } = await connected({ servers: { a: raw({ capabilities: { resources: {} } }) } });
 
   expect(mcp.status()).toMatchObject([{ state: 'connected', toolCount: 0 }]);
   expect(logger.lines).toContain('info: MCP server "a": it declares no tools, so its tools are not listed');

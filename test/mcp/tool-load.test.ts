@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle } from 'keelson';
+import { toolSearch } from 'keelson/lifecycles';
+import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent, type AgentLifecycle } from '../../src/index.js';
-import { toolSearch } from '../../src/lifecycles/lifecycles.js';
-import { scriptedModel } from '../../src/testing/testing.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { lab, raw } from '../support/mcp/lab.js';
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { loadPluginConfig, loadPlugins, type PluginEntry, plugins } from 'keelson/plugins';
+import { says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { loadPluginConfig, loadPlugins, type PluginEntry, plugins } from '../../src/plugins/plugins.js';
-import { says } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { keptLog } from '../support/concepts/augmented-run.js';
 import { agentOf, agentWith, folderWith, moduleOf, noteBoard } from '../support/plugins/plugin-folder.js';

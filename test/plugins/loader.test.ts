@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, type LifecycleLoader } from 'keelson';
+import { loadPluginConfig, loadPlugins, type Plugin, type PluginHooks, plugins } from 'keelson/plugins';
+import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type LifecycleLoader } from '../../src/index.js';
-import { loadPluginConfig, loadPlugins, type Plugin, type PluginHooks, plugins } from '../../src/plugins/plugins.js';
-import { says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { rejectionOf } from '../support/agent/settle.js';
 import { keptLog } from '../support/concepts/augmented-run.js';

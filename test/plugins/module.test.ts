@@ -1,5 +1,5 @@
+import { says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { says } from '../../src/testing/testing.js';
 import { agentWith, noteBoard } from '../support/plugins/plugin-folder.js';
 
 const script = () => [says('end')];

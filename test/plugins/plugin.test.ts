@@ -1,4 +1,3 @@
-import { describe, expect, expectTypeOf, test } from 'vitest';
 import {
   type AgentTool,
   definePlugin,
@@ -10,7 +9,8 @@ import {
   type PluginFactory,
   type PluginHooks,
   type ToolExecutionResult,
-} from '../../src/plugins/plugins.js';
+} from 'keelson/plugins';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 
 describe('S3-7.1: the types accept', () => {
   test('a plugin, its hooks and its tools as objects without annotations', () => {

@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { calls, says } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { calls, says } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { agentOf, lastResult } from '../support/plugins/plugin-folder.js';
 

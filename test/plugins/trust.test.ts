@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { says } from 'keelson/testing';
+import { type ApprovalRequest, createTrustGate } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import { says } from '../../src/testing/testing.js';
-import type { ApprovalRequest } from '../../src/trust/decision.js';
-import { createTrustGate } from '../../src/trust/gate.js';
 import { pause } from '../support/agent/settle.js';
 import { keptLog } from '../support/concepts/augmented-run.js';
 import { agentOf, folderWith, noteBoard } from '../support/plugins/plugin-folder.js';

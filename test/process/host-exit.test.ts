@@ -4,13 +4,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { isOwnGroup, killTree } from '../../src/process/kill-tree.js';
+import { bundle } from '../support/process/bundle.js';
 import { remaining } from '../support/process/sh.js';
 
-const program = fileURLToPath(new URL('../fixtures/process/host.ts', import.meta.url));
+const program = await bundle(fileURLToPath(new URL('../fixtures/process/host.ts', import.meta.url)));
 
 /** Starts the host program. Resolves with the process ids of its children. */
 async function startHost(way: string): Promise<{ host: ChildProcess; pids: number[]; ready: Promise<unknown> }> {
-  const host = spawn(process.execPath, ['--import', 'tsx', program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const host = spawn(process.execPath, [program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
   const lines = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
   const { value } = await lines.next();
   return { host, pids: String(value).split(' ').map(Number), ready: lines.next() };

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
+import type { Spawn } from 'keelson/mcp';
 import { expect, test } from 'vitest';
 import { openProcess } from '../../src/process/open-process.js';
-import type { Spawn } from '../../src/process/process-group.js';
 import { type RunProcessOptions, runProcess } from '../../src/process/run-process.js';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { settled } from '../support/lifecycle/manual-clock.js';

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { type OpenProcess, openProcess } from '../../src/process/open-process.js';
+import { type OpenProcess, type OpenProcessOptions, openProcess } from '../../src/process/open-process.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
 import { env, remaining } from '../support/process/sh.js';
 
-async function open(text: string, signal?: AbortSignal): Promise<OpenProcess> {
-  const opened = await openProcess({ command: '/bin/sh', args: ['-c', text], env, signal });
+async function open(text: string, more: Partial<OpenProcessOptions> = {}): Promise<OpenProcess> {
+  const opened = await openProcess({ command: '/bin/sh', args: ['-c', text], env, ...more });
   if ('failure' in opened) return expect.unreachable(opened.failure.message);
   return opened;
 }
@@ -27,20 +28,24 @@ test('a server answers until its input ends, and then may exit by itself', async
 });
 
 test('a server that ignores the end of its input gets SIGTERM', async () => {
-  const server = await open('trap "exit 6" TERM; echo up; while :; do sleep 0.05; done');
+  const clock = fakeClock();
+  const server = await open('trap "exit 6" TERM; echo up; while :; do sleep 0.05; done', { clock });
   await firstLine(server);
+  const stopped = server.stop();
+  clock.advance(2_000);
 
-  expect(await server.stop()).toMatchObject({ exitCode: 6 });
+  expect(await stopped).toMatchObject({ exitCode: 6 });
 });
 
 test('stop ends a whole process tree that ignores SIGTERM', async () => {
-  const server = await open('trap "" TERM; sh -c "trap \\"\\" TERM; sleep 60 & echo $$ \\$\\$ \\$!; wait" & wait');
+  const clock = fakeClock();
+  const text = 'trap "" TERM; sh -c "trap \\"\\" TERM; sleep 60 & echo $$ \\$\\$ \\$!; wait" & wait';
+  const server = await open(text, { clock });
   const pids = (await firstLine(server)).split(' ').map(Number);
-  const startedAt = Date.now();
+  const stopped = server.stop();
+  clock.advance(4_000);
 
-  expect(await server.stop()).toMatchObject({ signal: 'SIGKILL' });
-
-  expect(Date.now() - startedAt).toBeLessThan(5_500);
+  expect(await stopped).toMatchObject({ signal: 'SIGKILL' });
   expect(pids).toHaveLength(3);
   expect(await remaining(pids)).toEqual([]);
 });
@@ -64,11 +69,11 @@ test('writing to an exited server does not throw, and stopping it twice gives th
 
 test('an abort ends a server, and so does a signal that was aborted before the start', async () => {
   const controller = new AbortController();
-  const server = await open('exec sleep 60', controller.signal);
+  const server = await open('exec sleep 60', { signal: controller.signal });
   controller.abort();
   expect(await server.ended).toMatchObject({ signal: 'SIGTERM' });
 
-  const late = await open('exec sleep 60', controller.signal);
+  const late = await open('exec sleep 60', { signal: controller.signal });
   expect(await late.ended).toMatchObject({ signal: 'SIGTERM' });
 });
 

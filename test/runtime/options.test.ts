@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent } from 'keelson';
+import type { RuntimeOptions } from 'keelson/runtime';
+import { scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import type { RuntimeOptions } from '../../src/runtime/runtime.js';
-import { scriptedModel } from '../../src/testing/testing.js';
-import { createTrustGate } from '../../src/trust/trust.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { linesOf, manifest } from '../support/manifest/place.js';
 import { raw, readLog } from '../support/mcp/lab.js';

@@ -1,8 +1,8 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { linesOf, manifest } from '../support/manifest/place.js';
 import { isGone, raw, readLog } from '../support/mcp/lab.js';
 import { script, write } from '../support/process/scratch.js';

@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Agent } from 'keelson';
+import { loadRuntime, type RuntimeOptions } from 'keelson/runtime';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
-import { loadRuntime, type RuntimeOptions } from '../../src/runtime/runtime.js';
-import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import type { HostOrder } from '../fixtures/runtime/host.js';
 import { echoServer, linesOf } from '../support/manifest/place.js';
+import { bundle } from '../support/process/bundle.js';
 import { script, write } from '../support/process/scratch.js';
 import { type Ground, ground } from '../support/runtime/ground.js';
 
@@ -183,119 +185,59 @@ test('an approval prompt without an answer in time counts as a denial', async ()
   expect(runtime.mcp.status()).toMatchObject([{ name: 'tell', state: 'pending' }]);
 });
 
-/**
- * Starts a program that loads a runtime and sends it a signal after its first output. Returns that output, and its exit
- * code or signal.
- */
-async function signalled(signal: NodeJS.Signals, { cwd, home }: Ground, body: string) {
-  const from = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
-  const main = write(
-    join(cwd, 'main.mts'),
-    `import { Agent } from ${from('../../src/index.ts')};
-import { loadRuntime } from ${from('../../src/runtime/runtime.ts')};
-import { scriptedModel } from ${from('../../src/testing/testing.ts')};
-${body}
-setInterval(() => {}, 1000);\n`,
-  );
-  const tsx = fileURLToPath(new URL('../../node_modules/tsx/dist/cli.mjs', import.meta.url));
-  const child = spawn(process.execPath, [tsx, main], {
-    cwd,
-    env: { ...process.env, HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
-  const [first] = (await child.stdout.take(1).toArray()) as Buffer[];
-  child.kill(signal);
-  return { first: String(first).trim(), ended: await ended };
-}
+const program = await bundle(fileURLToPath(new URL('../fixtures/runtime/host.ts', import.meta.url)));
 
-describe.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('on %s, with `closeOnSignals`, a runtime', (signal, code) => {
-  test('closes, and the process ends with that signal', async () => {
-    const { first, ended } = await signalled(
-      signal,
-      ground(),
-      `const mcp = { waitForServers: true };
-const runtime = await loadRuntime({ appName: 'app', approve: () => true, mcp, plugins: false, closeOnSignals: true });
-console.log(runtime.mcp.status()[0].state);`,
-    );
+describe('on a signal, with `closeOnSignals`,', () => {
+  /** Starts the host program and signals it after its first output. Returns that output, and its exit code or signal. */
+  async function signalled(signal: NodeJS.Signals, { cwd, home, trace }: Ground, more: Partial<HostOrder>) {
+    const child = spawn(process.execPath, [program, JSON.stringify({ signal, cwd, trace, echoServer, ...more })], {
+      cwd,
+      env: { ...process.env, HOME: home },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
+    const [first] = (await child.stdout.take(1).toArray()) as Buffer[];
+    child.kill(signal);
+    return { first: String(first).trim(), ended: await ended };
+  }
 
-    expect(first).toBe('connected');
-    // tsx forwards the signal and may report it as an exit code.
-    expect([signal, code]).toContain(ended);
+  test.each(['SIGINT', 'SIGTERM'] as const)('a runtime closes, and the process ends with %s', async (signal) => {
+    expect(await signalled(signal, ground(), { way: 'connects' })).toEqual({ first: 'connected', ended: signal });
   });
 
-  test('S3-4.2: closes its agents first: sessions end, and plugins shut down in reverse order', async () => {
+  test('S3-4.2: a runtime closes its agents first: sessions end, and plugins shut down in reverse order', async () => {
     const place = ground();
     const { cwd, trace } = place;
     const note = (word: string) => `appendFileSync(${JSON.stringify(trace)}, '${word}\\n');`;
-    for (const name of ['a', 'b', 'c']) {
+    const paths = ['a', 'b', 'c'].map((name) => {
       const onShutdown = `async onShutdown() { await new Promise((r) => setTimeout(r, 50)); ${note(name)} throw 0; }`;
       const plugin = `export default { name: '${name}', hooks: { ${onShutdown} } };\n`;
-      write(join(cwd, `${name}.mjs`), `import { appendFileSync } from 'node:fs';\n${plugin}`);
-    }
+      return write(join(cwd, `${name}.mjs`), `import { appendFileSync } from 'node:fs';\n${plugin}`);
+    });
     const end = script(join(cwd, 'end.sh'), `#!/bin/sh\necho session end >> ${trace}\necho '{}'\n`);
-    const paths = ['a', 'b', 'c'].map((name) => ({ path: join(cwd, `${name}.mjs`) }));
-    const { ended } = await signalled(
-      signal,
-      place,
-      `const config = { hooks: { session_end: [{ name: 'end', command: ${JSON.stringify(end)} }] } };
-const plugins = { config: { plugins: ${JSON.stringify(paths)} } };
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const runtime = await loadRuntime({ appName: 'app', config, plugins, closeOnSignals: true, logger: silent });
-const agent = new Agent({ model: scriptedModel(() => 'x'), ...runtime.agentOptions() });
-await (await agent.session()).run('go');
-console.log('ran');`,
-    );
+
+    const { ended } = await signalled('SIGTERM', place, { way: 'runs', end, plugins: paths });
 
     expect(linesOf(trace).filter((line) => line !== 'user hook')).toEqual(['session end', 'c', 'b', 'a']);
-    expect([signal, code]).toContain(ended);
+    expect(ended).toBe('SIGTERM');
   });
 
-  test.each(['before', 'after'])(
-    "leaves ending the process to a `once` handler of the host that was added %s the runtime's",
-    async (when) => {
-      const own = `process.once('${signal}', () => setTimeout(() => process.exit(7), 300));`;
-      const { ended } = await signalled(
-        signal,
-        ground(),
-        `${when === 'before' ? own : ''}
-for (const userDir of ['/none-a', '/none-b']) await loadRuntime({ appName: 'app', userDir, plugins: false, closeOnSignals: true });
-${when === 'after' ? own : ''}
-console.log('ran');`,
-      );
-
-      expect(ended).toBe(7);
+  test.each([
+    ['before', 'SIGINT', 'endsByItselfBefore'],
+    ['after', 'SIGTERM', 'endsByItselfAfter'],
+  ] as const)(
+    "a runtime leaves ending the process to a `once` handler of the host that was added %s the runtime's",
+    async (_when, signal, way) => {
+      expect(await signalled(signal, ground(), { way })).toEqual({ first: 'ran', ended: 7 });
     },
   );
 
-  test('ends the process when all runtimes are closed, even if MCP servers of the host are still connected', async () => {
+  test('the process ends when all runtimes are closed, even if MCP servers of the host are still connected', async () => {
     const place = ground();
-    const { cwd, trace } = place;
-    const { ended } = await signalled(
-      signal,
-      place,
-      `import { appendFileSync } from 'node:fs';
-import { mcpServers } from ${JSON.stringify(fileURLToPath(new URL('../../src/mcp/mcp.ts', import.meta.url)))};
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const later = (done) => new Promise((resolve) => setTimeout(resolve, 10)).then(() => (done() ? undefined : later(done)));
-const own = mcpServers({ servers: { own: { command: 'node', args: [${JSON.stringify(echoServer)}] } }, waitForServers: true, system: { logger } });
-await own.connect();
-const server = () => own.status()[0];
-const waits = [() => true, () => server().reconnects > 0 && server().state === 'connected'];
-for (const [at, done] of waits.entries()) {
-  const userDir = ${JSON.stringify(cwd)} + '-user' + at;
-  const runtime = await loadRuntime({ appName: 'app', userDir, plugins: false, closeOnSignals: true, logger });
-  const onShutdown = async () => { await later(done); appendFileSync(${JSON.stringify(trace)}, 'closed ' + at + '\\n'); };
-  const agent = new Agent({ model: scriptedModel(() => 'x'), ...runtime.agentOptions(), lifecycle: [{ onShutdown }] });
-  await agent.run('go');
-}
-console.log('ran');`,
-    );
 
-    expect(linesOf(trace).filter((line) => line !== 'user hook')).toEqual(['closed 0', 'closed 1']);
-    expect([signal, code]).toContain(ended);
+    const { ended } = await signalled('SIGTERM', place, { way: 'hasOwnServer' });
+
+    expect(linesOf(place.trace).filter((line) => line !== 'user hook')).toEqual(['closed 0', 'closed 1']);
+    expect(ended).toBe('SIGTERM');
   });
 });

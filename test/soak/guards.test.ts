@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { REFUSED, refusal, runCrowded } from '../support/shell-hooks/run-crowded.js';
+import { crowdedRunner, REFUSED, refusal } from '../support/shell-hooks/run-crowded.js';
 
+const runCrowded = await crowdedRunner();
 /** `test/shell-hooks/run/resources.test.ts` makes 100 calls. */
 const calls = 1_000;
 

@@ -1,5 +1,5 @@
+import type { Approver } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import type { Approver } from '../../src/trust/decision.js';
 import { script } from '../support/process/scratch.js';
 import { allowed, makeExtension, makePlace } from '../support/trust/place.js';
 

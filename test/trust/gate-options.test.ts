@@ -1,8 +1,8 @@
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { createDeferred } from '../../src/internal/promise.js';
-import { createTrustGate } from '../../src/trust/gate.js';
 import { refuseBesideGate, resolveGateOptions } from '../../src/trust/gate-options.js';
 import { manualClock } from '../support/lifecycle/manual-clock.js';
 import { write } from '../support/process/scratch.js';

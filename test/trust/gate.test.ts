@@ -1,8 +1,8 @@
 import { appendFileSync, chmodSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TrustItem } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import type { TrustItem } from '../../src/trust/item.js';
 import { script, write } from '../support/process/scratch.js';
 import { allowed, attempt, makeExtension, makePlace, verified } from '../support/trust/place.js';
 

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { createTrustGate, type TrustItem, type UserHooksChange } from 'keelson/trust';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { fingerprintItem } from '../../src/trust/fingerprint/fingerprint.js';
-import { createTrustGate } from '../../src/trust/gate.js';
-import type { UserHooksChange } from '../../src/trust/gate-options.js';
-import type { TrustItem } from '../../src/trust/item.js';
 import { script, write } from '../support/process/scratch.js';
 import { allowed, attempt, makeExtension, makePlace, type Place, start, verified } from '../support/trust/place.js';
 

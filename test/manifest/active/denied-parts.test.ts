@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { echoServer, linesOf, makePlace, manifest, tracer } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
 

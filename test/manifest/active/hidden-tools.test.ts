@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { shellHooks } from 'keelson/shell-hooks';
+import { scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
-import { scriptedModel } from '../../../src/testing/testing.js';
-import { createTrustGate } from '../../../src/trust/trust.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { makePlace } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';

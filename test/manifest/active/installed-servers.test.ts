@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { Agent } from 'keelson';
+import { manifests } from 'keelson/manifest';
+import { mcpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { expect, onTestFinished, test } from 'vitest';
-import { Agent } from '../../../src/index.js';
-import { manifests } from '../../../src/manifest/manifest.js';
-import { mcpServers } from '../../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
-import { createTrustGate } from '../../../src/trust/trust.js';
 import { echoServer, makePlace, manifest } from '../../support/manifest/place.js';
 import { script } from '../../support/process/scratch.js';
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { textOf } from 'keelson';
+import { calls, type ScriptedModel, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import { calls, type ScriptedModel, says, scriptedModel } from '../../../src/testing/testing.js';
-import { createTrustGate } from '../../../src/trust/trust.js';
 import { echoServer, makePlace, manifest, type Place, tracer } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { textOf } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { echoServer, hooksOf, linesOf, makePlace, manifest, type Place } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';

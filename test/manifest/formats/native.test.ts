@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
+import type { JsonValue } from 'keelson';
+import { manifestJsonSchema, parseManifest } from 'keelson/manifest';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../../src/internal/json.js';
-import { parseManifest, readNativeManifest } from '../../../src/manifest/formats/native.js';
+import { readNativeManifest } from '../../../src/manifest/formats/native.js';
 import { parseJsonObject } from '../../../src/manifest/formats/strict-json.js';
-import { manifestJsonSchema } from '../../../src/manifest/manifest.js';
 import { hooksOf, makePlace, manifest } from '../../support/manifest/place.js';
 
 type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
 import { cpSync, existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOf } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
-import { createTrustGate } from '../../../src/trust/gate.js';
 import { echoServer, makePlace, type Place } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
 

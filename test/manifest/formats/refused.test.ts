@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { parseManifest } from 'keelson/manifest';
 import { expect, test } from 'vitest';
-import { parseManifest } from '../../../src/manifest/manifest.js';
 import { hooksOf, makePlace, manifest } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
 

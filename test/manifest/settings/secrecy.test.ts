@@ -4,22 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Agent } from 'keelson';
+import type { Manifests } from 'keelson/manifest';
+import { type McpServerHandle, type McpServers, type McpTools, mcpServers } from 'keelson/mcp';
+import { loadRuntime, type Runtime } from 'keelson/runtime';
+import { HOOK_EVENTS, type HookRegistry, type HookRunner, type ShellHooks, shellHooks } from 'keelson/shell-hooks';
+import type { Skills } from 'keelson/skills';
+import { says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { expect, onTestFinished, test } from 'vitest';
-import { Agent } from '../../../src/index.js';
-import type { Manifests } from '../../../src/manifest/manifest.js';
-import type { McpServerHandle, McpServers, McpTools } from '../../../src/mcp/mcp.js';
-import { mcpServers } from '../../../src/mcp/mcp.js';
-import { loadRuntime, type Runtime } from '../../../src/runtime/runtime.js';
-import { HOOK_EVENTS } from '../../../src/shell-hooks/hook/event.js';
-import {
-  type HookRegistry,
-  type HookRunner,
-  type ShellHooks,
-  shellHooks,
-} from '../../../src/shell-hooks/shell-hooks.js';
-import type { Skills } from '../../../src/skills/skills.js';
-import { says, scriptedModel } from '../../../src/testing/testing.js';
-import { createTrustGate } from '../../../src/trust/trust.js';
 import { makePlace, manifest } from '../../support/manifest/place.js';
 import { script } from '../../support/process/scratch.js';
 

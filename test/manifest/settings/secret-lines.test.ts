@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
+import { says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { says, scriptedModel } from '../../../src/testing/testing.js';
 import { makePlace, manifest } from '../../support/manifest/place.js';
 
 const KEY =

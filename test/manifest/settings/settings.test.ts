@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import type { Logger } from 'keelson';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import type { Logger } from '../../../src/index.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import {
   echoServer,
   hooksOf,

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readMcpConfig } from 'keelson/mcp';
 import { expect, test } from 'vitest';
-import { readMcpConfig } from '../../../src/mcp/mcp.js';
 import { connected, lab, raw, readLog, stateOf, temporaryFolder, variable } from '../../support/mcp/lab.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 
 async function read(text: string) {
   const path = join(temporaryFolder(), 'mcp.json');
@@ -181,10 +182,10 @@ test('accepts comments and trailing commas, as editors do', async () => {
 });
 
 test.each(['/*', '"\\', ', ', '//', '"'])('quickly refuses a file that repeats only %j', async (piece) => {
-  const started = performance.now();
+  const started = cpuNow();
 
   await expect(read(piece.repeat(400_000))).rejects.toMatchObject({ code: 'ERR_MCP_CONFIG' });
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(cpuNow() - started).toBeLessThan(2_000);
 });
 
 test('keeps the other servers if one has a type that is not a string', async () => {

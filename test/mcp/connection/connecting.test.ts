@@ -1,9 +1,12 @@
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { advancing } from '../../support/agent/advancing.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { until } from '../../support/agent/settle.js';
-import { everythingOverHttp } from '../../support/mcp/everything.js';
+import { everythingOverHttp, type HttpServer } from '../../support/mcp/everything.js';
 import {
+  asProcesses,
   call,
   connected,
   fixture,
@@ -16,14 +19,20 @@ import {
   variable,
 } from '../../support/mcp/lab.js';
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 describe('connecting to a server', () => {
+  const running: { sse?: HttpServer; streamableHttp?: HttpServer } = {};
+  beforeAll(async () => {
+    const [sse, streamableHttp] = [everythingOverHttp('sse'), everythingOverHttp('streamableHttp')];
+    Object.assign(running, { sse: await sse, streamableHttp: await streamableHttp });
+  });
+  afterAll(async () => {
+    await running.sse?.[Symbol.asyncDispose]();
+    await running.streamableHttp?.[Symbol.asyncDispose]();
+  });
+
   test('S0-8.1: over stdio: performs the handshake, lists the tools and calls one', async () => {
     const log = join(temporaryFolder(), 'log');
-    const { mcp } = await connected({ servers: { raw: raw({ log }) } });
+    const { mcp } = await connected({ servers: { raw: raw({ log }) }, system: asProcesses });
 
     const result = await call(mcp, 'mcp__raw__echo', { text: 'hello' });
 
@@ -45,8 +54,7 @@ describe('connecting to a server', () => {
     ['S0-8.2: over SSE', 'sse', 'sse'],
     ['S0-8.3: over Streamable HTTP', 'streamableHttp', 'http'],
   ] as const)('%s: performs the handshake, lists the tools and calls one', async (_title, mode, type) => {
-    await using server = await everythingOverHttp(mode);
-    const { mcp } = await connected({ servers: { everything: { type, url: server.url } } });
+    const { mcp } = await connected({ servers: { everything: { type, url: running[mode]?.url } } });
 
     const result = await call(mcp, 'mcp__everything__echo', { message: 'hello' });
 
@@ -64,12 +72,12 @@ describe('connecting to a server', () => {
     expect(mcp.status()[0]?.instructions).toBe(undefined);
   });
 
-  test('uses SSE without a `type` if the server refuses Streamable HTTP', async () => {
-    await using server = await everythingOverHttp('sse');
-    const { mcp } = await connected({ servers: { everything: { url: server.url } } });
+  test('uses SSE without a `type` and without a warning if the server refuses Streamable HTTP', async () => {
+    const { mcp, logger } = await connected({ servers: { everything: { url: running.sse?.url } } });
 
     expect(await call(mcp, 'echo', { message: 'hello' })).toMatchObject({ content: 'Echo: hello' });
     expect(mcp.status()).toMatchObject([{ state: 'connected', transport: 'sse' }]);
+    expect(logger.lines.filter((line) => /^(?:warn|error)/.test(line) && !line.includes('as a task'))).toEqual([]);
   });
 });
 
@@ -78,7 +86,7 @@ describe('the program of a server', () => {
     const log = join(temporaryFolder(), 'log');
     const args = ['a b', '"quoted"', "it's", '$(touch pwned)', '*', '', '\\', 'ä€😀', '--', '; rm'];
     const { command, args: own = [] } = raw({ log });
-    await connected({ servers: { raw: { command: command ?? '', args: [...own, ...args] } } });
+    await connected({ servers: { raw: { command: command ?? '', args: [...own, ...args] } }, system: asProcesses });
 
     const starts = readLog(log).filter(({ argv }) => argv);
 
@@ -89,7 +97,8 @@ describe('the program of a server', () => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');
     symlinkSync(process.execPath, join(folder, 'my-node'));
-    const { mcp } = await connected({ servers: { raw: raw({ log }, { command: 'my-node', env: { PATH: folder } }) } });
+    const config = raw({ log }, { command: 'my-node', env: { PATH: folder } });
+    const { mcp } = await connected({ servers: { raw: config }, system: asProcesses });
 
     expect(stateOf(mcp, 'raw')).toBe('connected');
   });
@@ -98,7 +107,7 @@ describe('the program of a server', () => {
     const log = join(temporaryFolder(), 'log');
     const env = { PATH: process.env.PATH, HOME: '/home/me', SECRET: 'x', OPENAI_API_KEY: 'y', NODE_OPTIONS: '' };
     const config = raw({ log }, { env: { OWN: variable('SECRET'), DEFAULTED: variable('NONE:-d') } });
-    await connected({ servers: { raw: config }, system: { env } });
+    await connected({ servers: { raw: config }, system: { env, ...asProcesses } });
 
     const { env: received = {} } = readLog(log)[0] ?? {};
 
@@ -108,7 +117,7 @@ describe('the program of a server', () => {
   test('runs the program in the directory `cwd`', async () => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');
-    await connected({ servers: { raw: raw({ log }, { cwd: folder }) } });
+    await connected({ servers: { raw: raw({ log }, { cwd: folder }) }, system: asProcesses });
 
     expect(readLog(log)[0]?.cwd).toBe(folder);
   });
@@ -131,8 +140,16 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
     ['a folder', (path) => ({ command: path }), /is a directory/],
     ['a missing interpreter', (path) => ({ command: join(path, 'shebang') }), /\/nowhere\/sh/],
     ['a text file without an interpreter', (path) => ({ command: join(path, 'text') }), /is not a program/],
-    ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /The working directory \/nowhere is missing/],
-    ['a program that exits at once', () => raw({ exit: 7, stderr: 'no licence' }), /code 7.*no licence/s],
+    [
+      'a missing folder to run in',
+      () => ({ command: '/bin/cat', cwd: '/nowhere' }),
+      /The working directory \/nowhere is missing/,
+    ],
+    [
+      'a program that exits at once',
+      () => ({ command: '/bin/sh', args: ['-c', 'echo no licence >&2; exit 7'] }),
+      /code 7.*no licence/s,
+    ],
     [
       'a program that prints an invalid message and exits',
       () => ({ command: '/bin/echo', args: ['hi'] }),
@@ -157,39 +174,50 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
 
 describe('S0-8.6: the time limit for connecting', () => {
   test('is exactly 60 seconds by default', async () => {
-    vi.useFakeTimers();
-    const { mcp } = lab({ servers: { silent: raw({ silent: true }) }, reconnect: false });
+    const clock = fakeClock();
+    const { mcp } = lab({ servers: { silent: raw({ silent: true }) }, reconnect: false, system: { clock } });
     const connecting = mcp.connect();
+    await until(() => clock.delays.length > 0);
 
-    await vi.advanceTimersByTimeAsync(59_999);
+    clock.advance(59_999);
     expect(stateOf(mcp, 'silent')).toBe('connecting');
-    await vi.advanceTimersByTimeAsync(1);
+    clock.advance(1);
     await connecting;
 
     expect(mcp.status()).toMatchObject([
       { state: 'unavailable', lastError: expect.stringContaining('took longer than 60000 ms') },
     ]);
-    vi.useRealTimers();
   });
 
   test('is set by `connectMs`, and a slow server does not affect other servers', async () => {
-    const started = Date.now();
-    const { mcp } = await connected({
+    const clock = fakeClock();
+    const { mcp } = lab({
       servers: { silent: raw({ silent: true }), good: raw() },
       timeouts: { connectMs: 400 },
       reconnect: false,
+      system: { clock },
     });
+    const connecting = mcp.connect();
+    await until(() => stateOf(mcp, 'good') === 'connected');
 
-    expect(Date.now() - started).toBeLessThan(2_000);
+    expect(stateOf(mcp, 'silent')).toBe('connecting');
+    clock.advance(400);
+    await connecting;
     expect(mcp.status().map(({ state }) => state)).toEqual(['unavailable', 'connected']);
   });
 
   test('reports the standard error of a program that exceeds the time limit', async () => {
-    const { mcp } = await connected({
-      servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/' }) },
+    const clock = fakeClock();
+    const { mcp, logger } = lab({
+      servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/\n' }) },
       timeouts: { connectMs: 400 },
       reconnect: false,
+      system: { clock },
     });
+    const connecting = mcp.connect();
+    await until(() => logger.lines.some((line) => line.includes('Log in first')));
+    clock.advance(400);
+    await connecting;
 
     expect(mcp.status()[0]?.lastError).toBe(
       'The connection to MCP server "silent" took longer than 400 ms. Raise `timeouts.connectMs` if the server needs more time. So far its standard error ends with: Log in first: https://example.com/',
@@ -198,15 +226,22 @@ describe('S0-8.6: the time limit for connecting', () => {
 
   test('F14: ends the process of a server that completes the handshake too late', async () => {
     const log = join(temporaryFolder(), 'log');
-    const { mcp } = await connected({
-      servers: { late: raw({ log, lateMs: 600, trap: true, stay: true }) },
+    const clock = fakeClock();
+    const { mcp } = lab({
+      servers: { late: raw({ log, lateMs: 10, trap: true, stay: true }) },
       timeouts: { connectMs: 400 },
       reconnect: false,
+      system: { clock },
     });
+    const connecting = mcp.connect();
+    await until(() => existsSync(log));
+    clock.advance(400);
+    await connecting;
     const [{ pid = 0 } = {}] = readLog(log);
-    expect(stateOf(mcp, 'late')).toBe('unavailable');
+    await until(() => readLog(log).some(({ sent }) => sent === 'initialize'));
+    expect([stateOf(mcp, 'late'), isGone(pid)]).toEqual(['unavailable', false]);
 
-    await mcp.close();
+    await advancing(clock, mcp.close());
 
     expect(isGone(pid)).toBe(true);
     expect(mcp.tools.list()).toEqual([]);
@@ -216,9 +251,11 @@ describe('S0-8.6: the time limit for connecting', () => {
 describe('S0-8.7: a server that disconnects', () => {
   test('logs a disconnected server, removes its tools at once, and connects it again', async () => {
     const log = join(temporaryFolder(), 'log');
+    const clock = fakeClock();
     const { mcp, logger } = await connected({
       servers: { raw: raw({ log }) },
       reconnect: { initialMs: 50, maxMs: 50 },
+      system: { clock, ...asProcesses },
     });
     const [{ pid = 0 } = {}] = readLog(log);
     const { revision } = mcp.tools;
@@ -229,6 +266,7 @@ describe('S0-8.7: a server that disconnects', () => {
     expect(mcp.tools.list()).toEqual([]);
     expect(mcp.tools.revision).toBeGreaterThan(revision);
     expect(logger.lines.filter((line) => /disconnected.*SIGKILL/.test(line))).toHaveLength(1);
+    clock.advance(50);
     await until(() => stateOf(mcp, 'raw') === 'connected');
     expect(mcp.tools.list()).toHaveLength(3);
     expect(mcp.status()).toMatchObject([{ reconnects: 1, lastError: undefined }]);
@@ -248,13 +286,15 @@ describe('S0-8.7: a server that disconnects', () => {
 test('close() ends a server behind a shell that ignores every signal', async () => {
   const log = join(temporaryFolder(), 'log');
   const { command = '', args = [] } = raw({ log, trap: true, stay: true });
-  const { mcp } = await connected({ servers: { raw: { command: fixture('stubborn.sh'), args: [command, ...args] } } });
+  const clock = fakeClock();
+  const servers = { raw: { command: fixture('stubborn.sh'), args: [command, ...args] } };
+  const { mcp } = await connected({ servers, system: { clock } });
   const [{ pid = 0 } = {}] = readLog(log);
   expect(isGone(pid)).toBe(false);
 
-  await mcp.close();
+  await advancing(clock, mcp.close());
 
   // The system removes a process some time after it was killed.
   await until(() => isGone(pid));
   expect(await call(mcp, 'echo').catch(String)).toContain('There is no tool');
-}, 15_000);
+});

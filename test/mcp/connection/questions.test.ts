@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { until } from '../../support/agent/settle.js';
-import { call, connected, raw, temporaryFolder } from '../../support/mcp/lab.js';
+import { call, connected, raw, readLog, temporaryFolder } from '../../support/mcp/lab.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 
@@ -15,14 +16,16 @@ describe('a request from a server to the host', () => {
 
   test('answers a question of a server by `elicit` with defaults filled in, while time limits are paused', async () => {
     const seen: unknown[] = [];
+    const clock = fakeClock();
     const { mcp } = await connected({
       servers: { raw: raw(asking) },
       timeouts: { callMs: 200 },
-      elicit: async ({ signal, ...request }) => {
+      elicit: ({ signal, ...request }) => {
         seen.push(request);
-        await new Promise((resolve) => setTimeout(resolve, 600));
+        clock.advance(600);
         return { action: 'accept', content: {} };
       },
+      system: { clock },
     });
 
     const result = await call(mcp, 'ask', { method: 'elicitation/create', params: form });
@@ -44,9 +47,10 @@ describe('a request from a server to the host', () => {
   });
 
   test('asks up to ten questions at the same time, and again after an answer', async () => {
+    const log = join(temporaryFolder(), 'log');
     const answers: (() => void)[] = [];
     const { mcp } = await connected({
-      servers: { raw: raw({ tools: [tool('line'), tool('ask')] }) },
+      servers: { raw: raw({ log, tools: [tool('line'), tool('ask')] }) },
       elicit: () => new Promise((resolve) => answers.push(() => resolve({ action: 'decline' }))),
     });
     const question = (at: number) =>
@@ -59,6 +63,8 @@ describe('a request from a server to the host', () => {
     expect(await ask()).toMatchObject({ content: '{"action":"cancel"}' });
 
     for (const answer of answers) answer();
+    // Two more questions and that of `ask` were refused before.
+    await until(() => readLog(log).filter(({ received }) => received?.result).length === 13);
     const last = ask();
     await until(() => answers.length === 11);
     answers[10]?.();
@@ -66,15 +72,21 @@ describe('a request from a server to the host', () => {
   });
 
   test('does not extend the time limit of the next call after a withdrawn question', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const clock = fakeClock();
     const { mcp, logger } = await connected({
-      servers: { raw: raw({ tools: [tool('ask_in_vain'), tool('hang')] }) },
+      servers: { raw: raw({ log, tools: [tool('ask_in_vain'), tool('hang')] }) },
       timeouts: { callMs: 300 },
       elicit: () => new Promise(() => {}),
+      system: { clock },
     });
 
     expect(await call(mcp, 'ask_in_vain')).toMatchObject({ content: 'never mind' });
+    const hanging = call(mcp, 'hang');
+    await until(() => readFileSync(log, 'utf8').includes('"hang"'));
+    clock.advance(300);
 
-    expect(await call(mcp, 'hang')).toMatchObject({ content: expect.stringContaining('took longer than 300 ms') });
+    expect(await hanging).toMatchObject({ content: expect.stringContaining('took longer than 300 ms') });
     expect(logger.lines.filter((line) => line.includes('was not answered'))).toEqual([]);
   });
 

@@ -2,7 +2,8 @@ import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { until, within } from '../../support/agent/settle.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { until } from '../../support/agent/settle.js';
 import { call, connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
@@ -10,26 +11,43 @@ const elicit = () => ({ action: 'decline' as const });
 
 describe('a server that repeatedly asks the user and gets an answer at once', () => {
   test('does not extend the time limit of a call', async () => {
+    const clock = fakeClock();
+    let asked = 0;
     const { mcp } = await connected({
       servers: { nags: raw({ tools: [tool('nag')] }) },
       timeouts: { callMs: 300, totalMs: 300 },
-      elicit,
+      elicit: () => {
+        asked += 1;
+        return elicit();
+      },
+      system: { clock },
     });
+    const calling = call(mcp, 'nag');
+    await until(() => asked > 2);
+    clock.advance(300);
 
-    const { content } = (await within(call(mcp, 'nag'), 3_000)) as { content: string };
+    const { content } = await calling;
 
     expect(content).toBe('The request tools/call to MCP server "nags" took longer than 300 ms.');
   });
 
   test('does not extend the time limit of the handshake', async () => {
+    const clock = fakeClock();
+    let asked = 0;
     const { mcp } = lab({
       servers: { nags: raw({ nag: true }) },
       timeouts: { connectMs: 500 },
       reconnect: false,
-      elicit,
+      elicit: () => {
+        asked += 1;
+        return elicit();
+      },
+      system: { clock },
     });
-
-    await within(mcp.connect(), 3_000);
+    const connecting = mcp.connect();
+    await until(() => asked > 2);
+    clock.advance(500);
+    await connecting;
 
     expect(mcp.status()[0]).toMatchObject({
       state: 'unavailable',
@@ -44,9 +62,17 @@ describe.each([
   ['with `elicit`', { elicit }],
 ])('the total time limit of a call, %s,', (_title, more) => {
   test('applies the total time limit if it is shorter than the limit without progress', async () => {
-    const { mcp } = await connected({ servers: { raw: raw() }, timeouts: { totalMs: 200 }, ...more });
+    const clock = fakeClock();
+    const { mcp } = await connected({
+      servers: { raw: raw() },
+      timeouts: { totalMs: 200 },
+      system: { clock },
+      ...more,
+    });
+    const hanging = call(mcp, 'hang');
+    clock.advance(200);
 
-    expect(await within(call(mcp, 'hang'), 3_000)).toMatchObject({
+    expect(await hanging).toMatchObject({
       isError: true,
       content: expect.stringContaining('took longer than 200 ms'),
     });
@@ -54,17 +80,22 @@ describe.each([
 
   test('ends a call at its total time limit, even if the call still reports progress', async () => {
     const log = join(temporaryFolder(), 'log');
+    const clock = fakeClock();
     const { mcp } = await connected({
       servers: { raw: raw({ log, tools: [tool('progress')] }) },
       timeouts: { callMs: 900, totalMs: 1_000 },
+      system: { clock },
       ...more,
     });
-    const start = performance.now();
+    const seen: unknown[] = [];
+    const progress = (data: unknown) => {
+      if (seen.push(data) === 1) clock.advance(700);
+    };
+    const calling = call(mcp, { name: 'progress', progress }, { steps: 1_000, everyMs: 5 });
+    await until(() => seen.length > 2);
+    clock.advance(300);
 
-    expect(await call(mcp, 'progress', { steps: 2, everyMs: 700 })).toMatchObject({
-      content: expect.stringContaining('took longer than 1000 ms'),
-    });
-    expect(performance.now() - start).toBeLessThan(1_500);
+    expect(await calling).toMatchObject({ content: expect.stringContaining('took longer than 1000 ms') });
     await until(() => readFileSync(log, 'utf8').includes('notifications/cancelled'));
   });
 

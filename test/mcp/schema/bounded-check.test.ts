@@ -82,9 +82,10 @@ function workerOf(options: ConstructorParameters<typeof CheckWorker>[0] = {}): C
 test('the measure of these tests notices a check that holds the thread', { timeout: 60_000 }, async () => {
   const check = compileJsonSchema(slow);
 
-  expect(await longestHold(() => check(`${'a'.repeat(24)}!`))).toBeGreaterThan(100);
+  expect(await longestHold(() => check(`${'a'.repeat(22)}!`))).toBeGreaterThan(100);
 });
 
+// `npm run soak` combines keywords at random.
 describe('a costly check', () => {
   test.each(Object.entries(costly))('does not hold the thread with `%s`', async (_keyword, [schema, value]) => {
     expect(JSON.stringify(schema).length).toBeLessThan(schemaLength);
@@ -92,20 +93,6 @@ describe('a costly check', () => {
 
     expect(await longestHold(() => check(value))).toBeLessThan(100);
   });
-
-  test('does not hold the thread with two keywords together', async () => {
-    const entries = Object.entries(costly).filter(([, [schema]]) => !('$ref' in schema));
-    const worker = workerOf({ checkMs: 10 });
-    for (let at = 0; at < entries.length; at += 3) {
-      const [, [first, value]] = entries[at] as (typeof entries)[number];
-      const [, [second]] = entries[(at * 7 + 5) % entries.length] as (typeof entries)[number];
-      const both = { ...second, ...first };
-      if (JSON.stringify(both).length > schemaLength) continue;
-      const check = boundedCheck(both, worker);
-
-      expect(await longestHold(() => check(value))).toBeLessThan(100);
-    }
-  }, 20_000);
 
   test('ends with its abort signal, and the next check runs', async () => {
     const worker = workerOf({ checkMs: 60_000 });

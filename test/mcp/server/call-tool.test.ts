@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { call, connected, raw, readLog, temporaryFolder } from '../../support/mcp/lab.js';
 
 test("calls a tool without an agent, by the server's own name of the tool", async () => {
@@ -40,7 +41,8 @@ test('names the configured servers if a server is unknown', async () => {
 });
 
 test('ends a call on an abort, and after its time limit', async () => {
-  const { mcp } = await connected({ servers: { a: raw() } });
+  const clock = fakeClock();
+  const { mcp } = await connected({ servers: { a: raw() }, system: { clock } });
   const server = mcp.server('a');
   const controller = new AbortController();
   const aborted = server.callTool('hang', {}, { signal: controller.signal });
@@ -48,25 +50,31 @@ test('ends a call on an abort, and after its time limit', async () => {
 
   await expect(aborted).rejects.toThrow('enough');
   await expect(server.callTool('hang', {}, { signal: AbortSignal.abort(new RangeError('no')) })).rejects.toThrow('no');
-  await expect(server.callTool('hang', {}, { timeoutMs: 30 })).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  const late = server.callTool('hang', {}, { timeoutMs: 30 });
+  clock.advance(30);
+  await expect(late).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
   expect(await server.callTool('echo')).toEqual({ content: 'echo: {}' });
 });
 
 test('accepts a time limit longer than that of the loader', async () => {
+  const clock = fakeClock();
   const { mcp } = await connected({
     servers: { a: raw({ tools: [{ name: 'progress', inputSchema: { type: 'object' } }] }) },
     timeouts: { callMs: 20 },
+    system: { clock },
   });
   const steps: unknown[] = [];
+  const server = mcp.server('a');
+  const onProgress = (step: unknown) => {
+    steps.push(step);
+    clock.advance(2_000);
+  };
+  const slow = { steps: 2, everyMs: 1 };
 
-  const slow = { steps: 1, everyMs: 120 };
-  await expect(mcp.server('a').callTool('progress', slow)).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
-  const result = await mcp
-    .server('a')
-    .callTool('progress', slow, { timeoutMs: 5_000, onProgress: (it) => steps.push(it) });
-
-  expect(result).toEqual({ content: '1 steps' });
-  expect(steps).toMatchObject([{ progress: 1 }]);
+  await expect(server.callTool('progress', slow, { onProgress })).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  expect(steps.splice(0)).toHaveLength(1);
+  expect(await server.callTool('progress', slow, { timeoutMs: 5_000, onProgress })).toEqual({ content: '2 steps' });
+  expect(steps).toMatchObject([{ progress: 1 }, { progress: 2 }]);
 });
 
 test('sends the name and version of the application to servers', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { McpServerEntry, McpServerOrigin } from 'keelson/mcp';
 import { expect, test } from 'vitest';
-import type { McpServerEntry, McpServerOrigin } from '../../../src/mcp/config/definition.js';
 import { NameClaims, originOf } from '../../../src/mcp/server/claims.js';
 
 function entryOf(origin: McpServerOrigin): McpServerEntry {

@@ -1,14 +1,22 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent, type AgentEventOf } from 'keelson';
+import type { McpServersOptions } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEventOf } from '../../../src/index.js';
-import type { McpServersOptions } from '../../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
-import { until } from '../../support/agent/settle.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { pause, until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 
 const silent = raw({ silent: true });
+
+/** A server that answers the handshake after `release`. */
+function heldServer() {
+  const log = join(temporaryFolder(), 'log');
+  // The server waits until its log has two starts.
+  return { server: raw({ log, together: 2 }), release: () => appendFileSync(log, '{"pid":0}\n') };
+}
 
 /** Creates an agent whose loader has the default of `waitForServers`. */
 function agentWith(options: McpServersOptions, model = scriptedModel(['done', 'done'])) {
@@ -26,58 +34,78 @@ async function missingIn(agent: Agent): Promise<readonly AgentEventOf<'server-er
 
 describe('the first run of an agent with MCP servers', () => {
   test('starts without a server that hangs, and an event names the server', async () => {
-    const { agent } = agentWith({ servers: { silent, good: raw() } });
+    const clock = fakeClock();
+    const { mcp, agent } = agentWith({ servers: { silent, good: raw() }, system: { clock } });
     await using _agent = agent;
-    const started = performance.now();
+    const ready = agent.ready();
+    await until(() => stateOf(mcp, 'good') === 'connected' && clock.delays.includes(1_000));
+    clock.advance(1_000);
 
-    await agent.ready();
+    await ready;
 
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(await missingIn(agent)).toMatchObject([
       { servers: [{ name: 'silent', state: 'connecting', error: undefined }] },
     ]);
   });
 
   test('does not wait at all with `waitForServers: false`', async () => {
-    const { mcp, agent } = agentWith({ servers: { good: raw({ lateMs: 300 }) }, waitForServers: false });
+    const { server, release } = heldServer();
+    const { mcp, agent } = agentWith({ servers: { good: server }, waitForServers: false });
     await using _agent = agent;
 
     await agent.ready();
 
     expect(stateOf(mcp, 'good')).toBe('connecting');
+    release();
     await until(() => stateOf(mcp, 'good') === 'connected');
     expect(await missingIn(agent)).toEqual([]);
   });
 
   test.each([[true], [['late']]])('waits with `waitForServers: %j`', async (waitForServers) => {
-    const servers = { late: raw({ lateMs: 1_300 }) };
-    const { mcp, agent } = agentWith({ servers, waitForServers, timeouts: { readyMs: 1 } });
+    const clock = fakeClock();
+    const { server, release } = heldServer();
+    const { mcp, agent } = agentWith({ servers: { late: server }, waitForServers, system: { clock } });
     await using _agent = agent;
+    let isReady = false;
+    const ready = agent.ready().then(() => (isReady = true));
+    await until(() => stateOf(mcp, 'late') === 'connecting');
+    clock.advance(30_000);
+    await pause(10);
 
-    await agent.ready();
-
+    expect(isReady).toBe(false);
+    release();
+    await ready;
     expect(stateOf(mcp, 'late')).toBe('connected');
   });
 
   test('waits only for the servers that `waitForServers` names', async () => {
+    const { server, release } = heldServer();
     const { mcp, agent } = agentWith({
-      ...{ servers: { silent, late: raw({ lateMs: 400 }) }, waitForServers: ['late'], timeouts: { readyMs: 1 } },
+      ...{ servers: { silent, late: server }, waitForServers: ['late'], timeouts: { readyMs: 1 } },
     });
     await using _agent = agent;
+    const ready = agent.ready();
+    await until(() => stateOf(mcp, 'late') === 'connecting');
+    release();
 
-    await agent.ready();
+    await ready;
 
     expect([stateOf(mcp, 'silent'), stateOf(mcp, 'late')]).toEqual(['connecting', 'connected']);
   });
 
   test('lets the tools of a late server join in the next turn', async () => {
     const pause = { name: 'pause', description: '', inputSchema: { type: 'object' as const } };
-    const { mcp } = lab({ servers: { late: raw({ lateMs: 200 }) }, waitForServers: false });
+    const { server, release } = heldServer();
+    const { mcp } = lab({ servers: { late: server }, waitForServers: false });
     const model = scriptedModel([calls('pause', {}), calls('mcp__late__echo', {}), says('done')]);
     const tool = {
       ...pause,
       check: (value: unknown) => ({ value }),
-      execute: () => until(() => stateOf(mcp, 'late') === 'connected').then(() => 'paused'),
+      execute: async () => {
+        release();
+        await until(() => stateOf(mcp, 'late') === 'connected');
+        return 'paused';
+      },
     };
     await using agent = new Agent({ model, loaders: [mcp], tools: [tool], logger: keepingLogger() });
 
@@ -94,12 +122,14 @@ describe('the first run of an agent with MCP servers', () => {
     writeFileSync(join(workspaceDir, '.mcp.json'), JSON.stringify({ mcpServers: { own: raw({ log }) } }));
     let answer: (value: boolean) => void = () => {};
     const approve = () => new Promise<boolean>((resolve) => (answer = resolve));
-    const { mcp, agent } = agentWith({ workspaceDir, approve, timeouts: { readyMs: 500 } });
+    const clock = fakeClock();
+    const { mcp, agent } = agentWith({ workspaceDir, approve, timeouts: { readyMs: 500 }, system: { clock } });
     await using _agent = agent;
     let isReady = false;
     const ready = agent.ready().then(() => (isReady = true));
     await until(() => stateOf(mcp, 'own') === 'pending');
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    clock.advance(600);
+    await pause(10);
 
     expect([isReady, existsSync(log)]).toEqual([false, false]);
     answer(true);

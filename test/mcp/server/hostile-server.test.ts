@@ -1,17 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import type { McpEvent } from 'keelson/mcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { McpEvent } from '../../../src/mcp/mcp.js';
-import { until, within } from '../../support/agent/settle.js';
-import { call, connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
+import { advancing } from '../../support/agent/advancing.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { until } from '../../support/agent/settle.js';
+import { asProcesses, call, connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
 const other = { other: raw({ says: 'other' }) };
 
 describe('a hostile server', () => {
-  test('keeps only 1,000 of 10,000 listed tools, and logs a warning', async () => {
-    const pages = { size: 50, count: 200 };
+  test('keeps only 1,000 of 1,500 listed tools, and logs a warning', async () => {
+    const pages = { size: 50, count: 30 };
     const { mcp, logger } = await connected({ servers: { many: raw({ pages }), ...other } });
 
     expect(mcp.status()[0]).toMatchObject({ state: 'connected', toolCount: 1_000 });
@@ -23,13 +25,13 @@ describe('a hostile server', () => {
     expect(await call(mcp, 'mcp__other__echo')).toMatchObject({ content: 'other: {}' });
   });
 
-  test('keeps all 10,000 listed tools if `limits.tools` allows them', async () => {
+  test('keeps all 1,500 listed tools if `limits.tools` allows them', async () => {
     const { mcp } = await connected({
-      servers: { many: raw({ pages: { size: 50, count: 200 } }) },
-      limits: { tools: 10_000 },
+      servers: { many: raw({ pages: { size: 50, count: 30 } }) },
+      limits: { tools: 1_500 },
     });
 
-    expect(mcp.tools.list()).toHaveLength(10_000);
+    expect(mcp.tools.list()).toHaveLength(1_500);
   });
 
   test('reads no further page if a cursor repeats', async () => {
@@ -63,6 +65,7 @@ describe('a hostile server', () => {
   test('fails only the call whose result has 100 MB, with bounded memory', async () => {
     const { mcp, logger } = await connected({
       servers: { big: raw({ tools: [tool('big'), tool('echo')] }), ...other },
+      system: asProcesses,
     });
     const before = process.memoryUsage().rss;
     const [big, small] = await Promise.all([call(mcp, 'big', { megabytes: 100 }), call(mcp, 'mcp__other__echo')]);
@@ -98,13 +101,16 @@ describe('a hostile server', () => {
   });
 
   test('logs a response to an unknown request, and settles no call with it', async () => {
+    const clock = fakeClock();
     const { mcp, logger } = await connected({
       servers: { bad: raw({ tools: [tool('stray'), tool('hang')] }) },
       timeouts: { callMs: 300 },
+      system: { clock },
     });
     const hanging = call(mcp, 'hang');
 
     expect(await call(mcp, 'stray')).toMatchObject({ content: 'after the stray one' });
+    clock.advance(300);
     expect(await hanging).toMatchObject({ isError: true });
     expect(logger.lines.filter((line) => line.includes('unknown message ID'))).toEqual([
       expect.stringMatching(/^debug: /),
@@ -120,14 +126,16 @@ describe('a hostile server', () => {
   });
 
   test('ends a server that closes its output but keeps running', async () => {
-    const servers = {
-      half: { command: process.execPath, args: ['-e', 'process.stdout.end(); setInterval(() => {}, 1000)'] },
-    };
-    const { mcp } = lab({ servers, reconnect: false });
+    const clock = fakeClock();
+    const servers = { half: { command: '/bin/sh', args: ['-c', 'exec >&-; exec sleep 60'] } };
+    // The time limit for connecting would end it later.
+    const timeouts = { connectMs: 10 ** 9 };
+    const { mcp } = lab({ servers, reconnect: false, timeouts, system: { clock } });
 
-    expect(await within(mcp.connect(), 6_000)).toBe(undefined);
+    await advancing(clock, mcp.connect());
+
     expect(stateOf(mcp, 'half')).toBe('unavailable');
-  }, 10_000);
+  });
 });
 
 describe('F11: tools of a hostile server', () => {
@@ -238,15 +246,17 @@ test('a server cannot forge lines of the log', async () => {
 });
 
 test('errors of servers and of workspace files are logged without terminal control characters', async () => {
-  const script = `process.stdin.once('data', () => console.log(JSON.stringify({
-    jsonrpc: '2.0', id: 0, error: { code: -32603, message: 'no \\u001b[2J' } })))`;
+  const answer = JSON.stringify({ jsonrpc: '2.0', id: 0, error: { code: -32_603, message: 'no \u001b[2J' } });
   const workspaceDir = temporaryFolder();
   writeFileSync(join(workspaceDir, '.mcp.json'), '\u001b[2J{');
   const logged: unknown[] = [];
   const write = (...line: unknown[]) => void logged.push(inspect(line));
   await connected({
-    servers: { odd: { command: process.execPath, args: ['-e', script] } },
+    servers: {
+      odd: { command: '/bin/sh', args: ['-c', 'read -r line; printf "%s\\n" "$0"; cat > /dev/null', answer] },
+    },
     workspaceDir,
+    reconnect: false,
     system: { logger: { debug: write, info: write, warn: write, error: write } },
   });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
+import { Agent, type AgentLifecycle } from 'keelson';
+import type { McpServersOptions } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle } from '../../../src/index.js';
-import type { McpServersOptions } from '../../../src/mcp/mcp.js';
 import { coerceArguments } from '../../../src/mcp/tools/coerce.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { compileJsonSchema } from '../../../src/tools/json-schema-check.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { connected, lab, raw } from '../../support/mcp/lab.js';

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf, until } from '../../support/agent/settle.js';
 import { realServer } from '../../support/mcp/everything.js';
 import { call, connected, raw, readLog, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
@@ -206,9 +207,12 @@ describe('S0-10.4: a failed call returns an error result with the reason, withou
 
   test('the call exceeds its time limit', async () => {
     const log = join(temporaryFolder(), 'log');
-    const { mcp } = await connected({ servers: { raw: raw({ log }) }, timeouts: { callMs: 100 } });
+    const clock = fakeClock();
+    const { mcp } = await connected({ servers: { raw: raw({ log }) }, timeouts: { callMs: 100 }, system: { clock } });
+    const hanging = call(mcp, 'hang');
+    clock.advance(100);
 
-    expect(await call(mcp, 'hang')).toMatchObject({
+    expect(await hanging).toMatchObject({
       isError: true,
       content: expect.stringContaining('took longer than 100 ms'),
     });
@@ -254,17 +258,19 @@ describe('S0-10.5: each error code has its own explanation, followed by the serv
 
 describe('progress', () => {
   test('passes progress on, and restarts the time limit of the call', async () => {
+    const clock = fakeClock();
     const { mcp } = await connected({
       servers: { raw: raw({ tools: [tool('progress')] }) },
       timeouts: { callMs: 400 },
+      system: { clock },
     });
     const seen: unknown[] = [];
+    const progress = (data: unknown) => {
+      seen.push(data);
+      clock.advance(300);
+    };
 
-    const result = await call(
-      mcp,
-      { name: 'progress', progress: (data) => seen.push(data) },
-      { steps: 6, everyMs: 100 },
-    );
+    const result = await call(mcp, { name: 'progress', progress }, { steps: 6, everyMs: 1 });
 
     expect(result).toMatchObject({ content: '6 steps' });
     expect(seen).toHaveLength(6);
@@ -273,9 +279,15 @@ describe('progress', () => {
 
   test('does not extend the total time limit of a call that reports progress', async () => {
     const timeouts = { callMs: 400, totalMs: 500 };
-    const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('progress')] }) }, timeouts });
+    const clock = fakeClock();
+    const { mcp } = await connected({
+      servers: { raw: raw({ tools: [tool('progress')] }) },
+      timeouts,
+      system: { clock },
+    });
+    const progress = () => clock.advance(200);
 
-    expect(await call(mcp, 'progress', { steps: 100, everyMs: 50 })).toMatchObject({
+    expect(await call(mcp, { name: 'progress', progress }, { steps: 1_000, everyMs: 1 })).toMatchObject({
       isError: true,
       content: expect.stringContaining('took longer than 500 ms'),
     });

@@ -1,11 +1,12 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import fc from 'fast-check';
+import type { Tool } from 'keelson';
 import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
 import { toMcpTool } from '../../../src/mcp/tools/mcp-tool.js';
 import { type McpToolSpec, readToolSpec } from '../../../src/mcp/tools/spec.js';
-import type { Tool } from '../../../src/tools/tool.js';
 import { connected, raw } from '../../support/mcp/lab.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 
 type Schema = Record<string, unknown>;
 
@@ -151,7 +152,7 @@ describe('S0-9.1: a converted schema accepts exactly what a reference validator 
         const schema = { type: 'object', ...parts };
         expect(await accepts(convert(schema), input)).toBe(reference.getValidator(schema)(input).valid);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });
@@ -281,12 +282,12 @@ describe('S0-9.5: the schema of a tool', () => {
 
   test('quickly refuses a very large or deeply nested schema', () => {
     const wide = object(Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`p${index}`, {}])));
-    const started = Date.now();
+    const started = cpuNow();
 
     expect(problemOf(wide)).toMatch(/^its schema has \d+ characters, more than/);
     expect(readToolSpec({ name: 'a', inputSchema: deep }, defaultLimits)).toHaveProperty('problem');
     expect(readToolSpec({ name: 'a', inputSchema: wide }, defaultLimits)).toHaveProperty('problem');
-    expect(Date.now() - started).toBeLessThan(1_000);
+    expect(cpuNow() - started).toBeLessThan(1_000);
   });
 
   test('checks a schema with exponentially many references in bounded time', async () => {

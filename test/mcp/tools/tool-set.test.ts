@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Agent, type AgentEvent, type AgentLifecycle, type AgentOptions, defineTool } from 'keelson';
+import { isMcpTool, type McpServers } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type AgentLifecycle, type AgentOptions, defineTool } from '../../../src/index.js';
-import { isMcpTool, type McpServers } from '../../../src/mcp/mcp.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { advancing } from '../../support/agent/advancing.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf, until, within } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { call, isGone, lab, raw, readLog, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
@@ -181,12 +183,12 @@ test('F15: a server that crashes in a call gives an error result and loses its t
 });
 
 test('F16: a call gives an error result at once if its server is removed', async () => {
-  const { mcp } = lab({ servers: { a: raw({ tools: [tool('hang')] }), b: raw() } });
+  const log = join(temporaryFolder(), 'log');
+  const { mcp } = lab({ servers: { a: raw({ log, tools: [tool('hang')] }), b: raw() } });
   const model = scriptedModel([calls('mcp__a__hang'), 'done']);
   await using agent = new Agent({ model, loaders: [mcp], logger: keepingLogger() });
   const running = agent.run('go');
-  await until(() => stateOf(mcp, 'a') === 'connected' && model.requests.length === 1);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => existsSync(log) && readLog(log).some(({ received }) => received?.method === 'tools/call'));
 
   const removing = mcp.remove('a');
   expect(mcp.tools.list().map(({ metadata }) => metadata.mcpServer)).toEqual(['b', 'b', 'b']);
@@ -260,16 +262,18 @@ describe('a loader of MCP servers', () => {
 
   test('closes a loader twice and while a server is being removed', async () => {
     const log = join(temporaryFolder(), 'log');
-    const { mcp } = lab({ servers: { a: raw({ log, stay: true, trap: true }), b: raw() } });
+    const clock = fakeClock();
+    const servers = { a: raw({ log, stay: true, trap: true }), b: raw() };
+    const { mcp } = lab({ servers, system: { clock } });
     await mcp.connect();
     const pid = readLog(log)[0]?.pid ?? 0;
 
     void mcp.remove('a');
-    await Promise.all([mcp.close(), mcp.close()]);
+    await advancing(clock, Promise.all([mcp.close(), mcp.close()]));
 
     expect(isGone(pid)).toBe(true);
     await mcp.close();
-  }, 10_000);
+  });
 
   test('closes a loader without waiting for an approval', async () => {
     const workspaceDir = temporaryFolder();

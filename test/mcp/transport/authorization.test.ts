@@ -1,5 +1,6 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { describe, expect, test } from 'vitest';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { answer, handServer, reply } from '../../support/mcp/http-server.js';
 import { call, connected } from '../../support/mcp/lab.js';
@@ -89,11 +90,16 @@ describe('authorization', () => {
   test('uses the OAuth provider, and pauses time limits while the user decides', async () => {
     const server = await guarded((token) => token === 'Bearer good');
     const own = provider();
-    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
+    const clock = fakeClock();
+    const code = () => {
+      clock.advance(2_100);
+      return 'the code';
+    };
     const { mcp } = await connected({
       servers: { a: { type: 'http', url: server.url } },
       oauth: ({ name, url }) => (name === 'a' && url === server.url ? { provider: own, code } : undefined),
       timeouts: { connectMs: 2_000 },
+      system: { clock },
     });
 
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });

@@ -1,20 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { within } from '../../support/agent/settle.js';
-import { call, connected, lab, raw } from '../../support/mcp/lab.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { asProcesses, call, connected, lab, raw } from '../../support/mcp/lab.js';
+import { longestHold } from '../../support/mcp/longest-hold.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
-
-/** Returns the longest delay of a 10 ms timer while `work` runs. */
-async function delayDuring(work: () => Promise<unknown>): Promise<number> {
-  let last = performance.now();
-  let worst = 0;
-  const timer = setInterval(() => {
-    worst = Math.max(worst, performance.now() - last - 10);
-    last = performance.now();
-  }, 10);
-  await work().finally(() => clearInterval(timer));
-  return worst;
-}
 
 describe('a server that writes endlessly', () => {
   test.each([
@@ -27,16 +16,18 @@ describe('a server that writes endlessly', () => {
     async (_title, line) => {
       const { mcp } = await connected({
         servers: { loud: raw({ tools: [tool('flood')] }), other: raw() },
-        timeouts: { callMs: 1_000 },
+        system: asProcesses,
       });
-      const flood = call(mcp, 'flood', { lines: [line] });
+      const controller = new AbortController();
+      const flood = call(mcp, { name: 'flood', signal: controller.signal }, { lines: [line] });
 
-      const delay = await delayDuring(async () => {
-        for (let count = 0; count < 5; count++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'echo: {}' });
-        await flood;
+      const hold = await longestHold(async () => {
+        for (let count = 0; count < 20; count++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'echo: {}' });
       });
-      expect(delay).toBeLessThan(2_000);
-      await within(mcp.close(), 6_000);
+      expect(hold).toBeLessThan(1_000);
+      controller.abort(new RangeError('enough'));
+      expect(await rejectionOf(flood)).toEqual(new RangeError('enough'));
+      await mcp.close();
     },
     20_000,
   );
@@ -50,7 +41,7 @@ describe('a response', () => {
   ])('fails a call at once after an invalid response: %s', async (line, problem) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
-    expect(await within(call(mcp, 'line', { line }), 2_000)).toMatchObject({
+    expect(await call(mcp, 'line', { line })).toMatchObject({
       isError: true,
       content: `The MCP server "raw" sent an invalid response (-32096): ${problem}`,
     });
@@ -62,14 +53,14 @@ describe('a response', () => {
   ])('accepts a response with unknown fields: %s', async (line) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
-    expect(await within(call(mcp, 'line', { line }), 2_000)).toMatchObject({ content: 'fine' });
+    expect(await call(mcp, 'line', { line })).toMatchObject({ content: 'fine' });
   });
 });
 
 test('a server with an invalid response to the handshake is unavailable, with a readable error', async () => {
-  const script = `process.stdin.once('data', () => console.log(JSON.stringify({
-    jsonrpc: '2.0', id: 0, result: { protocolVersion: '2025-06-18' } })))`;
-  const { mcp } = lab({ servers: { odd: { command: process.execPath, args: ['-e', script] } } });
+  const answer = JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: '2025-06-18' } });
+  const args = ['-c', 'read -r line; printf "%s\\n" "$0"; cat > /dev/null', answer];
+  const { mcp } = lab({ servers: { odd: { command: '/bin/sh', args } } });
   await mcp.connect();
 
   expect(mcp.status()[0]?.lastError).toMatch(

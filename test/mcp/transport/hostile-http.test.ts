@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { until, within } from '../../support/agent/settle.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { pause, until } from '../../support/agent/settle.js';
 import { type HandServer, handServer } from '../../support/mcp/http-server.js';
 import { call, connected, stateOf } from '../../support/mcp/lab.js';
 
@@ -11,6 +12,12 @@ function drip(response: ServerResponse, type: string, first = ''): true {
   const timer = setInterval(() => response.write(type === 'application/json' ? ' ' : ': x\n'), 20);
   response.on('close', () => clearInterval(timer));
   return true;
+}
+
+/** Makes a request to the server. It has then received what the client sent before. */
+async function roundTrip({ url }: HandServer): Promise<void> {
+  await pause(5);
+  await fetch(url, { method: 'DELETE' });
 }
 
 const answerTo = (id: unknown) =>
@@ -41,12 +48,20 @@ describe('a finished call', () => {
     ],
   ])('keeps no HTTP connection open if the server %s', async (_title, onCall) => {
     const { server, open } = await slowServer(onCall);
-    const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+    const clock = fakeClock();
+    const servers = { hand: { url: server.url } };
+    const { mcp, logger } = await connected({ servers, timeouts: { callMs: 100 }, system: { clock } });
 
-    for (let count = 0; count < 3; count++) expect(await call(mcp, 'echo')).toMatchObject({ isError: true });
+    for (let count = 1; count <= 3; count++) {
+      const calling = call(mcp, 'echo');
+      await until(() => server.seen.filter(({ message }) => message?.method === 'tools/call').length === count);
+      clock.advance(100);
+      expect(await calling).toMatchObject({ isError: true });
+    }
 
     await until(() => open.size === 0);
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    clock.advance(1_200);
+    await roundTrip(server);
     expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
     expect(stateOf(mcp, 'hand')).toBe('connected');
     expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
@@ -68,12 +83,17 @@ test('a pending call at close logs no warning', async () => {
   const server = await handServer(({ message }) =>
     ['tools/call', 'notifications/cancelled'].includes(message?.method ?? ''),
   );
-  const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+  const clock = fakeClock();
+  const servers = { hand: { url: server.url } };
+  const { mcp, logger } = await connected({ servers, timeouts: { callMs: 100 }, system: { clock } });
 
-  await call(mcp, 'echo');
+  const calling = call(mcp, 'echo');
+  await until(() => server.seen.some(({ message }) => message?.method === 'tools/call'));
+  clock.advance(100);
+  await calling;
   await mcp.close();
 
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await pause(50);
   expect(logger.lines.filter((line) => !line.startsWith('info'))).toEqual([]);
 });
 
@@ -122,11 +142,17 @@ test('an event stream that ends at once is opened again only after a pause, even
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
     return true;
   });
-  const { mcp } = await connected({ servers: { hand: { url: server.url } } });
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const clock = fakeClock();
+  await connected({ servers: { hand: { url: server.url } }, system: { clock } });
+  const streams = () => server.seen.filter(({ method }) => method === 'GET').length;
 
-  expect(server.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(11);
-  await within(mcp.close(), 1_000);
+  for (let count = 1; count <= 3; count++) {
+    await until(() => streams() === count && clock.delays.filter((ms) => ms === 200).length === count);
+    clock.advance(199);
+    await roundTrip(server);
+    expect(streams()).toBe(count);
+    clock.advance(1);
+  }
 });
 
 test.each(['text/html', 'application/json', undefined])(
@@ -137,8 +163,10 @@ test.each(['text/html', 'application/json', undefined])(
       response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('{"status":"ok"}');
       return true;
     });
-    const { mcp } = await connected({ servers: { hand: { url: server.url } } });
-    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    const clock = fakeClock();
+    const { mcp } = await connected({ servers: { hand: { url: server.url } }, system: { clock } });
+    clock.advance(1_300);
+    await roundTrip(server);
 
     expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { deliver, readMessages } from '../../../src/mcp/transport/json-rpc.js';
-import { within } from '../../support/agent/settle.js';
 import { handServer } from '../../support/mcp/http-server.js';
 import { call, connected, raw } from '../../support/mcp/lab.js';
 
@@ -135,9 +134,9 @@ describe('a response', () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('result', 'error'), part, async (field, value) => {
         const line = answer(`"${field}":${JSON.stringify(value).replaceAll('ID', '')}`);
-        expect(await within(call(mcp, 'line', { line }), 5_000)).toHaveProperty('content');
+        expect(await call(mcp, 'line', { line })).toHaveProperty('content');
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../../support/agent/settle.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { pause, until } from '../../support/agent/settle.js';
 import { everythingOverHttp, freePort } from '../../support/mcp/everything.js';
 import { type HandServer, handServer, reply, type SeenRequest } from '../../support/mcp/http-server.js';
 import { call, connected, raw, stateOf } from '../../support/mcp/lab.js';
@@ -87,10 +88,12 @@ describe('the Streamable HTTP transport', () => {
         reply(response, { jsonrpc: '2.0', id: String(request.message?.id), result: { content: 'yes' } });
       return isCall(request);
     });
-    const { mcp, logger } = await connected({ servers: { a: { url: server.url } } });
+    const clock = fakeClock();
+    const { mcp, logger } = await connected({ servers: { a: { url: server.url } }, system: { clock } });
 
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'yes' });
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    clock.advance(600);
+    await pause(10);
     expect(logger.lines).toEqual(['info: MCP server "a": connected']);
   });
 
@@ -101,13 +104,11 @@ describe('the Streamable HTTP transport', () => {
       return true;
     });
     const { mcp } = await connected({ servers: { a: { url: server.url } } });
-    const started = Date.now();
 
     expect(await call(mcp, 'echo')).toMatchObject({
       isError: true,
       content: expect.stringContaining('disconnected before it answered'),
     });
-    expect(Date.now() - started).toBeLessThan(5_000);
     expect(stateOf(mcp, 'a')).toBe('connected');
   });
 
@@ -119,13 +120,11 @@ describe('the Streamable HTTP transport', () => {
       return true;
     });
     const { mcp } = await connected({ servers: { a: { url: server.url } } });
-    const started = Date.now();
 
     expect(await call(mcp, 'echo')).toMatchObject({
       isError: true,
       content: expect.stringContaining('disconnected before it answered'),
     });
-    expect(Date.now() - started).toBeLessThan(2_000);
     expect(stateOf(mcp, 'a')).toBe('connected');
   });
 
@@ -240,7 +239,7 @@ describe('the Streamable HTTP transport', () => {
     const server = await handServer((request, response) => {
       if (isCall(request)) {
         id = request.message?.id;
-        response.writeHead(200, stream).end('id: 7\nretry: 150\ndata:\n\n');
+        response.writeHead(200, stream).end('id: 7\nretry: 250\ndata:\n\n');
       } else if (request.headers['last-event-id'] === '7') {
         response
           .writeHead(200, stream)
@@ -248,11 +247,14 @@ describe('the Streamable HTTP transport', () => {
       } else return false;
       return true;
     });
-    const { mcp } = await connected({ servers: { a: { url: server.url } } });
-    const start = performance.now();
+    const clock = fakeClock();
+    const { mcp } = await connected({ servers: { a: { url: server.url } }, system: { clock } });
+    const calling = call(mcp, 'echo');
+    await until(() => clock.delays.includes(250));
+    expect(server.seen.some(({ headers }) => headers['last-event-id'] !== undefined)).toBe(false);
+    clock.advance(250);
 
-    expect(await call(mcp, 'echo')).toMatchObject({ content: 'late' });
-    expect(performance.now() - start).toBeGreaterThanOrEqual(149);
+    expect(await calling).toMatchObject({ content: 'late' });
   });
 
   test('reports a web page at the URL as an unexpected content type', async () => {
@@ -268,26 +270,43 @@ describe('the Streamable HTTP transport', () => {
   });
 });
 
-test.each(['sse', 'streamableHttp'] as const)(
-  'reconnects to a real server over %s that was killed during a call',
-  async (mode) => {
-    const port = await freePort();
-    const first = await everythingOverHttp(mode, port);
-    const { mcp } = await connected({
-      servers: { a: { type: mode === 'sse' ? 'sse' : 'http', url: first.url } },
-      reconnect: { attempts: 1_000, initialMs: 20, maxMs: 20 },
-    });
-    const calling = call(mcp, 'trigger-long-running-operation', { duration: 30, steps: 3 });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+test('reconnects to a server that was killed during a call', async () => {
+  let isHanging = true;
+  const server = await handServer((request) => isCall(request) && isHanging);
+  const reconnect = { attempts: 1_000, initialMs: 5, maxMs: 10 };
+  const { mcp } = await connected({ servers: { a: { url: server.url } }, reconnect });
+  const calling = call(mcp, 'echo');
+  await until(() => server.seen.some(isCall));
 
-    await first[Symbol.asyncDispose]();
+  await server.kill();
 
-    expect(await calling).toMatchObject({ isError: true });
-    await until(() => stateOf(mcp, 'a') === 'reconnecting');
-    expect(mcp.tools.list()).toEqual([]);
-    await using second = await everythingOverHttp(mode, port);
-    await until(() => stateOf(mcp, 'a') === 'connected');
-    expect(await call(mcp, 'echo', { message: second.url })).toMatchObject({ content: `Echo: ${second.url}` });
-  },
-  20_000,
-);
+  expect(await calling).toMatchObject({ isError: true });
+  await until(() => stateOf(mcp, 'a') === 'reconnecting');
+  expect(mcp.tools.list()).toEqual([]);
+  isHanging = false;
+  await server.revive();
+  await until(() => stateOf(mcp, 'a') === 'connected');
+  expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+});
+
+test('reconnects to a real server over SSE that was killed during a call', async () => {
+  const port = await freePort();
+  const first = await everythingOverHttp('sse', port);
+  const { mcp } = await connected({
+    servers: { a: { type: 'sse', url: first.url } },
+    reconnect: { attempts: 1_000, initialMs: 20, maxMs: 20 },
+  });
+  const steps: unknown[] = [];
+  const long = { name: 'trigger-long-running-operation', progress: (step: unknown) => steps.push(step) };
+  const calling = call(mcp, long, { duration: 30, steps: 300 });
+  await until(() => steps.length > 0);
+
+  await first[Symbol.asyncDispose]();
+
+  expect(await calling).toMatchObject({ isError: true });
+  await until(() => stateOf(mcp, 'a') === 'reconnecting');
+  expect(mcp.tools.list()).toEqual([]);
+  await using second = await everythingOverHttp('sse', port);
+  await until(() => stateOf(mcp, 'a') === 'connected');
+  expect(await call(mcp, 'echo', { message: second.url })).toMatchObject({ content: `Echo: ${second.url}` });
+}, 30_000);

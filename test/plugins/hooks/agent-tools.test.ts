@@ -1,7 +1,7 @@
+import { defineTool } from 'keelson';
+import type { AgentTool, Plugin, PluginContext, PluginHooks } from 'keelson/plugins';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { defineTool } from '../../../src/index.js';
-import type { AgentTool, Plugin, PluginContext, PluginHooks } from '../../../src/plugins/plugins.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, lastResult, moduleOf } from '../../support/plugins/plugin-folder.js';
 
 const toolOf = (name: string): AgentTool => ({

@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle, HookAction } from 'keelson';
+import { type PluginHooks, plugins } from 'keelson/plugins';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle, HookAction } from '../../../src/index.js';
-import { type PluginHooks, plugins } from '../../../src/plugins/plugins.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { agentWith, folderWith, lastResult, moduleOf } from '../../support/plugins/plugin-folder.js';
 

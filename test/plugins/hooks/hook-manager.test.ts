@@ -1,12 +1,12 @@
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
 import {
   createHookManager,
   createToolRegistry,
   type Plugin,
   type PluginContext,
   type PluginHooks,
-} from '../../../src/plugins/plugins.js';
+} from 'keelson/plugins';
+import { describe, expect, test } from 'vitest';
 import { unhandledDuring } from '../../support/agent/settle.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 

@@ -1,10 +1,5 @@
+import { type AgentTool, createHookManager, createToolRegistry, type PluginHooks } from 'keelson/plugins';
 import { describe, expect, test } from 'vitest';
-import {
-  type AgentTool,
-  createHookManager,
-  createToolRegistry,
-  type PluginHooks,
-} from '../../../src/plugins/plugins.js';
 
 function tool(
   name: string,

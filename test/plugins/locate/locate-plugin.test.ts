@@ -1,10 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PluginEntry } from 'keelson/plugins';
+import { calls, says } from 'keelson/testing';
+import { type ApprovalRequest, createTrustGate } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import type { PluginEntry } from '../../../src/plugins/plugins.js';
-import { calls, says } from '../../../src/testing/testing.js';
-import type { ApprovalRequest } from '../../../src/trust/decision.js';
-import { createTrustGate } from '../../../src/trust/gate.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 import { agentOf, folderWith, lastResult, noteBoard } from '../../support/plugins/plugin-folder.js';
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import { Agent } from 'keelson';
+import { plugins } from 'keelson/plugins';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
-import { Agent } from '../../../src/index.js';
-import { plugins } from '../../../src/plugins/plugins.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { unhandledDuring } from '../../support/agent/settle.js';
 import { agentOf, agentWith, lastResult, moduleOf } from '../../support/plugins/plugin-folder.js';

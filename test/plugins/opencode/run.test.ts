@@ -1,7 +1,7 @@
+import { Agent, type AgentLifecycle } from 'keelson';
+import { plugins } from 'keelson/plugins';
+import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle } from '../../../src/index.js';
-import { plugins } from '../../../src/plugins/plugins.js';
-import { says, scriptedModel } from '../../../src/testing/testing.js';
 import { unhandledDuring } from '../../support/agent/settle.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 import { folderWith, noteBoard } from '../../support/plugins/plugin-folder.js';

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FileStateStore } from 'keelson/file';
 import { expect, test, vi } from 'vitest';
 import * as locks from '../../../src/process/files/folder-lock.js';
 import { newOwner } from '../../../src/process/files/lock-owner.js';
 import { resolveStatePolicy } from '../../../src/state/state-policy.js';
-import { FileStateStore } from '../../../src/stores/file/file.js';
 import { lockFailure } from '../../../src/stores/store-error.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { startStoreProcess } from '../../support/stores/store-process.js';

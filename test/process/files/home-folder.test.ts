@@ -1,10 +1,10 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { createTrustGate } from 'keelson/trust';
 import { expect, onTestFinished, test } from 'vitest';
 import { homeFolder } from '../../../src/process/files/home-folder.js';
 import { workspaceRoots } from '../../../src/process/files/workspace.js';
-import { createTrustGate } from '../../../src/trust/trust.js';
 import { scratchFolder, write } from '../../support/process/scratch.js';
 
 function setHome(folder: string): string {

@@ -1,6 +1,6 @@
+import { type HookDefinition, type ShellHooksOptions, shellHooks } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { type HookDefinition, type ShellHooksOptions, shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import {
   agentWith,
   answers,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { textOf } from 'keelson';
+import type { ShellHooksOptions } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';

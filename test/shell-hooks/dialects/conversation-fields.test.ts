@@ -1,8 +1,7 @@
+import { type Message, textOf } from 'keelson';
+import type { HookDefinition, HookDialect, HookEvent } from 'keelson/shell-hooks';
+import { says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import type { Message } from '../../../src/model/message.js';
-import type { HookDefinition, HookDialect, HookEvent } from '../../../src/shell-hooks/shell-hooks.js';
-import { says } from '../../../src/testing/testing.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import {
   agentWith,

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOf } from 'keelson';
+import type { ShellHooksOptions } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import type { HookDialect, ShellHooksOptions } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { findObjects } from '../../../src/shell-hooks/dialects/found-objects.js';
-import type { HookDialect, ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import {
   agentWith,
   answers,
@@ -71,7 +72,7 @@ describe('a refusal beside other output', () => {
   });
 
   test.each(REFUSALS)('counts if more than 1 MiB of output follows: %s', async (dialect, refusal) => {
-    const text = `echo '${JSON.stringify(refusal)}'; yes 'a long line of a log {' | head -c 1200000; sleep 5`;
+    const text = `echo '${JSON.stringify(refusal)}'; yes 'a long line of a log {' | head -c 1200000`;
 
     expect(await runOnce(lab, [{ ...sh('before_tool', text), ...ofDialect(dialect) }])).toMatchObject({
       cancelled: true,
@@ -80,7 +81,7 @@ describe('a refusal beside other output', () => {
   });
 
   test('counts if its reason is cut', async () => {
-    const text = `printf '{"decision":"deny","reason":"'; head -c 1200000 /dev/zero | tr '\\0' 'x'; sleep 5`;
+    const text = `printf '{"decision":"deny","reason":"'; head -c 1200000 /dev/zero | tr '\\0' 'x'`;
     const { cancelled, reason } = await runOnce(lab, [{ ...sh('before_tool', text), dialect: 'gemini' } as never]);
 
     expect(cancelled).toBe(true);
@@ -135,10 +136,10 @@ describe('a failed hook that refuses', () => {
 
 describe('findObjects', () => {
   test('finds each object between other texts', () => {
-    const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
+    const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
     const noise = fc.constantFrom('log\n', '} ', '] , ', '"', 'a "b" \\ ', ': 1 true ', '\u{1f600} ');
     fc.assert(
-      fc.property(fc.array(fc.tuple(noise, object)), noise, (parts, last) => {
+      fc.property(fc.array(fc.tuple(noise, object), { maxLength: 4 }), noise, (parts, last) => {
         const text = parts.map(([before, value]) => `${before}${JSON.stringify(value)}\n`).join('') + last;
 
         expect(find(text)).toEqual(parts.map(([, value]) => JSON.parse(JSON.stringify(value))));
@@ -166,9 +167,9 @@ describe('findObjects', () => {
     ['a long string', `{"a":"${'x'.repeat(1_000_000)}`],
     ['code', 'if (a) { b({ "c": [1, 2], d }); }\n'.repeat(30_000)],
   ])('reads 1 MiB of %s in less than a second', (_what, text) => {
-    const begin = performance.now();
+    const begin = cpuNow();
     find(text);
 
-    expect(performance.now() - begin).toBeLessThan(1_000);
+    expect(cpuNow() - begin).toBeLessThan(1_000);
   });
 });

@@ -1,6 +1,6 @@
+import { textOf } from 'keelson';
+import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 

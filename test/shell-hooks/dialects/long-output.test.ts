@@ -1,6 +1,6 @@
+import type { HookDefinition, HookDialect } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import type { HookDefinition, HookDialect } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, countingTool, hooksIn, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,7 +1,7 @@
+import type { Message } from 'keelson';
+import type { HookDialect, ShellHooks } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import type { Message } from '../../../src/index.js';
-import type { HookDialect, ShellHooks } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 // Like an approval of the lifecycle `approval`, an approval that a hook asked for is of content.

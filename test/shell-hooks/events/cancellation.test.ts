@@ -1,7 +1,7 @@
+import { LifecycleError } from 'keelson';
+import { HookCancelledError, type HookEvent } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { LifecycleError } from '../../../src/lifecycle/run-failure.js';
-import { HookCancelledError, type HookEvent } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import {
   agentWith,

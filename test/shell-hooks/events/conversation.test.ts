@@ -1,7 +1,7 @@
+import { textOf } from 'keelson';
+import { HOOK_EVENTS, type HookEvent } from 'keelson/shell-hooks';
+import { calls, type ScriptedModel, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { textOf } from '../../../src/index.js';
-import { HOOK_EVENTS, type HookEvent } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, type ScriptedModel, says } from '../../../src/testing/testing.js';
 import { agentWith, answers, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,8 +1,8 @@
+import { createToolSet } from 'keelson';
+import { approval } from 'keelson/lifecycles';
+import { HOOK_EVENTS } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
-import { HOOK_EVENTS } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
-import { createToolSet } from '../../../src/tools/tool-set.js';
 import {
   agentWith,
   countingTool,

@@ -1,7 +1,7 @@
+import { Agent, defineTool } from 'keelson';
+import { approval, compaction } from 'keelson/lifecycles';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent, defineTool } from '../../../src/index.js';
-import { approval, compaction } from '../../../src/lifecycles/lifecycles.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import {
   agentWith,

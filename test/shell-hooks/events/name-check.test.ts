@@ -1,6 +1,6 @@
+import type { HookRegistration, ShellHooksOptions } from 'keelson/shell-hooks';
+import { says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import type { HookRegistration, ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { says } from '../../../src/testing/testing.js';
 import { agentWith, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

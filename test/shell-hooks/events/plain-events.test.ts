@@ -1,5 +1,5 @@
+import { HOOK_EVENTS, type HookEvent, type HookRegistration } from 'keelson/shell-hooks';
 import { expect, test } from 'vitest';
-import { HOOK_EVENTS, type HookEvent, type HookRegistration } from '../../../src/shell-hooks/shell-hooks.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { answers, hooksIn, recorded, records, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 

@@ -1,8 +1,8 @@
+import { type AgentLifecycle, defineTool, HookAction } from 'keelson';
+import type { HookDialect } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type AgentLifecycle, defineTool, HookAction } from '../../../src/index.js';
-import type { HookDialect } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, answers, hooksIn, recorded, records, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,5 +1,5 @@
+import type { RunContext } from 'keelson';
 import { expect, test } from 'vitest';
-import type { RunContext } from '../../../src/index.js';
 import { transcriptOf } from '../../../src/shell-hooks/events/event-fields.js';
 import { RunStates } from '../../../src/shell-hooks/events/run-state.js';
 

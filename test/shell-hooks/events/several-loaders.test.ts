@@ -1,8 +1,8 @@
+import { defineTool, type LifecycleLoader } from 'keelson';
+import { approval, compaction } from 'keelson/lifecycles';
+import type { HookDefinition } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { defineTool, type LifecycleLoader } from '../../../src/index.js';
-import { approval, compaction } from '../../../src/lifecycles/lifecycles.js';
-import type { HookDefinition } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, answers, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShellHooksOptions } from 'keelson/shell-hooks';
+import { says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { says } from '../../../src/testing/testing.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -144,7 +145,7 @@ test('hooks of the user come before hooks of the workspace in every format', asy
 
 test('denies a command line with very many variables in a short time', async () => {
   const asked: unknown[] = [];
-  const start = performance.now();
+  const start = cpuNow();
   for (const text of [
     `: ${'$a/b c '.repeat(50_000)}`,
     '${'.repeat(500_000),
@@ -155,7 +156,7 @@ test('denies a command line with very many variables in a short time', async () 
     await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
   }
 
-  expect(performance.now() - start).toBeLessThan(8_000);
+  expect(cpuNow() - start).toBeLessThan(8_000);
 }, 20_000);
 
 test.each([

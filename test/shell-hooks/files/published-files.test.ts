@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShellHooksOptions } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
-import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, answers, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -229,11 +230,11 @@ test('accepts comments in Gemini CLI settings', async () => {
 });
 
 test('reads a settings file quickly even if it is crafted to be slow', async () => {
-  const start = performance.now();
+  const start = cpuNow();
   for (const text of ['/*', '"\\', '/', '/**', '"']) {
     lab.write('.gemini/settings.json', text.repeat(1_000_000));
     await hooksIn(lab, { discover: ['gemini'] }).reload();
   }
 
-  expect(performance.now() - start).toBeLessThan(3_000);
+  expect(cpuNow() - start).toBeLessThan(3_000);
 }, 10_000);

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { HookRegistry, type Spawn } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
+import { createTrustGate, type TrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { HookRegistry, type Spawn } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
-import { createTrustGate, type TrustGate } from '../../../src/trust/trust.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
 

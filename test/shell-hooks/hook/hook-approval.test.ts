@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { HookRegistration } from 'keelson/shell-hooks';
+import { type Approver, createTrustGate } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import type { HookRegistration } from '../../../src/shell-hooks/shell-hooks.js';
-import { type Approver, createTrustGate } from '../../../src/trust/trust.js';
 import { hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
 

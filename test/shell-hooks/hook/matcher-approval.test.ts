@@ -1,5 +1,6 @@
+import type { HookRegistration } from 'keelson/shell-hooks';
 import { expect, test } from 'vitest';
-import type { HookRegistration } from '../../../src/shell-hooks/shell-hooks.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 import { hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
 
@@ -50,11 +51,11 @@ test('an approved regular expression selects only matching tools and causes no o
 test('B24: does not evaluate a never-ending regular expression of an unapproved hook', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook(ENDLESS, () => false);
-  const begin = performance.now();
+  const begin = cpuNow();
   const { outcomes } = await start().runner.runEvent(at(VICTIM));
 
   expect([asked.length, outcomes[0]?.status, runsIn(lab)]).toEqual([1, 'skipped', 0]);
-  expect(performance.now() - begin).toBeLessThan(2_000);
+  expect(cpuNow() - begin).toBeLessThan(2_000);
 });
 
 test('evaluates regular expressions of host and user hooks without an approval', () => {

@@ -1,5 +1,5 @@
+import type { HookDialect } from 'keelson/shell-hooks';
 import { expect, test } from 'vitest';
-import type { HookDialect } from '../../../src/shell-hooks/hook/event.js';
 import { resolveHook } from '../../../src/shell-hooks/hook/resolve-hook.js';
 
 const compiled = (matcher: string | undefined, dialect: HookDialect = 'native') =>

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
+import { HOOK_EVENTS, type HookDefinition, HookInvalidError, HookRegistry } from 'keelson/shell-hooks';
 import { expect, test } from 'vitest';
-import {
-  HOOK_EVENTS,
-  type HookDefinition,
-  HookInvalidError,
-  HookRegistry,
-} from '../../../src/shell-hooks/shell-hooks.js';
 import { runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compilePermissionRule } from '../../../src/shell-hooks/rule/permission-rule.js';
 import { starTest } from '../../../src/tools/star-pattern.js';
+import { cpuNow } from '../../support/process/cpu-time.js';
 
 const matches = (rule: string, { name, args }: { readonly name: string; readonly args: unknown }) =>
   compilePermissionRule(rule)?.({ names: [name], args, workspaceDir: '/work' });
@@ -157,10 +158,10 @@ test.each([
   [`drop(${stars})`, { name: 'drop', args: { command: `${many}b` } }],
   [stars, { name: `${many}b`, args: {} }],
 ])('tests %.30s with a long argument in less than a second', (rule, call) => {
-  const begin = performance.now();
+  const begin = cpuNow();
 
   expect(matches(rule, call)).toBe(false);
-  expect(performance.now() - begin).toBeLessThan(1_000);
+  expect(cpuNow() - begin).toBeLessThan(1_000);
 });
 
 const letters = (alphabet: string) => fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 8 });

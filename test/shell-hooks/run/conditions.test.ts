@@ -1,6 +1,6 @@
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { compilePermissionRule } from '../../../src/shell-hooks/rule/permission-rule.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { until } from '../../support/agent/settle.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, useHookLab } from '../../support/shell-hooks/hook-lab.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { shellHooks } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import {
   agentWith,
   answers,

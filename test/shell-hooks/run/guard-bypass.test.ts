@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { calls, says } from 'keelson/testing';
 import { expect, test, vi } from 'vitest';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, answers, countingTool, hooksIn, runOnce, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,7 +1,6 @@
+import { type HookRegistration, HookRegistry } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import type { HookRegistration } from '../../../src/shell-hooks/hook/definition.js';
-import { HookRegistry } from '../../../src/shell-hooks/hook/registry.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

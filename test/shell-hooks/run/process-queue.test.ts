@@ -1,9 +1,9 @@
-import { spawn as systemSpawn } from 'node:child_process';
+import { Agent } from 'keelson';
+import type { Spawn } from 'keelson/mcp';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../../src/index.js';
-import type { Spawn } from '../../../src/process/process-group.js';
 import { ProcessQueue } from '../../../src/shell-hooks/run/process-queue.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { startInProcess } from '../../support/process/in-process.js';
 import { countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
@@ -15,7 +15,8 @@ function countingSpawn() {
     count.now += 1;
     count.all += 1;
     count.most = Math.max(count.most, count.now);
-    return systemSpawn(command, [...args], options).once('exit', () => {
+    const child = startInProcess({ command, args, options }, ({ timers, exit }) => void timers.setTimeout(exit, 2, 0));
+    return child.once('exit', () => {
       count.now -= 1;
     });
   };
@@ -28,7 +29,7 @@ async function runLoaders(limits: readonly (number | undefined)[], times: number
   const { tool, inputs } = countingTool('look');
   const machine = { spawn, logger: lab.logger };
   const loaders = limits.map((maxProcesses, at) =>
-    hooksIn(lab, { hooks: [sh('before_tool', 'sleep 0.02', { name: `guard-${at}` })], maxProcesses, machine }),
+    hooksIn(lab, { hooks: [sh('before_tool', 'true', { name: `guard-${at}` })], maxProcesses, machine }),
   );
   const call = { name: 'look', input: {} };
   const script = [calls(call, ...Array.from({ length: times - 1 }, () => call)), says('ok')];

@@ -1,9 +1,9 @@
+import { defineTool, type Tool } from 'keelson';
+import type { ToolNames } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool, type Tool } from '../../../src/index.js';
 import { receivedArgs } from '../../../src/shell-hooks/run/received-args.js';
-import type { ToolNames } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import type { Spawn } from 'keelson/mcp';
+import type { HookDefinition } from 'keelson/shell-hooks';
 import { expect, test, vi } from 'vitest';
-import type { Spawn } from '../../../src/process/process-group.js';
-import type { HookDefinition } from '../../../src/shell-hooks/shell-hooks.js';
 import { answers, hooksIn, isGone, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -1,7 +1,7 @@
+import { defineTool } from 'keelson';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../../src/index.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { agentWith, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

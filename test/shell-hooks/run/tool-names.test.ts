@@ -1,11 +1,9 @@
 import { dirname } from 'node:path';
+import { defineTool } from 'keelson';
+import { type HookRegistration, HookRegistry, type ShellHooksOptions, shellHooks } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../../src/index.js';
-import type { HookRegistration } from '../../../src/shell-hooks/hook/definition.js';
-import { HookRegistry } from '../../../src/shell-hooks/hook/registry.js';
-import { type ShellHooksOptions, shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import {
   agentWith,
   answers,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AgentLifecycle, AgentOptions } from 'keelson';
+import { type ScriptEntry, type ScriptedUsage, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import type { AgentLifecycle, AgentOptions } from '../../../src/index.js';
-import { type ScriptEntry, type ScriptedUsage, says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 

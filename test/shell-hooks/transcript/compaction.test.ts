@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type AgentOptions, MemorySessionStore } from 'keelson';
+import { compaction } from 'keelson/lifecycles';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { type AgentOptions, MemorySessionStore } from '../../../src/index.js';
-import { compaction } from '../../../src/lifecycles/lifecycles.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 

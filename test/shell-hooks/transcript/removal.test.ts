@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { calls, type ScriptEntry, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { calls, type ScriptEntry, says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 

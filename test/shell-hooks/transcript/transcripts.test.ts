@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemorySessionStore } from 'keelson';
+import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { MemorySessionStore } from '../../../src/index.js';
-import { calls, says } from '../../../src/testing/testing.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import {
   agentWith,

@@ -41,7 +41,6 @@ export function descendants(node: ts.Node): readonly ts.Node[] {
     ts.forEachChild(child, visit);
   };
   ts.forEachChild(node, visit);
-  nodes.set(node, found);
   return found;
 }
 

@@ -1,14 +1,15 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { Agent, type AgentOptions } from 'keelson';
+import { type ManifestOptions, type Manifests, manifests } from 'keelson/manifest';
+import { scriptedModel } from 'keelson/testing';
+import type { ApprovalRequest } from 'keelson/trust';
 import { onTestFinished } from 'vitest';
-import { Agent, type AgentOptions } from '../../../src/index.js';
-import { type ManifestOptions, type Manifests, manifests } from '../../../src/manifest/manifest.js';
-import { scriptedModel } from '../../../src/testing/testing.js';
-import type { ApprovalRequest } from '../../../src/trust/decision.js';
 import { pause } from '../agent/settle.js';
 import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
+
+export { echoServer } from '../mcp/scripted-servers.js';
 
 /** A temporary home directory and workspace, with functions to add extensions and load them. */
 export interface Place {
@@ -30,8 +31,6 @@ export interface Loaded {
   readonly loader: Manifests;
   readonly agent: Agent;
 }
-
-export const echoServer = fileURLToPath(new URL('../../fixtures/manifest/echo-server.mjs', import.meta.url));
 
 export function makePlace(): Place {
   const root = scratchFolder();

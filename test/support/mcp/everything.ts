@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { McpServerConfig } from '../../../src/mcp/mcp.js';
+import type { McpServerConfig } from 'keelson/mcp';
 
 /** Returns the configuration of an installed reference server of the MCP project. */
 export function realServer(name: 'everything' | 'filesystem' | 'memory', ...args: string[]): McpServerConfig {

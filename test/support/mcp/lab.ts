@@ -1,13 +1,14 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ToolResult } from 'keelson';
+import { type McpServerConfig, type McpServers, type McpServersOptions, mcpServers } from 'keelson/mcp';
 import { onTestFinished } from 'vitest';
-import { type McpServerConfig, type McpServers, type McpServersOptions, mcpServers } from '../../../src/mcp/mcp.js';
-import type { ToolResult } from '../../../src/tools/tool.js';
 import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
-
-const rawServer = fixture('raw-server.mjs');
+import { runsInProcess } from '../process/in-process.js';
+import { rawServer, spawnScripted } from './scripted-servers.js';
 
 /** Returns the path of a file in test/fixtures/mcp. */
 export function fixture(name: string): string {
@@ -21,7 +22,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Configures the scripted server test/fixtures/mcp/raw-server.mjs with the behaviour in `config`. */
+/** Configures the scripted server test/fixtures/mcp/serve-raw.mjs with the behaviour in `config`. */
 export function raw(
   config: Readonly<Record<string, unknown>> = {},
   more: Partial<McpServerConfig> = {},
@@ -35,13 +36,19 @@ export function readLog(path: string): readonly LogEntry[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** An entry in the log of a scripted server: the start of the server, or a received message. */
+/** An entry in the log of a scripted server: its start, a received message, or the answer that was late. */
 export interface LogEntry {
   readonly pid?: number;
   readonly argv?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly received?: { readonly method?: string; readonly id?: unknown; readonly params?: unknown };
+  readonly sent?: string;
+  readonly received?: {
+    readonly method?: string;
+    readonly id?: unknown;
+    readonly params?: unknown;
+    readonly result?: unknown;
+  };
 }
 
 /** A loader of MCP servers that is closed after the test, with its logger. */
@@ -50,11 +57,18 @@ export interface Lab {
   readonly logger: KeepingLogger;
 }
 
-/** Creates a loader without connecting. An agent with the loader waits for all servers. */
+/** Runs scripted servers as child processes too. */
+export const asProcesses = { spawn } as const;
+
+/**
+ * Creates a loader without connecting. An agent with the loader waits for all servers. Scripted servers run in this
+ * process, except with `system: asProcesses`.
+ */
 export function lab(options: McpServersOptions): Lab {
   const logger = keepingLogger();
   const reconnect = options.reconnect ?? { initialMs: 5, maxMs: 10 };
-  const mcp = mcpServers({ waitForServers: true, ...options, reconnect, system: { logger, ...options.system } });
+  const system = { logger, spawn: spawnScripted, ...options.system };
+  const mcp = mcpServers({ waitForServers: true, ...options, reconnect, system });
   onTestFinished(() => mcp.close());
   return { mcp, logger };
 }
@@ -95,8 +109,9 @@ export function stateOf(mcp: McpServers, name: string): string | undefined {
   return mcp.status().find((server) => server.name === name)?.state;
 }
 
-/** Returns true if a process has ended, also if it is a zombie. */
+/** Returns true if a process or a server in this process has ended, also if it is a zombie. */
 export function isGone(pid: number): boolean {
+  if (runsInProcess(pid)) return false;
   try {
     return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {

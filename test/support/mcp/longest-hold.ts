@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { cpuNow } from '../process/cpu-time.js';
 
 /** Holds above this number of milliseconds are measured again. */
 const SUSPECT_MS = 90;
 const TRIES = 4;
 const TICK_MS = 5;
-/** The first number is the CPU time of the calling thread in nanoseconds. */
-const STATISTICS = '/proc/thread-self/schedstat';
 
 /** Returns the longest time in milliseconds that `work` held the thread. Repeats a long measurement. */
 export async function longestHold(work: () => unknown): Promise<number> {
@@ -17,9 +15,9 @@ export async function longestHold(work: () => unknown): Promise<number> {
 /** Returns the longest time between two ticks of a timer. */
 async function measure(work: () => unknown): Promise<number> {
   let longest = 0;
-  let last = now();
+  let last = cpuNow();
   const tick = () => {
-    const time = now();
+    const time = cpuNow();
     longest = Math.max(longest, time - last);
     last = time;
   };
@@ -33,8 +31,3 @@ async function measure(work: () => unknown): Promise<number> {
   tick();
   return longest;
 }
-
-/** CPU time of this thread if the system has it, because other processes do not change it. Otherwise the wall clock. */
-const now = existsSync(STATISTICS)
-  ? () => Number(readFileSync(STATISTICS, 'utf8').split(' ')[0]) / 1e6
-  : () => performance.now();

@@ -1,16 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Agent, type AgentLifecycle, type AgentOptions, type Tool } from 'keelson';
+import { type Plugin, type PluginEntry, type PluginsOptions, type PluginsStatus, plugins } from 'keelson/plugins';
+import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { afterAll } from 'vitest';
-import { Agent, type AgentLifecycle, type Tool } from '../../../src/index.js';
-import {
-  type Plugin,
-  type PluginEntry,
-  type PluginsOptions,
-  type PluginsStatus,
-  plugins,
-} from '../../../src/plugins/plugins.js';
-import { calls, type ScriptEntry, says, scriptedModel } from '../../../src/testing/testing.js';
 import { keptLog } from '../concepts/augmented-run.js';
 
 const made: string[] = [];
@@ -47,6 +41,7 @@ interface Setting {
   readonly tools?: readonly Tool[];
   readonly lifecycle?: readonly AgentLifecycle[];
   readonly options?: Partial<PluginsOptions>;
+  readonly clock?: AgentOptions['clock'];
 }
 
 /**
@@ -59,10 +54,10 @@ export function agentWith(files: Readonly<Record<string, string>>, setting: Sett
   return { folder, ...agentOf({ config: entries, workspaceDir: folder, ...setting.options }, setting) };
 }
 
-export function agentOf(options: PluginsOptions, { script, tools = [], lifecycle = [] }: Setting = {}) {
+export function agentOf(options: PluginsOptions, { script, tools = [], lifecycle = [], clock }: Setting = {}) {
   const { lines, logger } = keptLog();
   const model = scriptedModel(script ?? [calls('work', { n: 1 }), says('end')]);
-  const agent = new Agent({ model, tools, lifecycle, loaders: [plugins(options)], logger });
+  const agent = new Agent({ model, tools, lifecycle, loaders: [plugins(options)], logger, clock });
   const status = () => agent.status().loaders[0]?.details as PluginsStatus;
   return { agent, model, log: lines, status };
 }

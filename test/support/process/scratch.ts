@@ -14,7 +14,7 @@ export function scratchFolder(): string {
 }
 
 /** Makes all directories writable, so that they can be emptied. */
-function unlock(folder: string): void {
+export function unlock(folder: string): void {
   chmodSync(folder, 0o700);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) unlock(join(folder, entry.name));

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadRuntime, type Runtime, type RuntimeOptions } from 'keelson/runtime';
 import { onTestFinished } from 'vitest';
-import { loadRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/runtime.js';
 import { keepingLogger } from '../agent/silent-logger.js';
 import { echoServer, manifest } from '../manifest/place.js';
+import { spawnScripted } from '../mcp/scripted-servers.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
 
 /** A temporary home directory and workspace for one test. */
@@ -46,7 +47,8 @@ export default { name: 'note', hooks: { beforeMessage: (message) => { appendFile
   return {
     ...{ home, cwd, trace, asked },
     async load(options = {}) {
-      const mcp = { waitForServers: true, ...options.mcp };
+      const system = { spawn: spawnScripted, ...options.mcp?.system };
+      const mcp = { waitForServers: true, ...options.mcp, system };
       const runtime = await loadRuntime({ appName: 'app', cwd, logger: keepingLogger(), ...options, mcp });
       onTestFinished(() => runtime.close());
       return runtime;

@@ -1,4 +1,4 @@
-import type { ShellHooks, ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
+import type { ShellHooks, ShellHooksOptions } from 'keelson/shell-hooks';
 import { type HookLab, hooksIn } from './hook-lab.js';
 
 /** Returns approved hooks from a Claude Code settings file in the workspace, with `toolNames` set. */

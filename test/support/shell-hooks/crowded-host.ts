@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
-import { Agent, defineTool } from '../../../src/index.js';
-import { HookRegistry, shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
-import { scriptedModel } from '../../../src/testing/testing.js';
+import { Agent, defineTool } from 'keelson';
+import { HookRegistry, shellHooks } from 'keelson/shell-hooks';
+import { scriptedModel } from 'keelson/testing';
 
 /** Order for one run of an agent whose guard refuses every call. Written as JSON in the first argument. */
 export interface CrowdedOrder {

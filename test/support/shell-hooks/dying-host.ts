@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { shellHooks } from '../../../src/shell-hooks/shell-hooks.js';
+import { shellHooks } from 'keelson/shell-hooks';
 
 // Starts a hook and ends this process while the hook is running.
 const [workspaceDir = '', way] = process.argv.slice(2);

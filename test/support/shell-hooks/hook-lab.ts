@@ -1,18 +1,31 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, vi } from 'vitest';
-import { z } from 'zod';
-import { Agent, type AgentOptions, defineTool, type Logger, type Tool } from '../../../src/index.js';
+import { text as textOf } from 'node:stream/consumers';
+import { Agent, type AgentOptions, defineTool, type Logger, type Tool } from 'keelson';
 import {
   type HookDefinition,
   type HookEvent,
   type ShellHooks,
   type ShellHooksOptions,
+  type Spawn,
   shellHooks,
-} from '../../../src/shell-hooks/shell-hooks.js';
-import { type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
+} from 'keelson/shell-hooks';
+import { type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { z } from 'zod';
+import { type ProgramHost, startInProcess } from '../process/in-process.js';
+import { unlock } from '../process/scratch.js';
 
 /** One log record. */
 export interface LogRecord {
@@ -47,7 +60,7 @@ export function useHookLab(): HookLab {
   });
   afterEach(() => {
     vi.unstubAllEnvs();
-    execFileSync('chmod', ['-R', 'u+rwX', folder]);
+    unlock(folder);
     rmSync(folder, { recursive: true, force: true });
   });
   const log = (level: LogRecord['level']) => (message: string, details?: unknown) => {
@@ -71,19 +84,18 @@ export function sh(event: HookEvent, text: string, more: Partial<HookDefinition>
   return { event, name: `${event}-hook`, command: 'sh', args: ['-c', text], ...more };
 }
 
+const ANSWER = 'cat >/dev/null; printf %s "$0"';
+const RECORD = 'line=$(cat); printf "%s\\n" "$line" >> events.jsonl';
+
 /** Returns a hook that prints this output. */
 export function answers(event: HookEvent, output: unknown, more: Partial<HookDefinition> = {}): HookDefinition {
-  const args = ['-c', 'cat >/dev/null; printf %s "$0"', text(output)];
+  const args = ['-c', ANSWER, typeof output === 'string' ? output : JSON.stringify(output)];
   return { event, name: `${event}-hook`, command: 'sh', args, ...more };
-}
-
-function text(output: unknown): string {
-  return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
 /** Returns a hook that appends its input to `events.jsonl`, one line per event. */
 export function records(event: HookEvent, more: Partial<HookDefinition> = {}): HookDefinition {
-  return sh(event, 'line=$(cat); printf "%s\\n" "$line" >> events.jsonl', { name: `record-${event}`, ...more });
+  return sh(event, RECORD, { name: `record-${event}`, ...more });
 }
 
 /** Returns the inputs of the recording hooks. */
@@ -96,10 +108,37 @@ export function recorded(lab: HookLab): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
+/** The command lines that most hooks of tests run, as functions. They do what the shell would do. */
+const scripts: Readonly<Record<string, (host: ProgramHost) => Promise<void> | void>> = {
+  ...Object.fromEntries([0, 1, 2, 3].map((code) => [`exit ${code}`, ({ exit }: ProgramHost) => exit(code)])),
+  true: ({ exit }) => exit(0),
+  cat: async ({ stdin, stdout, exit }) => {
+    for await (const chunk of stdin) stdout.write(chunk);
+    exit(0);
+  },
+  [ANSWER]: async ({ stdin, stdout, argv, exit }) => {
+    for await (const _chunk of stdin);
+    stdout.write(argv.at(-1));
+    exit(0);
+  },
+  [RECORD]: async ({ stdin, cwd, exit }) => {
+    const input = await textOf(stdin);
+    appendFileSync(join(cwd(), 'events.jsonl'), `${input.replace(/\n+$/, '')}\n`);
+    exit(0);
+  },
+};
+
+/** Runs the hooks of `answers` and `records` and other short scripts in this process, and every other one as a child. */
+export const spawnScripted: Spawn = (command, args, options) => {
+  const script = args[0] === '-c' ? scripts[args[1] ?? ''] : undefined;
+  return script === undefined ? spawn(command, args, options) : startInProcess({ command, args, options }, script);
+};
+
 /** Creates hooks for the lab's workspace. */
 export function hooksIn(lab: HookLab, options: ShellHooksOptions): ShellHooks {
   const { logger } = lab;
-  return shellHooks({ workspaceDir: lab.workspace, ...options, machine: { logger, ...options.machine } });
+  const machine = { logger, spawn: spawnScripted, ...options.machine };
+  return shellHooks({ workspaceDir: lab.workspace, ...options, machine });
 }
 
 /** Runs hooks once without an agent, at the event of the first hook. */

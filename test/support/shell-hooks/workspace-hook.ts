@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type HookRegistration, HookRegistry } from '../../../src/shell-hooks/shell-hooks.js';
-import type { ApprovalRequest, Approver } from '../../../src/trust/trust.js';
+import { type HookRegistration, HookRegistry } from 'keelson/shell-hooks';
+import type { ApprovalRequest, Approver } from 'keelson/trust';
 import { type HookLab, hooksIn } from './hook-lab.js';
 
 /** A script that records each of its runs. */

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { terminalAsk } from '../../../src/trust/trust.js';
+import { terminalAsk } from 'keelson/trust';
 
 /** A host program that asks about two calls at once, and then reads a line with its own prompt. */
 const ask = terminalAsk();

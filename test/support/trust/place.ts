@@ -1,19 +1,21 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  type AllowedDecision,
+  type ApprovalRequest,
+  type Approver,
+  createTrustGate,
+  type DeniedDecision,
+  type TrustDecision,
+  type TrustGate,
+  type TrustGateOptions,
+  type TrustItem,
+  type VerifiedItem,
+} from 'keelson/trust';
 import { expect } from 'vitest';
 import type { ProcessResult } from '../../../src/process/run-process.js';
 import { runProcess } from '../../../src/process/run-process.js';
-import type {
-  AllowedDecision,
-  ApprovalRequest,
-  Approver,
-  DeniedDecision,
-  TrustDecision,
-  VerifiedItem,
-} from '../../../src/trust/decision.js';
-import { createTrustGate, type TrustGate } from '../../../src/trust/gate.js';
-import type { TrustGateOptions } from '../../../src/trust/gate-options.js';
-import type { TrustItem, TrustPlace } from '../../../src/trust/item.js';
+import type { TrustPlace } from '../../../src/trust/item.js';
 import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
 

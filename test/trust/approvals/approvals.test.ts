@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Approval } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import type { Approval } from '../../../src/trust/approvals/approval.js';
 import { allowed, makeExtension, makePlace } from '../../support/trust/place.js';
 
 test('a revoked approval leaves the refusal of another item in place', async () => {

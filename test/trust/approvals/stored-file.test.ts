@@ -1,7 +1,7 @@
 import fs, { chmodSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import type { Approval } from 'keelson/trust';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Approval } from '../../../src/trust/approvals/approval.js';
 import { TrustStore } from '../../../src/trust/approvals/store.js';
 import { makePlace } from '../../support/trust/place.js';
 

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import type { TrustItem } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/trust/fingerprint/canonical-json.js';
 import { digestOf } from '../../../src/trust/fingerprint/fingerprint.js';
 import { matchesPattern } from '../../../src/trust/fingerprint/path-pattern.js';
-import type { TrustItem } from '../../../src/trust/item.js';
 import { script, write } from '../../support/process/scratch.js';
 import { attempt, makeExtension, makePlace } from '../../support/trust/place.js';
 

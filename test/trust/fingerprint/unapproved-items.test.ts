@@ -2,11 +2,10 @@ import fs, { appendFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TrustGate, TrustItem } from 'keelson/trust';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf, locateItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { UnapprovedItems } from '../../../src/trust/fingerprint/unapproved-items.js';
-import type { TrustGate } from '../../../src/trust/gate.js';
-import type { TrustItem } from '../../../src/trust/item.js';
 import { write } from '../../support/process/scratch.js';
 import { allowed, makeExtension, makePlace, type Place } from '../../support/trust/place.js';
 

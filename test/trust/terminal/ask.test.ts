@@ -3,12 +3,13 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Agent, defineTool } from 'keelson';
+import { approval } from 'keelson/lifecycles';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { terminalAsk } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, defineTool } from '../../../src/index.js';
-import { approval } from '../../../src/lifecycles/lifecycles.js';
-import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
-import { terminalAsk } from '../../../src/trust/terminal/ask.js';
+import { bundle } from '../../support/process/bundle.js';
 import { terminal } from '../../support/trust/terminal.js';
 
 const PROMPT = 'Run it? [y/N';
@@ -211,13 +212,12 @@ test('is the `ask` of the lifecycle `approval`', async () => {
 });
 
 const hasPty = spawnSync('script', ['--version']).status === 0;
+const program = await bundle(fileURLToPath(new URL('../../support/trust/asking-host.ts', import.meta.url)));
 
 test.skipIf(!hasPty)(
   'a real terminal is asked about two calls in turn, and then reads for the host again',
   async () => {
-    const path = (relative: string) => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
-    const command = `${path('node_modules/.bin/tsx')} ${path('test/support/trust/asking-host.ts')}`;
-    const host = spawn('script', ['-qec', command, '/dev/null']);
+    const host = spawn('script', ['-qec', `${process.execPath} ${program}`, '/dev/null']);
     let shown = '';
     host.stdout.on('data', (chunk) => {
       shown += chunk;

@@ -1,5 +1,5 @@
+import type { ApprovalPart, ApprovalRequest } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import type { ApprovalPart, ApprovalRequest } from '../../../src/trust/decision.js';
 import { describeItem, describeParts } from '../../../src/trust/terminal/describe-request.js';
 import { makePlace } from '../../support/trust/place.js';
 

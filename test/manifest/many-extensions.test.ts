@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hooksOf, makePlace, manifest, type Place } from '../support/manifest/place.js';
+import { cpuNow } from '../support/process/cpu-time.js';
 
 function fill(place: Place, count: number): void {
   for (let index = 0; index < count; index += 1) {
@@ -18,26 +19,26 @@ function fill(place: Place, count: number): void {
 }
 
 async function timeToLoad(place: Place): Promise<number> {
-  const startedAt = performance.now();
+  const startedAt = cpuNow();
   const { loader } = await place.load();
   const { extensions } = loader.status();
-  const time = performance.now() - startedAt;
+  const time = cpuNow() - startedAt;
   expect(extensions.at(-1)?.servers).toMatchObject([{ name: 'm', state: 'disabled' }]);
   expect(loader.skills.list()).toHaveLength(loader.extensions().length);
   return time;
 }
 
-test('1,000 extensions load and are listed in linear time', { timeout: 60_000 }, async () => {
+test('500 extensions load and are listed in linear time', { timeout: 60_000 }, async () => {
   const [few, many] = [makePlace(), makePlace()];
-  fill(few, 200);
-  fill(many, 1_000);
+  fill(few, 100);
+  fill(many, 500);
   await timeToLoad(few);
 
-  const ratios = [];
-  for (let round = 0; round < 3; round += 1) ratios.push((await timeToLoad(many)) / (await timeToLoad(few)));
+  // There are five times as many extensions, so quadratic work would take 25 times as long. A high ratio is measured again.
+  let ratio = Infinity;
+  for (let round = 0; round < 3 && ratio >= 10; round += 1) ratio = (await timeToLoad(many)) / (await timeToLoad(few));
 
-  // There are five times as many extensions, so quadratic work would take 25 times as long.
-  expect(Math.min(...ratios)).toBeLessThan(10);
+  expect(ratio).toBeLessThan(10);
 });
 
 test('an invalid extension does not affect a valid one', { timeout: 60_000 }, async () => {
@@ -74,6 +75,6 @@ test('an invalid extension does not affect a valid one', { timeout: 60_000 }, as
         await agent.close();
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
