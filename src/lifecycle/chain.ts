@@ -38,7 +38,7 @@ export interface Chain {
 export type HoldStream = (run: RunContext) => StreamGate | undefined;
 
 /** The innermost steps: the model call and the tool call. */
-export interface ChainCores {
+interface ChainCores {
   readonly callModel: Step<ModelCallRequest, ModelResponse>;
   readonly callTool: Step<ToolCallRequest, ToolResult>;
 }

@@ -62,6 +62,15 @@ describe('a SKILL.md without front matter', () => {
     expect(loader.status().diagnostics).toMatchObject([{ level: 'warning', problems: [{ path: 'description' }] }]);
   });
 
+  test('after a heading of half a megabyte is described by its first paragraph', async () => {
+    const place = makePlace();
+    plugin(place, 'harbour', { 'skills/moor/SKILL.md': `# ${'x '.repeat(250_000)}\n\nMoors.` });
+
+    const { loader } = await place.load(claude);
+
+    expect(loader.skills.list()).toMatchObject([{ description: 'Moors.' }]);
+  });
+
   test('in a directory of another program is left out', async () => {
     const place = makePlace();
     place.user('native', manifest('native'));

@@ -1,10 +1,10 @@
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { wholeResponse } from '../../model/whole-response.js';
 import { type AssistantPart, type Message, textOf } from '../../model/message.js';
 import type { Model } from '../../model/model.js';
 import { ResponseInvalidError } from '../../model/run-error.js';
 import { summaryMessage } from '../../model/summary-message.js';
+import { wholeResponse } from '../../model/whole-response.js';
 import { shorten } from '../shorten.js';
 import { CHARS_PER_TOKEN } from './token-meter.js';
 

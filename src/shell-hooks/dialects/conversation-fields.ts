@@ -1,8 +1,8 @@
 import { describeError } from '../../errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { checkMessages } from '../../model/check-messages.js';
-import { problemOfPart } from '../../model/whole-response.js';
 import type { AssistantPart, Message } from '../../model/message.js';
+import { problemOfPart } from '../../model/whole-response.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
 import { jsonText } from '../run/plain-json.js';

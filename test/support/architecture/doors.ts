@@ -16,7 +16,6 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   'model/check-messages.test.ts': 'check of a list of messages',
   'model/denial.test.ts': 'texts of denials',
   'skills/file.test.ts': 'reader of SKILL.md',
-  'skills/first-paragraph.test.ts': 'first paragraph of Markdown',
   'skills/front-matter.test.ts': 'parser of front matter',
 };
 
