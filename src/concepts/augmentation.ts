@@ -1,5 +1,5 @@
 import { describeError } from '../errors.js';
-import { systemClock } from '../internal/clock.js';
+import { type Clock, systemClock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { safeText } from '../internal/safe-text.js';
@@ -43,7 +43,7 @@ export async function augment(call: AugmentableCall, settings: ConceptSettings):
   const { tool, sessionID } = call;
   const log = safeLog(call.log);
   try {
-    const reason = await attempt(call, settings, log);
+    const reason = await lookUpAndApply(call, settings, log);
     if (reason !== undefined) {
       log({ level: 'debug', message: `Skipping augmentation for ${tool}`, extra: { reason, sessionID } });
     }
@@ -55,31 +55,24 @@ export async function augment(call: AugmentableCall, settings: ConceptSettings):
   }
 }
 
+type Log = AugmentableCall['log'];
+
 /** Returns the reason why the call is skipped, or undefined. */
-async function attempt(call: AugmentableCall, settings: ConceptSettings, log: AugmentableCall['log']) {
-  const { tool, args, sessionID, annotations, signal } = call;
-  if (!hasText(args)) return 'no_text_args';
-  const found = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
-  const concepts = found.slice(0, settings.maxConcepts);
-  if (concepts.length === 0) return 'no_concepts';
+async function lookUpAndApply(call: AugmentableCall, settings: ConceptSettings, log: Log): Promise<string | undefined> {
+  const { tool, args, sessionID, annotations } = call;
+  const concepts = conceptsOf(call, settings, log);
+  if (typeof concepts === 'string') return concepts;
   if (!isObject(args)) return 'no_place';
-  const message = `Detected concepts in ${tool}: ${concepts.join(', ')}`;
-  log({ level: 'info', message, extra: { tool, concepts: [...concepts], sessionID } });
-  if (found.length > concepts.length) log(leftOut(found.length, call, settings));
+  log({
+    level: 'info',
+    message: `Detected concepts in ${tool}: ${concepts.join(', ')}`,
+    extra: { tool, concepts: [...concepts], sessionID },
+  });
   const clock = settings.clock ?? systemClock;
   const startedAt = clock.now();
-  let unavailable = false;
-  const failures: [concept: string, thrown: unknown][] = [];
-  const onFailure = (concept: string, thrown: unknown) => {
-    if (isUnavailable(thrown)) unavailable = true;
-    else failures.push([concept, thrown]);
-  };
-  const build = { settings, clock, signal, onFailure, known: call.known };
-  const context = joinContexts(await buildContexts(concepts, build));
-  logFailures(failures, concepts, { call, log });
-  if (context === '' && failures.length > 0) throw failures[0]?.[1];
-  if (context === '') return unavailable ? 'unavailable' : undefined;
-  if (!(await call.apply(placesFor(args, context, { settings, annotations })))) return 'no_place';
+  const found = await contextOf(concepts, call, { settings, clock, log });
+  if (found.context === '') return found.isUnavailable ? 'unavailable' : undefined;
+  if (!(await call.apply(placesFor(args, found.context, { settings, annotations })))) return 'no_place';
   const [conceptCount, elapsed] = [concepts.length, clock.now() - startedAt];
   log({
     level: 'info',
@@ -87,6 +80,34 @@ async function attempt(call: AugmentableCall, settings: ConceptSettings, log: Au
     extra: { tool, conceptCount, elapsed, sessionID },
   });
   return undefined;
+}
+
+/** Returns the concepts to look up, or the reason why there are none. */
+function conceptsOf(call: AugmentableCall, settings: ConceptSettings, log: Log): readonly string[] | string {
+  if (!hasText(call.args)) return 'no_text_args';
+  const found = conceptsIn(call.args).filter((name) => !settings.isSafe || isPlainName(name));
+  if (found.length === 0) return 'no_concepts';
+  if (found.length > settings.maxConcepts) log(leftOut(found.length, call, settings));
+  return found.slice(0, settings.maxConcepts);
+}
+
+/** Looks up the concepts. Throws the first error if the lookups gave no context and one of them failed. */
+async function contextOf(
+  concepts: readonly string[],
+  call: AugmentableCall,
+  { settings, clock, log }: { readonly settings: ConceptSettings; readonly clock: Clock; readonly log: Log },
+): Promise<{ readonly context: string; readonly isUnavailable: boolean }> {
+  let isUnavailable = false;
+  const failures: [concept: string, thrown: unknown][] = [];
+  const onFailure = (concept: string, thrown: unknown) => {
+    if (isUnavailableError(thrown)) isUnavailable = true;
+    else failures.push([concept, thrown]);
+  };
+  const build = { settings, clock, signal: call.signal, onFailure, known: call.known };
+  const context = joinContexts(await buildContexts(concepts, build));
+  logFailures(failures, concepts, { call, log });
+  if (context === '' && failures.length > 0) throw failures[0]?.[1];
+  return { context, isUnavailable };
 }
 
 function leftOut(found: number, { tool, sessionID }: AugmentableCall, { maxConcepts }: ConceptSettings): ConceptRecord {
@@ -117,7 +138,7 @@ function isPlainName(name: string): boolean {
   return /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ .\-/]*$/u.test(name);
 }
 
-function isUnavailable(error: unknown): boolean {
+function isUnavailableError(error: unknown): boolean {
   try {
     return UNAVAILABLE.includes((error as { code?: string } | undefined)?.code ?? '');
   } catch {

@@ -40,8 +40,6 @@ interface Execution {
   readonly lose: (error: unknown) => void;
 }
 
-type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
-
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
 export class Steps {
   readonly ids: Ids;
@@ -165,47 +163,60 @@ export class Steps {
     return new Promise<never>(() => {});
   }
 
-  /** Rejects if the blob store fails, or the session store for a time. Every other error becomes part of the record. */
+  /**
+   * Runs the function of a step, and returns its record. Returns undefined if the next attempt must run the step again.
+   * Rejects with an error that must not be stored.
+   */
   private async recorded(
     request: StepRequest,
     work: () => Promise<unknown>,
     executed: Execution,
   ): Promise<StepRecord | undefined> {
-    const { key, kind, run } = request;
-    const scope = new StepScope(key, run);
-    const record: Mutable<StepRecord> = { at: 0, number: 0 };
-    const fail = (error: unknown) => {
-      if (error instanceof BlobStoreError || (kind === 'session' && isTemporary(error))) throw error;
-      executed.error = error;
-      delete record.value;
-      record.error = failureToJson(error);
-    };
-    try {
-      const json = this.codec.encode(await stepScope.run(scope, work), request);
-      record.value = isPromise(json) ? await json : json;
-    } catch (error) {
-      fail(error);
-    }
+    const { run } = request;
+    const scope = new StepScope(request.key, run);
+    const outcome = await this.outcomeOf(request, () => stepScope.run(scope, work), executed);
     const abortError = run?.end.abortError;
-    if (run !== undefined && abortError !== undefined) {
-      const aborted = failureToJson(abortError);
-      if (!this.hasEnded) return { at: this.now(run), number: this.order.number(executed.place), aborted };
+    if (abortError !== undefined) {
+      if (!this.hasEnded) return { ...this.stamp(run, executed), aborted: failureToJson(abortError) };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
-      if (record.error !== undefined) return undefined;
+      if (outcome.error !== undefined) return undefined;
     }
+    const effects = await this.effectsOf(request, scope, executed);
+    return { ...this.stamp(run, executed), ...outcome, ...effects };
+  }
+
+  private stamp(run: Run | undefined, { place }: Execution): Pick<StepRecord, 'at' | 'number'> {
+    return { at: this.now(run), number: this.order.number(place) };
+  }
+
+  private async outcomeOf(
+    request: StepRequest,
+    work: () => Promise<unknown>,
+    executed: Execution,
+  ): Promise<Pick<StepRecord, 'value' | 'error'>> {
+    try {
+      const json = this.codec.encode(await work(), request);
+      return { value: isPromise(json) ? await json : json };
+    } catch (error) {
+      return { error: storedError(request, error, executed) };
+    }
+  }
+
+  /** Encodes what the step did to its run. If the engine cannot store it, the step fails. */
+  private async effectsOf(
+    request: StepRequest,
+    scope: StepScope,
+    executed: Execution,
+  ): Promise<Pick<StepRecord, 'effects' | 'error'>> {
     const effects = scope.effects();
-    if (effects !== undefined) {
-      const place = { ...request, key: `${key}:effects` };
-      try {
-        record.effects = await this.codec.encode(effects, place);
-      } catch (error) {
-        fail(error);
-        record.effects = await this.codec.encode(withoutArguments(effects), place);
-      }
+    if (effects === undefined) return {};
+    const place = { ...request, key: `${request.key}:effects` };
+    try {
+      return { effects: await this.codec.encode(effects, place) };
+    } catch (error) {
+      const failure = storedError(request, error, executed);
+      return { error: failure, effects: await this.codec.encode(withoutArguments(effects), place) };
     }
-    record.at = this.now(run);
-    record.number = this.order.number(executed.place);
-    return record;
   }
 
   /** Ends this attempt if the blob store fails. Missing bytes are an error of the step instead. */
@@ -254,4 +265,11 @@ function recordOf(name: string, stored: JsonValue): StepRecord {
   const isRecord = isObject(stored) && typeof stored.at === 'number' && typeof stored.number === 'number';
   if (isRecord) return stored as unknown as StepRecord;
   throw new StepDataError(name, `is not a stored step: the engine gave ${JSON.stringify(stored)?.slice(0, 100)}`);
+}
+
+/** Returns the JSON of an error, which this attempt throws itself. Throws an error that must not be stored. */
+function storedError({ kind }: StepRequest, error: unknown, executed: Execution): FailureJson {
+  if (error instanceof BlobStoreError || (kind === 'session' && isTemporary(error))) throw error;
+  executed.error = error;
+  return failureToJson(error);
 }
