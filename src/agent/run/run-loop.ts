@@ -2,7 +2,6 @@ import { isPromise } from '../../internal/promise.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
-import type { ModelResponse } from '../../model/model.js';
 import type { RunResult } from '../run-result.js';
 import { complete, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
@@ -24,14 +23,13 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const turn = startTurn(run);
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
-      let response: ModelResponse | undefined;
       try {
-        if (run.end.verdict === undefined) response = await turn.ask();
+        if (run.end.verdict === undefined) turn.receive(await turn.ask());
       } catch (error) {
         turn.recover(error);
       }
-      if (response !== undefined) {
-        const judging = turn.judge(response);
+      if (turn.response !== undefined) {
+        const judging = turn.judge(turn.response);
         turn.keep(isPromise(judging) ? await judging : judging);
         const calling = turn.calls?.execute();
         if (calling !== undefined) await calling;

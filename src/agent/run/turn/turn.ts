@@ -21,8 +21,8 @@ import { TurnEvents } from './turn-events.js';
 const NO_TOOLS = new ToolSnapshot([]);
 
 /**
- * One turn of a run. The run loop calls its steps in this order: `prepare`, `ask`, `judge`, `keep`, the tool calls, `end`.
- * A step that returns a promise must be awaited before the next one.
+ * One turn of a run. The run loop calls its steps in this order: `prepare`, `ask`, `receive`, `judge`, `keep`, the tool calls,
+ * `end`. A step that returns a promise must be awaited before the next one.
  */
 export class Turn implements CurrentTurn {
   readonly run: Run;
@@ -31,6 +31,8 @@ export class Turn implements CurrentTurn {
   attempt = 0;
   /** The model call with its hooks. */
   step: ModelStep | undefined = undefined;
+  /** The response, after `wrapModelCall` and before `afterModel`. */
+  response: ModelResponse | undefined = undefined;
   /** The tool calls of the response. */
   calls: ToolCalls | undefined = undefined;
   /** True if the model call had no hooks, listeners, abort signal or time limit. The turn then checks the response. */
@@ -158,11 +160,15 @@ export class Turn implements CurrentTurn {
     return (wrapModelCall ?? callModel)(step.request, step);
   }
 
-  /** Calls `afterModel` with the response. */
-  judge(given: ModelResponse): Awaitable<ModelResponse> {
-    const { config, end } = this.run;
+  /** Takes over the response of the model, and makes it whole. */
+  receive(given: ModelResponse): void {
     this.step?.close();
-    const response = this.isPlain ? this.accept(given) : this.intact(given, 'wrapModelCall');
+    this.response = this.isPlain ? acceptResponse(this.run, given) : this.intact(given, 'wrapModelCall');
+  }
+
+  /** Calls `afterModel` with the response. */
+  judge(response: ModelResponse): Awaitable<ModelResponse> {
+    const { config, end } = this.run;
     const { afterModel } = config.chain;
     return afterModel === undefined || end.verdict !== undefined ? response : this.passResponse(afterModel, response);
   }
@@ -172,14 +178,6 @@ export class Turn implements CurrentTurn {
     return isPromise(judged)
       ? judged.then((later) => this.intact(later, 'afterModel'))
       : this.intact(judged, 'afterModel');
-  }
-
-  private accept(given: ModelResponse): ModelResponse {
-    try {
-      return acceptResponse(this.run, given);
-    } catch (error) {
-      throw failureOf(this.run, this.run.config.model.id, error);
-    }
   }
 
   /** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
