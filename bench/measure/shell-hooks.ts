@@ -53,7 +53,7 @@ async function measureSpawns(setting: Setting, library: Library, place: Place): 
       () => bareSpawn(node, group),
       hookRunner(library, node, place),
     ]),
-    await race(setting, { name: 'a line of sh as a hook', unit: '×', bound: 1.1 }, [
+    await race(setting, { name: 'a line of sh as a hook', unit: '×', bound: 1.3 }, [
       () => bareSpawn(SH, group),
       hookRunner(library, SH, place),
     ]),

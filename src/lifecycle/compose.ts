@@ -76,6 +76,7 @@ class WrapCall<Request, Result> {
     try {
       returned = point.call(entry, this.request, (request = this.request) => this.next(request));
     } catch (error) {
+      if (this.last !== undefined) this.watch(this.last);
       return this.fail(error);
     }
     if (this.last !== undefined && returned === this.last) {

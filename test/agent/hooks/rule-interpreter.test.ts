@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { predict } from '../../support/agent/oracle.js';
-import type { Case, Outcome, ThreadAct, WrapAct } from '../../support/agent/oracle-case.js';
-import { play } from '../../support/agent/oracle-play.js';
+import type { Case, Outcome, ThreadAct, WrapAct } from '../../support/agent/oracle/case.js';
+import { predict } from '../../support/agent/oracle/oracle.js';
+import { play } from '../../support/agent/oracle/play.js';
 
 const threadAct = fc.oneof(
   {

@@ -1,4 +1,4 @@
-import type { Part, Thread, ThreadAct, Wrap, WrapAct } from './oracle-case.js';
+import type { Part, Thread, ThreadAct, Wrap, WrapAct } from './case.js';
 
 /** The end of a predicted run. */
 export type Ending =

@@ -22,12 +22,12 @@ import {
   toolCallsOf,
 } from 'keelson';
 import { recorder } from 'keelson/testing';
-import { settled } from '../lifecycle/manual-clock.js';
-import { keepingLogger } from '../lifecycle/sample-agent.js';
-import type { Case, Decide, Outcome, Part, Thread, ThreadAct, Wrap, WrapAct } from './oracle-case.js';
-import { THREADS, WRAPS } from './oracle-case.js';
-import { placeOf } from './oracle-hooks.js';
-import { transcript } from './transcript.js';
+import { settled } from '../../lifecycle/manual-clock.js';
+import { keepingLogger } from '../../lifecycle/sample-agent.js';
+import { transcript } from '../transcript.js';
+import type { Case, Decide, Outcome, Part, Thread, ThreadAct, Wrap, WrapAct } from './case.js';
+import { THREADS, WRAPS } from './case.js';
+import { placeOf } from './hooks.js';
 
 const usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1 };
 

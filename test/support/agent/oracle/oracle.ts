@@ -1,5 +1,5 @@
-import type { Case, Decide, Outcome, Part } from './oracle-case.js';
-import { type Call, End, type Ending, HookOracle, ModelFailed, type Response, Suspended } from './oracle-hooks.js';
+import type { Case, Decide, Outcome, Part } from './case.js';
+import { type Call, End, type Ending, HookOracle, ModelFailed, type Response, Suspended } from './hooks.js';
 
 interface Batch {
   readonly calls: readonly Call[];
