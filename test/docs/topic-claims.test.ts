@@ -11,7 +11,6 @@ import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { createDeferred } from '../../src/internal/promise.js';
 import { LATE, within } from '../support/agent/settle.js';
-import { readSources } from '../support/architecture/source-file.js';
 import { createAgent, roles, type Script } from '../support/docs/claim-agent.js';
 import { readPage, rowsOf } from '../support/docs/doc-files.js';
 

@@ -11,8 +11,8 @@ import type { Run } from './run.js';
 import { startTurn } from './turn/turn.js';
 
 /**
- * Executes a run, for `run` and `stream` alike. A step returns a promise only if a model, a tool or a hook has returned one,
- * and the loop awaits nothing else: a hook that nobody has registered costs no microtask.
+ * Executes a run, for `run` and `stream` alike. A step returns a promise only if a model, a tool or a hook has returned one.
+ * The loop awaits nothing else, so a hook that nobody has registered costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
   run.config.life.runs += 1;

@@ -75,7 +75,7 @@ export interface CurrentTurn extends HookTurn {
   skipShown(response: ModelResponse): void;
 }
 
-/** What a durable engine sees of a run, and adds to it. */
+/** Implemented by a durable engine, which stores the effects of each step on the run. */
 export interface RunEffects {
   /** Returns the sum that counts the tokens of the code that is running. */
   usageOver(total: UsageSum): UsageSum;

@@ -174,49 +174,17 @@ export class Steps {
   ): Promise<StepRecord | undefined> {
     const { run } = request;
     const scope = new StepScope(request.key, run);
-    const outcome = await this.outcomeOf(request, () => stepScope.run(scope, work), executed);
+    const recording = { request, executed, codec: this.codec };
+    const outcome = await outcomeOf(recording, () => stepScope.run(scope, work));
+    const stamp = () => ({ at: this.now(run), number: this.order.number(executed.place) });
     const abortError = run?.end.abortError;
     if (abortError !== undefined) {
-      if (!this.hasEnded) return { ...this.stamp(run, executed), aborted: failureToJson(abortError) };
+      if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError) };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
       if (outcome.error !== undefined) return undefined;
     }
-    const effects = await this.effectsOf(request, scope, executed);
-    return { ...this.stamp(run, executed), ...outcome, ...effects };
-  }
-
-  private stamp(run: Run | undefined, { place }: Execution): Pick<StepRecord, 'at' | 'number'> {
-    return { at: this.now(run), number: this.order.number(place) };
-  }
-
-  private async outcomeOf(
-    request: StepRequest,
-    work: () => Promise<unknown>,
-    executed: Execution,
-  ): Promise<Pick<StepRecord, 'value' | 'error'>> {
-    try {
-      const json = this.codec.encode(await work(), request);
-      return { value: isPromise(json) ? await json : json };
-    } catch (error) {
-      return { error: storedError(request, error, executed) };
-    }
-  }
-
-  /** Encodes what the step did to its run. If the engine cannot store it, the step fails. */
-  private async effectsOf(
-    request: StepRequest,
-    scope: StepScope,
-    executed: Execution,
-  ): Promise<Pick<StepRecord, 'effects' | 'error'>> {
-    const effects = scope.effects();
-    if (effects === undefined) return {};
-    const place = { ...request, key: `${request.key}:effects` };
-    try {
-      return { effects: await this.codec.encode(effects, place) };
-    } catch (error) {
-      const failure = storedError(request, error, executed);
-      return { error: failure, effects: await this.codec.encode(withoutArguments(effects), place) };
-    }
+    const effects = await effectsOf(recording, scope);
+    return { ...stamp(), ...outcome, ...effects };
   }
 
   /** Ends this attempt if the blob store fails. Missing bytes are an error of the step instead. */
@@ -267,9 +235,46 @@ function recordOf(name: string, stored: JsonValue): StepRecord {
   throw new StepDataError(name, `is not a stored step: the engine gave ${JSON.stringify(stored)?.slice(0, 100)}`);
 }
 
+/** A step whose function is running, and the codec for its record. */
+interface Recording {
+  readonly request: StepRequest;
+  readonly executed: Execution;
+  readonly codec: Codec;
+}
+
+/** Calls the function of a step, and encodes its result or its error. */
+async function outcomeOf(
+  recording: Recording,
+  work: () => Promise<unknown>,
+): Promise<Pick<StepRecord, 'value' | 'error'>> {
+  try {
+    const json = recording.codec.encode(await work(), recording.request);
+    return { value: isPromise(json) ? await json : json };
+  } catch (error) {
+    return { error: storedError(recording, error) };
+  }
+}
+
+/** Encodes the effects of a step on its run. If they cannot be stored, the step fails. */
+async function effectsOf(
+  recording: Recording,
+  scope: StepScope,
+): Promise<Pick<StepRecord, 'effects' | 'error'> | undefined> {
+  const { request, codec } = recording;
+  const effects = scope.effects();
+  if (effects === undefined) return undefined;
+  const place = { ...request, key: `${request.key}:effects` };
+  try {
+    return { effects: await codec.encode(effects, place) };
+  } catch (error) {
+    const failure = storedError(recording, error);
+    return { error: failure, effects: await codec.encode(withoutArguments(effects), place) };
+  }
+}
+
 /** Returns the JSON of an error, which this attempt throws itself. Throws an error that must not be stored. */
-function storedError({ kind }: StepRequest, error: unknown, executed: Execution): FailureJson {
-  if (error instanceof BlobStoreError || (kind === 'session' && isTemporary(error))) throw error;
+function storedError({ request, executed }: Recording, error: unknown): FailureJson {
+  if (error instanceof BlobStoreError || (request.kind === 'session' && isTemporary(error))) throw error;
   executed.error = error;
   return failureToJson(error);
 }

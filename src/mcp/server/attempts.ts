@@ -26,7 +26,7 @@ export class Attempts {
     return this.closing.signal;
   }
 
-  /** Settles when the attempt that runs or is scheduled has ended. Undefined if there is none. */
+  /** Settles when the attempt that runs or is scheduled has ended. Undefined while no attempt runs or waits. */
   get next(): Promise<void> | undefined {
     return this.running ?? this.scheduled?.over.promise;
   }

@@ -25,7 +25,7 @@ export function runsInProcess(pid: number): boolean {
   return running.has(pid);
 }
 
-/** What `spawn` was called with. */
+/** One call of `spawn`. */
 export interface ProgramStart {
   readonly command: string;
   readonly args: readonly string[];

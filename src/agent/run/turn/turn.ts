@@ -1,20 +1,18 @@
-import { describeError, HookResultInvalidError } from '../../../errors.js';
+import { describeError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
-import type { SuspendAction } from '../../../lifecycle/hook-action.js';
 import { ASIDE } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../../lifecycle/waterfall.js';
-import { type AssistantPart, type Message, type ToolCallPart, textOf } from '../../../model/message.js';
+import { type Message, textOf } from '../../../model/message.js';
 import type { Model, ModelResponse } from '../../../model/model.js';
 import { ModelError } from '../../../model/run-error.js';
-import { wholeResponse } from '../../../model/whole-response.js';
 import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
 import { TurnLimitError } from '../../run-result.js';
 import type { CurrentTurn, Run } from '../run.js';
 import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
-import { callsOf, resultsOfCutOff, withDistinctIds } from './response-calls.js';
+import { callsOf, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
 import { ToolCalls } from './tool-calls.js';
 import { TurnEvents } from './turn-events.js';
 
@@ -37,7 +35,6 @@ export class Turn implements CurrentTurn {
   calls: ToolCalls | undefined = undefined;
   /** True if the model call had no hooks, listeners, abort signal or time limit. The turn then checks the response. */
   private isPlain = false;
-  private hasAsked = false;
   private heard: TurnEvents | undefined = undefined;
 
   constructor(run: Run, number: number) {
@@ -52,7 +49,8 @@ export class Turn implements CurrentTurn {
   }
 
   get modelCalls(): number {
-    return this.hasAsked ? this.number : Math.max(0, this.number - 1);
+    const hasAsked = this.isPlain || this.step !== undefined;
+    return hasAsked ? this.number : Math.max(0, this.number - 1);
   }
 
   nextAttempt(): number {
@@ -111,7 +109,6 @@ export class Turn implements CurrentTurn {
     const tools = this.tools as ToolSnapshot;
     run.end.throwIfAborted();
     this.events?.startModel();
-    this.hasAsked = true;
     const request: ModelCallRequest = {
       messages: conversation.outgoing,
       tools: tools.tools,
@@ -126,7 +123,7 @@ export class Turn implements CurrentTurn {
     this.isPlain = isPlainCall(run);
     if (this.isPlain) return config.model.generate(request);
     this.step = config.chain.wrapModelCall === undefined ? plainStep(run, request) : wrappedStep(run, request);
-    return this.callThrough(this.step);
+    return callThrough(run, this.step);
   }
 
   /**
@@ -149,49 +146,25 @@ export class Turn implements CurrentTurn {
     const step = wrappedStep(this.run, { model, messages, tools: [], run: this.run.context });
     Object.assign(step.request, { [ASIDE]: true });
     try {
-      return await this.callThrough(step);
+      return await callThrough(this.run, step);
     } finally {
       step.close();
     }
   }
 
-  private callThrough(step: ModelStep): Awaitable<ModelResponse> {
-    const { wrapModelCall } = this.run.config.chain;
-    return (wrapModelCall ?? callModel)(step.request, step);
-  }
-
   /** Takes over the response of the model, and makes it whole. */
   receive(given: ModelResponse): void {
     this.step?.close();
-    this.response = this.isPlain ? acceptResponse(this.run, given) : this.intact(given, 'wrapModelCall');
+    this.response = this.isPlain ? acceptResponse(this.run, given) : intactResponse(this.run, given, 'wrapModelCall');
   }
 
   /** Calls `afterModel` with the response. */
   judge(response: ModelResponse): Awaitable<ModelResponse> {
     const { config, end } = this.run;
     const { afterModel } = config.chain;
-    return afterModel === undefined || end.verdict !== undefined ? response : this.passResponse(afterModel, response);
-  }
-
-  private passResponse(hooks: Waterfall<ModelResponse>, response: ModelResponse): Awaitable<ModelResponse> {
-    const judged = runWaterfall(hooks, response, this.run);
-    return isPromise(judged)
-      ? judged.then((later) => this.intact(later, 'afterModel'))
-      : this.intact(judged, 'afterModel');
-  }
-
-  /** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
-  private intact(response: ModelResponse, point: 'wrapModelCall' | 'afterModel'): ModelResponse {
-    const { end, config } = this.run;
-    end.throwIfAborted();
-    try {
-      return wholeResponse(response);
-    } catch (error) {
-      const hooks = config.chain.entries.filter(({ lifecycle }) => lifecycle[point] !== undefined);
-      const names = hooks.map(({ name }) => name).join('", "');
-      const damage = `${point} of "${names}" must not make the response invalid in place (${describeError(error)})`;
-      throw end.own(new HookResultInvalidError(damage, response));
-    }
+    return afterModel === undefined || end.verdict !== undefined
+      ? response
+      : passResponse(this.run, response, afterModel);
   }
 
   /**
@@ -200,41 +173,24 @@ export class Turn implements CurrentTurn {
    */
   keep(response: ModelResponse): void {
     const { run } = this;
-    const action = run.end.verdict?.action;
+    const { verdict } = run.end;
+    const isHeld = verdict?.action.type === 'suspend';
     run.response = response;
-    this.events?.endModel(action === undefined || action.type === 'suspend' ? response : undefined);
+    this.events?.endModel(verdict === undefined || isHeld ? response : undefined);
     let { content } = response;
     let calls = callsOf(content);
     if (calls !== undefined && calls.length > 1) {
       content = withDistinctIds(content, run.config.ids);
       calls = callsOf(content);
     }
-    if (action?.type === 'suspend') return this.hold(content, calls, action);
+    if (isHeld) return holdResponse(run, content, verdict);
     if (calls !== undefined) {
       run.conversation.push({ role: 'assistant', content });
       this.calls = new ToolCalls(run, calls, resultsOfCutOff(response.finishReason, calls));
-    } else if (action === undefined) {
+    } else if (verdict === undefined) {
       run.conversation.push({ role: 'assistant', content });
       run.answer = textOf({ role: 'assistant', content });
     }
-  }
-
-  private hold(
-    content: readonly AssistantPart[],
-    calls: readonly ToolCallPart[] | undefined,
-    { reason }: SuspendAction,
-  ): void {
-    const { run } = this;
-    const by = run.end.verdict?.by ?? '';
-    if (calls !== undefined) {
-      run.conversation.push({ role: 'assistant', content });
-      run.pending = calls.map((call) => ({ ...call, reason, by }));
-    } else {
-      run.conversation.push({ role: 'assistant', content, suspended: true });
-      run.answer = textOf({ role: 'assistant', content });
-      run.pending = [{ type: 'answer', id: 'answer', text: run.answer, reason, by }];
-    }
-    run.conversation.flush();
   }
 
   /** Saves the turn if the run has a session. Then throws the error that ended the tool calls early, if any. */
@@ -243,18 +199,7 @@ export class Turn implements CurrentTurn {
     // A turn whose response a hook withheld is not saved.
     const isKept = (calls !== undefined && calls.begun > 0) || run.answer !== undefined || run.pending !== undefined;
     const saving = isKept ? run.save() : undefined;
-    if (saving !== undefined) return saving.then(() => this.close());
-    this.close();
-    return undefined;
-  }
-
-  private close(): void {
-    const { run, calls } = this;
-    if (calls !== undefined) {
-      run.end.throwIfAborted();
-      if (calls.failure !== undefined) throw calls.failure.error;
-    }
-    this.events?.end();
+    return saving === undefined ? closeTurn(this) : saving.then(() => closeTurn(this));
   }
 }
 
@@ -267,4 +212,24 @@ export function startTurn(run: Run): Turn {
   run.turn = turn;
   turn.events?.start();
   return turn;
+}
+
+function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {
+  const judged = runWaterfall(hooks, response, run);
+  return isPromise(judged)
+    ? judged.then((later) => intactResponse(run, later, 'afterModel'))
+    : intactResponse(run, judged, 'afterModel');
+}
+
+function callThrough(run: Run, step: ModelStep): Awaitable<ModelResponse> {
+  const { wrapModelCall } = run.config.chain;
+  return (wrapModelCall ?? callModel)(step.request, step);
+}
+
+function closeTurn({ run, calls, events }: Turn): undefined {
+  if (calls !== undefined) {
+    run.end.throwIfAborted();
+    if (calls.failure !== undefined) throw calls.failure.error;
+  }
+  events?.end();
 }

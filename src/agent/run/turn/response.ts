@@ -1,0 +1,73 @@
+import { describeError, HookResultInvalidError } from '../../../errors.js';
+import type { Ids } from '../../../internal/ids.js';
+import type { Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import { type AssistantPart, type ToolCallPart, textOf } from '../../../model/message.js';
+import type { FinishReason, ModelResponse } from '../../../model/model.js';
+import { wholeResponse } from '../../../model/whole-response.js';
+import { errorResult } from '../../../tools/tool-result.js';
+import type { Run } from '../run.js';
+import type { PriorResults } from './tool-calls.js';
+
+/** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
+export function intactResponse(
+  run: Run,
+  response: ModelResponse,
+  point: 'wrapModelCall' | 'afterModel',
+): ModelResponse {
+  run.end.throwIfAborted();
+  try {
+    return wholeResponse(response);
+  } catch (error) {
+    const hooks = run.config.chain.entries.filter(({ lifecycle }) => lifecycle[point] !== undefined);
+    const names = hooks.map(({ name }) => name).join('", "');
+    const damage = `${point} of "${names}" must not make the response invalid in place (${describeError(error)})`;
+    throw run.end.own(new HookResultInvalidError(damage, response));
+  }
+}
+
+/** Adds a response that a hook suspended to the conversation. The run ends with its calls, or its answer, as pending. */
+export function holdResponse(run: Run, content: readonly AssistantPart[], { action, by }: Verdict): void {
+  const { conversation } = run;
+  const calls = callsOf(content);
+  const reason = 'reason' in action ? action.reason : '';
+  if (calls !== undefined) {
+    conversation.push({ role: 'assistant', content });
+    run.pending = calls.map((call) => ({ ...call, reason, by }));
+  } else {
+    conversation.push({ role: 'assistant', content, suspended: true });
+    run.answer = textOf({ role: 'assistant', content });
+    run.pending = [{ type: 'answer', id: 'answer', text: run.answer, reason, by }];
+  }
+  conversation.flush();
+}
+
+/** Returns the tool calls that Keelson has to run (not the provider), or undefined without such calls. */
+export function callsOf(content: readonly AssistantPart[]): readonly ToolCallPart[] | undefined {
+  let calls: ToolCallPart[] | undefined;
+  for (const part of content) {
+    if (part.type !== 'tool-call' || part.providerExecuted) continue;
+    calls ??= [];
+    calls.push(part);
+  }
+  return calls;
+}
+
+/** Replaces each id that another tool call of the response has too. */
+export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): readonly AssistantPart[] {
+  const seen = new Set<string>();
+  return content.map((part) => {
+    if (part.type !== 'tool-call') return part;
+    let id = seen.has(part.id) ? ids.next('call') : part.id;
+    while (seen.has(id)) id += '_';
+    seen.add(id);
+    return id === part.id ? part : { ...part, id };
+  });
+}
+
+/** Refuses the last call of a response that was cut off, because its arguments may be incomplete. */
+export function resultsOfCutOff(reason: FinishReason, calls: readonly ToolCallPart[]): PriorResults | undefined {
+  if (reason !== 'length' && reason !== 'content-filter') return undefined;
+  const last = calls.at(-1) as ToolCallPart;
+  const text = `The call was not run: the response was cut off (${reason}) before it was whole. Call again.`;
+  return { results: new Map([[last.id, errorResult(text)]]) };
+}
