@@ -82,7 +82,7 @@ async function lookUpAndApply(call: AugmentableCall, settings: ConceptSettings, 
   return undefined;
 }
 
-/** Returns the concepts to look up, or the reason why there are none. */
+/** Returns the concepts to look up, or the reason to skip the call. */
 function conceptsOf(call: AugmentableCall, settings: ConceptSettings, log: Log): readonly string[] | string {
   if (!hasText(call.args)) return 'no_text_args';
   const found = conceptsIn(call.args).filter((name) => !settings.isSafe || isPlainName(name));

@@ -1,4 +1,4 @@
-import { LifecycleError } from 'keelson';
+import { HookAction, LifecycleError, type ModelResponse } from 'keelson';
 import { HookCancelledError, type HookEvent } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
@@ -47,6 +47,16 @@ test.each(Object.entries(points))(
     expect([model.requests.length, inputs.length]).toEqual([asked, ran]);
   },
 );
+
+test('S0-13.2: a cancellation at after_model holds for a response whose usage a lifecycle has removed', async () => {
+  const { agent, inputs } = cancelled('after_model');
+  agent.use({
+    afterModel: ({ content, finishReason }) => HookAction.modify({ content, finishReason } as unknown as ModelResponse),
+  });
+
+  expect(await rejectionOf(agent.run('go'))).toMatchObject({ code: 'ERR_RUN_REJECTED', by: 'sabbath' });
+  expect(inputs).toEqual([]);
+});
 
 test('S0-13.2: a cancellation at session_start rejects the session with the hook name and the reason', async () => {
   const { agent } = cancelled('session_start');
