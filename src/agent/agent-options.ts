@@ -217,7 +217,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
     model: options.model,
     instructions: instructions === '' ? undefined : instructions,
     ...turnLimitOf(options.maxTurns ?? DEFAULT_MAX_TURNS),
-    parallelToolCalls: callsAtOnce(parallelToolCalls),
+    parallelToolCalls: parallelToolCalls === true ? Number.POSITIVE_INFINITY : Number(parallelToolCalls) || 1,
     ...mergeSettings(options.settings),
     timeouts: { ...options.timeouts },
     logger: options.logger ?? consoleLogger,
@@ -242,15 +242,14 @@ export function resolveRunConfig(
   checkRunOptions(options);
   const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
-  const { toolChoice } = config;
   return {
     ...config,
-    ...(model && { model }),
-    ...(tools && { catalog: catalogOf([tools as ToolSource<never>, ...lifecycleTools()], config) }),
-    ...(settings && mergeSettings(settings, { ...config.settings, toolChoice })),
-    ...(maxTurns !== undefined && turnLimitOf(maxTurns)),
-    ...(timeouts && { timeouts: { ...config.timeouts, ...timeouts } }),
-    ...(output && { output: resolveOutput(output) }),
+    model: model ?? config.model,
+    catalog: tools ? catalogOf([tools as ToolSource<never>, ...lifecycleTools()], config) : config.catalog,
+    ...(settings ? mergeSettings(settings, { ...config.settings, toolChoice: config.toolChoice }) : {}),
+    ...(maxTurns === undefined ? {} : turnLimitOf(maxTurns)),
+    timeouts: { ...config.timeouts, ...timeouts },
+    output: output ? resolveOutput(output) : config.output,
   };
 }
 
@@ -263,11 +262,6 @@ function catalogOf(sources: readonly ToolSource<never>[], { logger }: RunConfig)
 export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
   validateOptions(options, sessionRules);
   return options.store ?? store;
-}
-
-function callsAtOnce(parallel: boolean | number): number {
-  if (typeof parallel === 'number') return parallel;
-  return parallel ? Number.POSITIVE_INFINITY : 1;
 }
 
 function turnLimitOf(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {

@@ -5,7 +5,7 @@ import type { ModelResponse } from '../model/model.js';
 import { wholeResponse } from '../model/whole-response.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
-import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
+import { type HookAction, wordsOf } from './hook-action.js';
 import type { HookRun, HookSite } from './hook-run/hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
@@ -132,7 +132,7 @@ class WaterfallCall<T> {
     const { value } = this;
     const { point } = this.waterfall;
     if (this.copy !== undefined) this.copy = point.guard?.(value, this.copy);
-    if (result !== undefined) this.value = takeResult(this.site, point, { value, result });
+    if (result !== undefined) this.value = takeResult(this.site, point, [value, result]);
     if (this.value !== value) this.copy = undefined;
   }
 
@@ -156,44 +156,30 @@ class WaterfallCall<T> {
   }
 }
 
-interface Returned<T> {
-  readonly value: T;
-  readonly result: unknown;
-}
-
-function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, { value, result }: Returned<T>): T {
+/** Returns the next value: the one that the hook returned, or the same value after an action. */
+function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, [value, result]: readonly [T, unknown]): T {
   if (result === value) return value;
-  if (point.isValue(result)) {
-    if (point.takesNoValue) return value;
-    recordChange(site, point, [value, result]);
-    return result;
-  }
+  if (point.isValue(result)) return point.takesNoValue ? value : replace(site, point, [value, result]);
   const action = result as HookAction;
-  if (!point.actions.includes(action?.type)) {
-    throw new HookResultInvalidError(point.expected, result);
-  }
+  if (!point.actions.includes(action?.type)) throw new HookResultInvalidError(point.expected, result);
+  const { entry, run } = site;
   if (action.type === 'modify') {
     const response = wholeResponse(action.response, value as ModelResponse) as T;
-    recordChange(site, point, [value, response]);
-    return response;
+    return replace(site, point, [value, response]);
   }
-  if (action.type === 'approve') site.run.record({ type: 'approve', by: site.entry.name, point: site.point });
-  else if (action.type !== 'continue') endRun(site, action);
+  if (action.type === 'approve') {
+    run.record({ type: 'approve', by: entry.name, point: point.name });
+  } else if (action.type !== 'continue') {
+    const reason = wordsOf(action);
+    const by = action.by ?? entry.name;
+    const isFirst = run.end.decide({ action, by, point: point.name });
+    if (isFirst) run.record({ type: action.type, by, point: point.name, reason });
+  }
   return value;
 }
 
-function recordChange<T>({ entry, run }: HookSite, point: WaterfallPoint<T>, [before, after]: readonly [T, T]): void {
-  run.record({
-    type: 'modify',
-    by: entry.name,
-    point: point.name,
-    before: point.show(before),
-    after: point.show(after),
-  });
-}
-
-function endRun({ entry, point, run }: HookSite, action: EndAction): void {
-  const reason = wordsOf(action);
-  const by = action.by ?? entry.name;
-  if (run.end.decide({ action, by, point })) run.record({ type: action.type, by, point, reason });
+function replace<T>({ entry, run }: HookSite, point: WaterfallPoint<T>, [before, after]: readonly [T, T]): T {
+  const shown = { before: point.show(before), after: point.show(after) };
+  run.record({ type: 'modify', by: entry.name, point: point.name, ...shown });
+  return after;
 }

@@ -140,6 +140,11 @@ export class ToolCall implements ToolContext {
   readonly loop: Run;
   readonly input: CallInput;
   readonly calls: CallsInFlight;
+  readonly run: ToolRun;
+  readonly callId: string;
+  readonly toolName: string;
+  readonly context: unknown;
+  readonly logger: Logger;
   private readonly turn: number;
   /** Set once the call has its result. */
   settled = false;
@@ -150,31 +155,16 @@ export class ToolCall implements ToolContext {
     this.loop = loop;
     this.input = input;
     this.calls = calls;
+    this.run = loop.context;
+    this.callId = input.id;
+    this.toolName = input.name;
+    this.context = loop.origin.context;
+    this.logger = loop.config.logger;
     this.turn = loop.context.turn;
-  }
-
-  get run(): ToolRun {
-    return this.loop.context;
-  }
-
-  get callId(): string {
-    return this.input.id;
   }
 
   get idempotencyKey(): string {
     return callKey(this.run, this.turn, this.callId);
-  }
-
-  get toolName(): string {
-    return this.input.name;
-  }
-
-  get context(): unknown {
-    return this.loop.origin.context;
-  }
-
-  get logger(): Logger {
-    return this.loop.config.logger;
   }
 
   get signal(): AbortSignal {
