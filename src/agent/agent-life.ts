@@ -35,6 +35,11 @@ export class AgentLife {
     if (this.stop.stopped) throw new AgentClosedError(this.agent);
   }
 
+  /** Counts a run until its `endRun`. */
+  beginRun(): void {
+    this.runs += 1;
+  }
+
   /** Counts the end of a run. */
   endRun(): void {
     this.runs -= 1;

@@ -20,7 +20,7 @@ export function conclude(run: Run): Awaitable<string> {
 /** Ends the run with the text of a lifecycle. The text is checked and saved like an answer of the model. */
 async function respond(run: Run, text: string): Promise<string> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
-  run.conversation.flush();
+  run.conversation.addQueued();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   await run.save();

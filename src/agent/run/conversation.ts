@@ -61,7 +61,7 @@ export class Conversation {
     if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) this.replace(messages);
   }
 
-  /** Queues a message until the next `flush`. */
+  /** Queues a message until the next `addQueued`. */
   enqueue(message: Message): void {
     this.queue ??= [];
     this.queue.push(message);
@@ -77,7 +77,7 @@ export class Conversation {
   }
 
   /** Appends the queued messages. */
-  flush(): void {
+  addQueued(): void {
     if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);
     this.queue = undefined;

@@ -50,7 +50,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 async function closeConversation(run: Run): Promise<void> {
   const { conversation, end, attached, turn } = run;
   const { resuming } = conversation;
-  if (resuming !== undefined) resumedCalls(run, resuming, undefined).finish();
+  if (resuming !== undefined) resumedCalls(run, resuming, undefined).addResults();
   if (run.pending !== undefined) await closeSuspended(run);
   const keeps = end.abortError !== undefined && resuming === undefined && attached.keepsStopped;
   // Text of white space alone is refused by some providers.
@@ -59,7 +59,7 @@ async function closeConversation(run: Run): Promise<void> {
     conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
   }
   // Before the first turn, the messages that were added would have no place.
-  if (run.context.turn > 0) conversation.flush();
+  if (run.context.turn > 0) conversation.addQueued();
   if (keeps) await saveStopped(run);
 }
 

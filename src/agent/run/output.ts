@@ -65,7 +65,7 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   }
   run.repaired = true;
   run.answer = undefined;
-  conversation.flush();
+  conversation.addQueued();
   const content = `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`;
   conversation.push({ role: 'user', content });
   return undefined;
@@ -93,7 +93,7 @@ async function reviewOutput(run: Run, answer: string): Promise<void> {
 /** Starts another turn, because a message was added after the answer. After the last turn the message stays unanswered. */
 function answerAdditions(run: Run): PromiseLike<void> | undefined {
   const { maxTurns, logger } = run.config;
-  run.conversation.flush();
+  run.conversation.addQueued();
   if (run.context.turn < maxTurns) {
     run.answer = undefined;
     return undefined;

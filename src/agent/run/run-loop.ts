@@ -11,11 +11,11 @@ import type { Run } from './run.js';
 import { startTurn } from './turn/turn.js';
 
 /**
- * Executes a run, for `run` and `stream` alike. A step returns a promise only if a model, a tool or a hook has returned one.
- * The loop awaits nothing else, so a hook that nobody has registered costs no microtask.
+ * Executes a run, for `run` and `stream` alike. Each phase returns a promise only if it has to wait for a model, a tool, a
+ * hook or a store. So a hook that nobody has registered costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
-  run.config.life.runs += 1;
+  run.config.life.beginRun();
   try {
     const entering = enter(run, input);
     if (entering !== undefined) await entering;
@@ -24,6 +24,7 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
       try {
+        // A hook that has ended the run, by a verdict, keeps the model from being asked.
         if (run.end.verdict === undefined) turn.receive(await turn.ask());
       } catch (error) {
         turn.recover(error);
@@ -33,10 +34,10 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
         turn.keep(isPromise(judging) ? await judging : judging);
         const calling = turn.calls?.execute();
         if (calling !== undefined) await calling;
-        turn.calls?.finish();
+        turn.calls?.addResults();
       }
-      const ending = turn.end();
-      if (ending !== undefined) await ending;
+      const settling = turn.settle();
+      if (settling !== undefined) await settling;
       const reviewing = reviewAnswer(run);
       if (reviewing !== undefined) await reviewing;
     }
@@ -47,45 +48,45 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
   }
 }
 
-/** Begins the run with its input, after `beforeAgent`. */
+/** Emits `run-start`, calls `beforeAgent`, and adds the user message. */
 function enter(run: Run, input: UserMessage | undefined): PromiseLike<void> | undefined {
   const { listeners, config, context } = run;
   if (listeners.active) {
-    const text = input === undefined ? '' : textOf(input);
-    listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: text });
+    listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: textIn(input) });
   }
   run.end.throwIfAborted();
   const { beforeAgent } = config.chain;
-  return beforeAgent === undefined ? begin(run, input) : beginAfterHooks(run, input, beforeAgent);
+  return beforeAgent === undefined ? addInput(run, input) : passInput(run, input, beforeAgent);
 }
 
-/** Calls `beforeAgent` with the text of the input, and begins the run with the text that the hooks return. */
-function beginAfterHooks(
-  run: Run,
-  input: UserMessage | undefined,
-  hooks: Waterfall<string>,
-): PromiseLike<void> | undefined {
-  // A resumed run without a message has no text to change.
+/** Calls the `beforeAgent` hooks with the text of the input. They may replace the text. */
+function passInput(run: Run, input: UserMessage | undefined, hooks: Waterfall<string>): PromiseLike<void> | undefined {
+  // A resumed run without a message has no text to replace.
   const takesNoText = input === undefined && run.conversation.isResumed;
-  const waterfall = takesNoText ? { ...hooks, point: noInputPoint } : hooks;
-  const text = runWaterfall(waterfall, input === undefined ? '' : textOf(input), run);
-  return isPromise(text) ? text.then((later) => begin(run, withText(input, later))) : begin(run, withText(input, text));
+  const text = runWaterfall(takesNoText ? { ...hooks, point: noInputPoint } : hooks, textIn(input), run);
+  return isPromise(text)
+    ? text.then((later) => addInput(run, withText(input, later)))
+    : addInput(run, withText(input, text));
 }
 
-/** Adds the user message. A resumed run executes its open calls first. */
-function begin(run: Run, message: UserMessage | undefined): PromiseLike<void> | undefined {
+/** Adds the user message. A resumed run executes its open calls first, and adds the message after their results. */
+function addInput(run: Run, message: UserMessage | undefined): PromiseLike<void> | undefined {
   const { conversation, end, pairing } = run;
   end.throwIfAborted();
   if (end.verdict === undefined) pairing.enterAll();
   if (conversation.isResumed) return resumeRun(run, message);
   if (message !== undefined) conversation.push(message);
-  conversation.flush();
+  conversation.addQueued();
   return undefined;
+}
+
+function textIn(message: UserMessage | undefined): string {
+  return message === undefined ? '' : textOf(message);
 }
 
 /** Replaces the text of a message. Images and files stay. */
 function withText(message: UserMessage | undefined, text: string): UserMessage | undefined {
-  if (text === (message === undefined ? '' : textOf(message))) return message;
+  if (text === textIn(message)) return message;
   if (message === undefined || typeof message.content === 'string') return { role: 'user', content: text };
   const others = message.content.filter((part) => part.type !== 'text');
   return { role: 'user', content: [{ type: 'text', text }, ...others] };

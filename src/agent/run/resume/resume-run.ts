@@ -26,8 +26,8 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
   if (onResume !== undefined && run.end.verdict === undefined) await run.end.race(onResume(run));
   turn.calls = resumedCalls(run, resumed, message);
   await turn.calls.execute();
-  turn.calls.finish();
-  await turn.end();
+  turn.calls.addResults();
+  await turn.settle();
 }
 
 /**
@@ -64,7 +64,7 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   const { run } = turn;
   const { conversation, end, attached } = run;
   if (message !== undefined) conversation.enqueueFirst([message]);
-  if (end.verdict !== undefined) return conversation.flush();
+  if (end.verdict !== undefined) return conversation.addQueued();
   if (attached.onResume !== undefined) await end.race(attached.onResume(run));
   const { index, decision } = decided;
   const { content } = conversation.history[index] as AssistantMessage;
@@ -79,7 +79,7 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
     const reason = decision === 'deny' ? undefined : decision.deny;
     run.record({ ...record, type: 'block', reason });
     conversation.push({ role: 'user', content: deniedAnswer(reason) });
-    conversation.flush();
+    conversation.addQueued();
   }
   await run.save();
 }
@@ -92,7 +92,7 @@ function replaceAt({ conversation }: Run, index: number, answer: AssistantMessag
 async function giveAnswer({ run, events }: Turn, text: string, index: number): Promise<void> {
   const { conversation } = run;
   events?.replaceText(text);
-  if (index < conversation.history.length - 1) return conversation.flush();
+  if (index < conversation.history.length - 1) return conversation.addQueued();
   run.answer = text;
   await reviewAnswer(run);
 }

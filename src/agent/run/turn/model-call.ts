@@ -28,7 +28,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     const pay = run.origin.parent === undefined ? undefined : askBudgets(run, request.model.id);
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
     pay?.(response.usage);
-    if (run.listeners.active) step.keep(attempt, response);
+    if (run.listeners.active) step.record(attempt, response);
     return response;
   } catch (error) {
     throw failureOf(run, request.model.id, error);

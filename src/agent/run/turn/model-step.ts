@@ -38,7 +38,7 @@ export class ModelStep implements CallScope {
     return request !== this.request && !hasSameSignal(request, this.request);
   }
 
-  keep(attempt: number, response: ModelResponse): void {
+  record(attempt: number, response: ModelResponse): void {
     this.responses ??= [];
     this.responses[attempt] = response;
   }

@@ -38,7 +38,7 @@ export function holdResponse(run: Run, content: readonly AssistantPart[], { acti
     run.answer = textOf({ role: 'assistant', content });
     run.pending = [{ type: 'answer', id: 'answer', text: run.answer, reason, by }];
   }
-  conversation.flush();
+  conversation.addQueued();
 }
 
 /** Returns the tool calls that Keelson has to run (not the provider), or undefined without such calls. */

@@ -64,7 +64,7 @@ export class ToolCalls implements CallsInFlight {
     while (!this.halted && this.running < run.config.parallelToolCalls && this.begun < parts.length) {
       const index = this.begun++;
       const part = parts[index] as ToolCallPart;
-      // `finish` adds a result that is already known.
+      // `addResults` adds a result that is already known.
       if (prior.results.has(part.id)) continue;
       run.turn?.events?.startTool(part);
       try {
@@ -112,7 +112,7 @@ export class ToolCalls implements CallsInFlight {
    * Adds the results to the conversation as one message in call order, then the messages that were added during the turn. A
    * call without a result gets an error result, unless it was suspended and the run continues.
    */
-  finish(): void {
+  addResults(): void {
     const { run, results } = this;
     run.end.calls = undefined;
     run.conversation.closeResumed();
@@ -123,7 +123,7 @@ export class ToolCalls implements CallsInFlight {
     const present = pending === undefined ? results : results.filter((result) => result !== undefined);
     if (present.length > 0) run.conversation.push({ role: 'tool', content: present as ToolResultPart[] });
     run.pending = pending;
-    run.conversation.flush();
+    run.conversation.addQueued();
   }
 
   get stop(): Stop {

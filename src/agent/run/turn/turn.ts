@@ -19,23 +19,24 @@ import { TurnEvents } from './turn-events.js';
 const NO_TOOLS = new ToolSnapshot([]);
 
 /**
- * One turn of a run. The run loop calls its steps in this order: `prepare`, `ask`, `receive`, `judge`, `keep`, the tool calls,
- * `end`. A step that returns a promise must be awaited before the next one.
+ * One turn of a run. The run loop calls its phases in this order: `prepare`, `ask`, `receive`, `judge`, `keep`, the tool calls,
+ * `settle`. A phase that returns a promise must be awaited before the next one. A hook may end the run in any phase: then
+ * `run.end.verdict` holds its action.
  */
 export class Turn implements CurrentTurn {
   readonly run: Run;
   readonly number: number;
   tools: ToolSnapshot | undefined = undefined;
   attempt = 0;
-  /** The model call with its hooks. */
+  /** The model call with its hooks. Undefined for a plain call. */
   step: ModelStep | undefined = undefined;
   /** The response, after `wrapModelCall` and before `afterModel`. */
   response: ModelResponse | undefined = undefined;
   /** The tool calls of the response. */
   calls: ToolCalls | undefined = undefined;
-  /** True if the model call had no hooks, listeners, abort signal or time limit. The turn then checks the response. */
+  /** True if nothing is around the model call. Then `receive` is the first to see the response. */
   private isPlain = false;
-  private heard: TurnEvents | undefined = undefined;
+  private cachedEvents: TurnEvents | undefined = undefined;
 
   constructor(run: Run, number: number) {
     this.run = run;
@@ -44,8 +45,8 @@ export class Turn implements CurrentTurn {
 
   get events(): TurnEvents | undefined {
     if (!this.run.listeners.active) return undefined;
-    this.heard ??= new TurnEvents(this.run, this);
-    return this.heard;
+    this.cachedEvents ??= new TurnEvents(this.run, this);
+    return this.cachedEvents;
   }
 
   get modelCalls(): number {
@@ -60,11 +61,12 @@ export class Turn implements CurrentTurn {
 
   skipShown(response: ModelResponse): void {
     const attempt = this.nextAttempt();
-    this.step?.keep(attempt, response);
+    this.step?.record(attempt, response);
     this.events?.skipText(attempt);
   }
 
-  // The methods with closures are called only if a hook is registered, since a closure costs memory where it stands.
+  // A function that contains a closure allocates memory when it is called, even if it does not make the closure. So the
+  // methods with closures are called only if a hook is registered.
 
   /** Calls `beforeModel`, which may replace the working messages, and then `beforeToolSelection`. */
   prepare(): PromiseLike<void> | undefined {
@@ -115,6 +117,7 @@ export class Turn implements CurrentTurn {
       toolChoice: tools === NO_TOOLS ? 'none' : config.toolChoice,
       output: config.output?.request,
       settings: config.settings,
+      // Set by the step, if anything can abort the call.
       signal: undefined,
       onPart: this.events?.partSink(),
       model: config.model,
@@ -127,17 +130,18 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Handles a failed model call. If the service refused the tool call that its model had written, tells the model the reason,
-   * and the next turn asks it again, once in a run. Otherwise throws the error that ends the run.
+   * Handles a failed model call. If the service refused a malformed tool call of its model, adds a message with the reason,
+   * and the next turn asks the model again, once in a run. Otherwise throws the error that ends the run.
    */
   recover(thrown: unknown): void {
     const { run } = this;
     const error = failureOf(run, run.config.model.id, thrown);
     this.step?.close();
-    const isRefused = error instanceof ModelError && error.kind === 'tool-format';
-    if (!isRefused || run.refused || run.end.verdict !== undefined || this.number >= run.config.maxTurns) throw error;
+    if (!(error instanceof ModelError) || error.kind !== 'tool-format') throw error;
+    const hasTurnLeft = run.end.verdict === undefined && this.number < run.config.maxTurns;
+    if (run.refused || !hasTurnLeft) throw error;
     run.refused = true;
-    run.conversation.flush();
+    run.conversation.addQueued();
     const content = `The tool call was refused: ${describeError(error.cause)}\nCall the tool again, in the right format.`;
     run.conversation.push({ role: 'user', content });
   }
@@ -152,13 +156,13 @@ export class Turn implements CurrentTurn {
     }
   }
 
-  /** Takes over the response of the model, and makes it whole. */
+  /** Takes over the response of the model. Checks it, and fills its usage and its finish reason if they are missing. */
   receive(given: ModelResponse): void {
     this.step?.close();
     this.response = this.isPlain ? acceptResponse(this.run, given) : intactResponse(this.run, given, 'wrapModelCall');
   }
 
-  /** Calls `afterModel` with the response. */
+  /** Lets the `afterModel` hooks judge the response, which they may replace. */
   judge(response: ModelResponse): Awaitable<ModelResponse> {
     const { config, end } = this.run;
     const { afterModel } = config.chain;
@@ -168,17 +172,20 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Adds the response to the conversation: as the answer, or with its tool calls. If a hook withheld the response, only its
-   * tool calls are kept, and get error results. If a hook suspended it, it stays whole and waits.
+   * Adds the response to the conversation: as the answer, or with its tool calls. A response that a hook suspended is added
+   * whole, and waits. If a hook ended the run otherwise, a response without tool calls is dropped; tool calls are added, and
+   * do not run, so that each gets an error result.
    */
   keep(response: ModelResponse): void {
     const { run } = this;
     const { verdict } = run.end;
     const isHeld = verdict?.action.type === 'suspend';
     run.response = response;
+    // Listeners do not get a response that a hook withheld.
     this.events?.endModel(verdict === undefined || isHeld ? response : undefined);
     let { content } = response;
     let calls = callsOf(content);
+    // Two calls may have one id.
     if (calls !== undefined && calls.length > 1) {
       content = withDistinctIds(content, run.config.ids);
       calls = callsOf(content);
@@ -193,10 +200,10 @@ export class Turn implements CurrentTurn {
     }
   }
 
-  /** Saves the turn if the run has a session. Then throws the error that ended the tool calls early, if any. */
-  end(): PromiseLike<void> | undefined {
+  /** Saves the turn if the run has a session. Then throws the abort or the error that ended its tool calls early, if any. */
+  settle(): PromiseLike<void> | undefined {
     const { run, calls } = this;
-    // A turn whose response a hook withheld is not saved.
+    // A turn without an answer and without started calls has nothing to save: a hook withheld its response.
     const isKept = (calls !== undefined && calls.begun > 0) || run.answer !== undefined || run.pending !== undefined;
     const saving = isKept ? run.save() : undefined;
     return saving === undefined ? closeTurn(this) : saving.then(() => closeTurn(this));
