@@ -158,18 +158,22 @@ export class TurnEvents {
 
   /** Emits a streamed part. Ignores unknown part types of custom models. */
   private emitPart(part: ModelPart): void {
-    const { attempt } = this.turn;
-    const { listeners, attached } = this.run;
-    const place = { ...this.place, attempt };
-    if (part.type === 'tool-input-delta') {
-      listeners.emit({ type: part.type, ...place, callId: part.id, name: part.name, text: part.text });
-    } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
+    const { type } = part;
+    const { number: turn, attempt } = this.turn;
+    const { listeners, attached, context } = this.run;
+    const runId = context.id;
+    if (type === 'tool-input-delta') {
+      listeners.emit({ type, runId, turn, attempt, callId: part.id, name: part.name, text: part.text });
+    } else if (type === 'text-delta' || type === 'reasoning-delta') {
       this.streamed = attempt;
-      if (attached.keepsStopped && part.type === 'text-delta') {
-        this.kept = { attempt, text: this.kept?.attempt === attempt ? this.kept.text + part.text : part.text };
-      }
-      listeners.emit({ type: part.type, ...place, text: part.text });
+      if (attached.keepsStopped && type === 'text-delta') this.keep(part.text);
+      listeners.emit({ type, runId, turn, attempt, text: part.text });
     }
+  }
+
+  private keep(text: string): void {
+    const { attempt } = this.turn;
+    this.kept = { attempt, text: this.kept?.attempt === attempt ? this.kept.text + text : text };
   }
 
   private get wantsParts(): boolean {
