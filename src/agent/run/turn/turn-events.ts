@@ -166,14 +166,12 @@ export class TurnEvents {
       listeners.emit({ type, runId, turn, attempt, callId: part.id, name: part.name, text: part.text });
     } else if (type === 'text-delta' || type === 'reasoning-delta') {
       this.streamed = attempt;
-      if (attached.keepsStopped && type === 'text-delta') this.keep(part.text);
+      if (attached.keepsStopped && type === 'text-delta') {
+        const before = this.kept?.attempt === attempt ? this.kept.text : '';
+        this.kept = { attempt, text: before + part.text };
+      }
       listeners.emit({ type, runId, turn, attempt, text: part.text });
     }
-  }
-
-  private keep(text: string): void {
-    const { attempt } = this.turn;
-    this.kept = { attempt, text: this.kept?.attempt === attempt ? this.kept.text + text : text };
   }
 
   private get wantsParts(): boolean {
