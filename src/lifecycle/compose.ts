@@ -80,7 +80,7 @@ class WrapCall<Request, Result> {
       return this.fail(error);
     }
     if (this.last !== undefined && returned === this.last) {
-      // The hook passed the result of `next` on unseen, so there is nothing to judge.
+      // The hook returned the promise of `next` itself, so it has not changed the result, and there is nothing to check.
       this.close();
       return this.last;
     }

@@ -4,8 +4,8 @@ import { ResponseInvalidError } from './run-error.js';
 import { addUsage, type UsageSum } from './usage.js';
 
 /**
- * Checks a response, and fills its usage and its finish reason if they are missing. They come from `replaced`, the response
- * that a hook has replaced; otherwise they are zero tokens and `other`. Throws {@link ResponseInvalidError} if the run cannot
+ * Checks a response. A missing usage or finish reason is copied from `replaced`, the response that a hook has replaced.
+ * Without `replaced`, the defaults are zero tokens and `other`. Throws {@link ResponseInvalidError} if the run cannot
  * continue with the response. Parts of unknown types are accepted: they stay in the message, and readers skip them.
  */
 export function wholeResponse(value: ModelResponse, replaced?: ModelResponse): ModelResponse {

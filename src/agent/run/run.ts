@@ -75,7 +75,7 @@ export interface CurrentTurn extends HookTurn {
   skipShown(response: ModelResponse): void;
 }
 
-/** Implemented by a durable engine, which stores the effects of each step on the run. */
+/** Implemented by a durable engine, which stores what each of its steps changes in the run. */
 export interface RunEffects {
   /** Returns the sum that counts the tokens of the code that is running. */
   usageOver(total: UsageSum): UsageSum;

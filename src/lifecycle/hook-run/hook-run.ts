@@ -25,7 +25,10 @@ export interface HookRun {
 
 /** The current turn of a run. */
 export interface HookTurn {
-  /** Calls `model` through the `wrapModelCall` hooks, beside the call of the turn. The usage of the run includes the call. */
+  /**
+   * Makes an extra call of `model`, apart from the call of the turn, through the `wrapModelCall` hooks. The usage of the run
+   * includes it.
+   */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }
 

@@ -26,7 +26,7 @@ export interface RunReports {
   };
   /** The run starts without the tools of some MCP servers. The tools join as soon as their server is connected. */
   'server-error': {
-    /** The servers that are not connected. `state` is that of `status()`; `error` is the last error. */
+    /** The servers that are not connected. `state` is the state in `status()`; `error` is the last error. */
     readonly servers: readonly {
       readonly name: string;
       readonly state: string;

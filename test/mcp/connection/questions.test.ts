@@ -63,7 +63,7 @@ describe('a request from a server to the host', () => {
     expect(await ask()).toMatchObject({ content: '{"action":"cancel"}' });
 
     for (const answer of answers) answer();
-    // Two more questions and that of `ask` were refused before.
+    // Two more questions and the question of `ask` were refused before.
     await until(() => readLog(log).filter(({ received }) => received?.result).length === 13);
     const last = ask();
     await until(() => answers.length === 11);

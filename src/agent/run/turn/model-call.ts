@@ -39,8 +39,8 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
 }
 
 /**
- * True if nothing is around the model call of the next turn. The run loop then awaits the promise of the model itself, which
- * saves a fifth of the time of a turn.
+ * True if the model call has no hooks, listeners, abort signal or time limit. The run loop then awaits the promise of the
+ * model itself, which saves a fifth of the time of a turn.
  */
 export function isPlainCall({ config, end, listeners }: Run): boolean {
   const { modelMs, firstPartMs } = config.timeouts;

@@ -86,7 +86,7 @@ export class TurnEvents {
     this.kept = undefined;
   }
 
-  /** Counts a stored response as streamed in this attempt: an earlier process has shown its text. */
+  /** Treats the text of this attempt as already streamed: an earlier process has shown the stored response. */
   skipText(attempt: number): void {
     this.streamed = attempt;
   }

@@ -34,7 +34,7 @@ export class Turn implements CurrentTurn {
   response: ModelResponse | undefined = undefined;
   /** The tool calls of the response. */
   calls: ToolCalls | undefined = undefined;
-  /** True if nothing is around the model call. Then `receive` is the first to see the response. */
+  /** True if the loop awaits the model itself. Then `receive` is the first code that sees the response. */
   private isPlain = false;
   private cachedEvents: TurnEvents | undefined = undefined;
 
@@ -203,7 +203,7 @@ export class Turn implements CurrentTurn {
   /** Saves the turn if the run has a session. Then throws the abort or the error that ended its tool calls early, if any. */
   settle(): PromiseLike<void> | undefined {
     const { run, calls } = this;
-    // A turn without an answer and without started calls has nothing to save: a hook withheld its response.
+    // A turn without an answer and without started tool calls has nothing to save. A hook has then withheld the response.
     const isKept = (calls !== undefined && calls.begun > 0) || run.answer !== undefined || run.pending !== undefined;
     const saving = isKept ? run.save() : undefined;
     return saving === undefined ? closeTurn(this) : saving.then(() => closeTurn(this));
