@@ -37,30 +37,38 @@ export interface Waterfall<T> {
 }
 
 /**
- * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Stops early if a
- * hook ends the run; `run.end.verdict` is set then. Returns a promise only if a hook has returned one.
+ * Calls the hooks of one hook point in order, and then `done` with the value of the last hook. Each hook gets the value that
+ * the previous hook returned. Stops early if a hook ends the run; `run.end.verdict` is set then. Returns a promise only if
+ * a hook or `done` has returned one.
  */
-export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): Awaitable<T> {
-  return new WaterfallCall(waterfall, value, run).run();
+export function runWaterfall<T, R>(
+  waterfall: Waterfall<T>,
+  value: T,
+  run: HookRun,
+  done: (value: T) => Awaitable<R>,
+): Awaitable<R> {
+  return new WaterfallCall(waterfall, value, run, done).run();
 }
 
-class WaterfallCall<T> {
+class WaterfallCall<T, R> {
   private readonly waterfall: Waterfall<T>;
   private readonly hookRun: HookRun;
+  private readonly done: (value: T) => Awaitable<R>;
   private value: T;
   private index = -1;
   /** The copy of the value from before the hook, for `guard`. */
   private copy: T | undefined = undefined;
 
-  constructor(waterfall: Waterfall<T>, value: T, run: HookRun) {
+  constructor(waterfall: Waterfall<T>, value: T, run: HookRun, done: (value: T) => Awaitable<R>) {
     this.waterfall = waterfall;
     this.value = value;
     this.hookRun = run;
+    this.done = done;
   }
 
-  run(): Awaitable<T> {
+  run(): Awaitable<R> {
     const pending = this.callNext();
-    return pending === undefined ? this.value : this.finish(pending);
+    return pending === undefined ? this.done(this.value) : this.finish(pending);
   }
 
   /** Calls hooks until one returns a promise, and returns this promise. Returns undefined when no hook is left. */
@@ -81,7 +89,7 @@ class WaterfallCall<T> {
     return undefined;
   }
 
-  private async finish(first: PromiseLike<unknown>): Promise<T> {
+  private async finish(first: PromiseLike<unknown>): Promise<R> {
     let pending: PromiseLike<unknown> | undefined = first;
     while (pending !== undefined) {
       try {
@@ -96,7 +104,7 @@ class WaterfallCall<T> {
       if (this.leave()) break;
       pending = this.callNext();
     }
-    return this.value;
+    return this.done(this.value);
   }
 
   private get entry(): RegisteredLifecycle {

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
-import { runWaterfall } from '../../lifecycle/waterfall.js';
+import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
@@ -8,8 +8,8 @@ import { Turn } from './turn/turn.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
-/** Calls the `afterAgent` hooks. Returns the text of the run. Throws RejectedError if the run was rejected. */
-export function conclude(run: Run): Awaitable<string> {
+/** Calls the `afterAgent` hooks, and ends the run. Throws RejectedError if the run was rejected. */
+export function conclude(run: Run): Awaitable<RunResult<unknown>> {
   const { verdict } = run.end;
   if (verdict === undefined || verdict.action.type === 'suspend') return finish(run, run.answer ?? '');
   const { action, by, point } = verdict;
@@ -18,7 +18,7 @@ export function conclude(run: Run): Awaitable<string> {
 }
 
 /** Ends the run with the text of a lifecycle. The text is checked and saved like an answer of the model. */
-async function respond(run: Run, text: string): Promise<string> {
+async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
@@ -27,14 +27,18 @@ async function respond(run: Run, text: string): Promise<string> {
   return finish(run, text);
 }
 
-function finish(run: Run, text: string): Awaitable<string> {
+function finish(run: Run, text: string): Awaitable<RunResult<unknown>> {
   const { afterAgent } = run.config.chain;
   run.end.close();
-  return afterAgent === undefined ? text : runWaterfall(afterAgent, text, run);
+  return afterAgent === undefined ? complete(run, text) : passText(run, text, afterAgent);
+}
+
+function passText(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
+  return runWaterfall(hooks, text, run, (final) => complete(run, final));
 }
 
 /** Ends the run with its final text. Returns its result. */
-export function complete(run: Run, text: string): RunResult<unknown> {
+function complete(run: Run, text: string): RunResult<unknown> {
   const { config, conversation, response } = run;
   const completed: CompletedRun<unknown> = {
     status: 'completed',

@@ -51,7 +51,10 @@ async function closeConversation(run: Run): Promise<void> {
   const { conversation, end, attached, turn } = run;
   const { resuming } = conversation;
   if (resuming !== undefined) resumedCalls(run, resuming, undefined).addResults();
-  if (run.pending !== undefined) await closeSuspended(run);
+  if (run.pending !== undefined) {
+    closePending(run);
+    await save(run, 'a suspended');
+  }
   const keeps = end.abortError !== undefined && resuming === undefined && attached.keepsStopped;
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
@@ -60,21 +63,12 @@ async function closeConversation(run: Run): Promise<void> {
   }
   // Before the first turn, the messages that were added would have no place.
   if (run.context.turn > 0) conversation.addQueued();
-  if (keeps) await saveStopped(run);
+  if (keeps && conversation.added.length > conversation.saved) await save(run, 'an aborted');
 }
 
-/** Saves the messages of an aborted run that no turn has saved. Without such messages, waits for nothing. */
-async function saveStopped(run: Run): Promise<void> {
-  if (run.conversation.added.length <= run.conversation.saved) return;
-  const late = new TimeoutExceededError('saving of an aborted run', ON_ERROR_MS);
-  await attempt(run, late, () => run.attached.onTurn?.(run));
-}
-
-/** Closes the open calls of a suspended run that failed later, and saves the session. */
-function closeSuspended(run: Run): Promise<void> {
-  closePending(run);
-  const late = new TimeoutExceededError('saving of a suspended run', ON_ERROR_MS);
-  return attempt(run, late, () => run.attached.onTurn?.(run));
+/** Saves the session within a time limit. */
+function save(run: Run, what: string): Promise<void> {
+  return attempt(run, new TimeoutExceededError(`saving of ${what} run`, ON_ERROR_MS), () => run.attached.onTurn?.(run));
 }
 
 /** Gives each suspended call an error result, because a failed run cannot be resumed. */

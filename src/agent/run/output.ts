@@ -33,9 +33,7 @@ export function resolveOutput(output: OutputSchema): OutputCheck {
       `\`output\` must be a usable schema, got one that cannot be used: ${problem}; pass { schema, jsonSchema }`,
     );
   if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output, invalid));
-  if (!isObject(output)) {
-    throw invalidOption('output', 'a Standard Schema or a JSON Schema', output);
-  }
+  if (!isObject(output)) throw invalidOption('output', 'a Standard Schema or a JSON Schema', output);
   const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };
   if (isStandardSchema(schema)) return outputCheck(schema, jsonSchema);
   return { request: { schema: output as JsonSchema }, check: jsonSchemaChecker(output as JsonSchema) };
@@ -78,28 +76,27 @@ function withoutAnswer({ message, path }: StandardIssue): StandardIssue {
   return { message: message === NOT_JSON ? message : 'invalid (see `issues`)', path };
 }
 
-/** Checks the answer against the output schema. Discards the answer if another turn has to follow. */
+/**
+ * Checks the answer against the output schema. Discards the answer if another turn has to follow, because the answer is not
+ * valid or a message was added after it.
+ */
 export function reviewAnswer(run: Run): PromiseLike<void> | undefined {
-  if (run.answer === undefined || run.pending !== undefined) return undefined;
-  if (run.config.output !== undefined) return reviewOutput(run, run.answer);
-  return run.conversation.hasQueued ? answerAdditions(run) : undefined;
+  const { answer, pending, config, conversation } = run;
+  if (answer === undefined || pending !== undefined) return undefined;
+  return config.output !== undefined || conversation.hasQueued ? review(run, answer) : undefined;
 }
 
-async function reviewOutput(run: Run, answer: string): Promise<void> {
+async function review(run: Run, answer: string): Promise<void> {
   run.output = await checkOutput(run, answer);
-  if (run.answer !== undefined && run.conversation.hasQueued) await answerAdditions(run);
-}
-
-/** Starts another turn, because a message was added after the answer. After the last turn the message stays unanswered. */
-function answerAdditions(run: Run): PromiseLike<void> | undefined {
+  if (run.answer === undefined || !run.conversation.hasQueued) return;
   const { maxTurns, logger } = run.config;
   run.conversation.addQueued();
   if (run.context.turn < maxTurns) {
     run.answer = undefined;
-    return undefined;
+  } else {
+    logger.warn(`A message added after the last of ${maxTurns} turns stays in the history unanswered.`);
+    await run.save();
   }
-  logger.warn(`A message added after the last of ${maxTurns} turns stays in the history unanswered.`);
-  return run.save();
 }
 
 async function checkText(output: OutputCheck, answer: string): Promise<StandardResult<unknown>> {

@@ -1,9 +1,9 @@
-import { isPromise } from '../../internal/promise.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import type { RunResult } from '../run-result.js';
-import { complete, conclude } from './conclude.js';
+import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
 import { resumeRun } from './resume/resume-run.js';
@@ -42,14 +42,14 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       if (reviewing !== undefined) await reviewing;
     }
     const concluding = conclude(run);
-    return complete(run, isPromise(concluding) ? await concluding : concluding);
+    return isPromise(concluding) ? await concluding : concluding;
   } catch (error) {
     throw await failRun(run, error);
   }
 }
 
 /** Emits `run-start`, calls `beforeAgent`, and adds the user message. */
-function enter(run: Run, input: UserMessage | undefined): PromiseLike<void> | undefined {
+function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
   const { listeners, config, context } = run;
   if (listeners.active) {
     listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: textIn(input) });
@@ -60,24 +60,21 @@ function enter(run: Run, input: UserMessage | undefined): PromiseLike<void> | un
 }
 
 /** Calls the `beforeAgent` hooks with the text of the input. They may replace the text. */
-function passInput(run: Run, input: UserMessage | undefined, hooks: Waterfall<string>): PromiseLike<void> | undefined {
+function passInput(run: Run, input: UserMessage | undefined, hooks: Waterfall<string>): Awaitable<void> {
   // A resumed run without a message has no text to replace.
   const takesNoText = input === undefined && run.conversation.isResumed;
-  const text = runWaterfall(takesNoText ? { ...hooks, point: noInputPoint } : hooks, textIn(input), run);
-  return isPromise(text)
-    ? text.then((later) => addInput(run, withText(input, later)))
-    : addInput(run, withText(input, text));
+  const waterfall = takesNoText ? { ...hooks, point: noInputPoint } : hooks;
+  return runWaterfall(waterfall, textIn(input), run, (text) => addInput(run, withText(input, text)));
 }
 
 /** Adds the user message. A resumed run executes its open calls first, and adds the message after their results. */
-function addInput(run: Run, message: UserMessage | undefined): PromiseLike<void> | undefined {
+function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   const { conversation, end, pairing } = run;
   end.throwIfAborted();
   if (end.verdict === undefined) pairing.enterAll();
   if (conversation.isResumed) return resumeRun(run, message);
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
-  return undefined;
 }
 
 function textIn(message: UserMessage | undefined): string {

@@ -41,15 +41,8 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
 
 /** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
 function messageOf(input: string | UserMessage, messages: readonly unknown[] | undefined): UserMessage | undefined {
-  if (typeof input === 'string' && input !== '') return { role: 'user', content: input };
-  return input === '' ? emptyMessage(messages) : checkInput(input as UserMessage);
-}
-
-function emptyMessage(messages: readonly unknown[] | undefined): UserMessage | undefined {
-  return messages?.length ? undefined : { role: 'user', content: '' };
-}
-
-function checkInput(input: UserMessage): UserMessage {
+  if (input === '' && messages?.length) return undefined;
+  if (typeof input === 'string') return { role: 'user', content: input };
   if (input?.role !== 'user') throw new MessageInvalidError(`The input must be ${expectedInput(input)}.`);
   checkAddition(input);
   return input;

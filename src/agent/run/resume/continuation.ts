@@ -13,8 +13,8 @@ export interface StartMessages {
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
 
 /**
- * A decision for each open tool call by call id, or for a suspended answer under the id `answer`. The type accepts any string, so that `Object.fromEntries` compiles. A
- * run refuses every string except 'approve' and 'deny'.
+ * A decision for each open tool call by call id, or for a suspended answer under the id `answer`. The type accepts any
+ * string, so that `Object.fromEntries` compiles. A run refuses every string except 'approve' and 'deny'.
  */
 export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
 
@@ -50,64 +50,43 @@ export function continueFrom(
 ): Continuation {
   const open = checkMessages(messages, closed);
   if (open !== undefined) {
-    assertDecided(
-      open.open.map((call) => call.id),
-      { decisions, what: 'open tool calls' },
-    );
+    const ids = open.open.map((call) => call.id);
+    assertDecided(ids, decisions);
     const later = messages.slice(open.index + 1).filter((message) => message.role !== 'tool');
-    return {
-      history: messages.slice(0, open.index + 1),
-      resumed: { ...open, decisions: decisions as ResumeDecisions, later },
-    };
+    const resumed = { ...open, decisions: decisions as ResumeDecisions, later };
+    return { history: messages.slice(0, open.index + 1), resumed };
   }
   const index = suspendedAnswer(messages);
-  assertDecided(index === undefined ? [] : [ANSWER], { decisions, what: 'a suspended answer' });
+  assertDecided(index === undefined ? [] : [ANSWER], decisions, 'a suspended answer');
   const answer = index === undefined ? undefined : { index, decision: decisions?.[ANSWER] as ResumeDecision };
   return { history: messages, resumed: undefined, answer };
 }
 
 /** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
 function suspendedAnswer(messages: readonly Message[]): number | undefined {
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    const message = messages[index] as Message;
-    if (message.role === 'tool') return undefined;
-    if (message.role === 'assistant') return message.suspended === true ? index : undefined;
-  }
-  return undefined;
+  const index = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  const last = messages[index];
+  return last?.role === 'assistant' && last.suspended ? index : undefined;
 }
 
 const ANSWER = 'answer';
 
 /** Throws a ResumeInvalidError unless the decisions are on exactly these ids. */
-function assertDecided(
-  ids: readonly string[],
-  { decisions, what }: { readonly decisions: ResumeDecisions | undefined; readonly what: string },
-): void {
-  const decided = Object.keys(decisions ?? {});
-  if (ids.length === 0 && decided.length > 0) {
-    throw new ResumeInvalidError(`No call is open, but \`resume\` decides on ${quoted(decided)}.`, decided);
-  }
-  const missing = ids.filter((id) => !Object.hasOwn(decisions ?? {}, id));
-  if (missing.length > 0) {
-    throw new ResumeInvalidError(
-      `The messages end in ${what}. In \`resume\`, set 'approve' or 'deny' for each id: ${quoted(missing)}.`,
-      missing,
-    );
-  }
-  const unknown = decided.filter((id) => !ids.includes(id));
-  if (unknown.length > 0)
-    throw new ResumeInvalidError(`\`resume\` decides on calls that are not open: ${quoted(unknown)}.`, unknown);
-  const invalid = ids.filter((id) => !isDecision(decisions?.[id]));
-  if (invalid.length > 0) {
-    throw new ResumeInvalidError(
-      `The decision on ${quoted(invalid)} must be 'approve', 'deny' or { deny: reason }.`,
-      invalid,
-    );
-  }
-}
-
-function quoted(ids: readonly string[]): string {
-  return ids.map((id) => `"${id}"`).join(', ');
+function assertDecided(ids: readonly string[], decisions: ResumeDecisions = {}, what = 'open tool calls'): void {
+  const refuse = (wrong: readonly string[], problem: (ids: string) => string) => {
+    if (wrong.length > 0) throw new ResumeInvalidError(problem(wrong.map((id) => `"${id}"`).join(', ')), wrong);
+  };
+  const unknown = Object.keys(decisions).filter((id) => !ids.includes(id));
+  if (ids.length === 0) refuse(unknown, (list) => `No call is open, but \`resume\` decides on ${list}.`);
+  refuse(
+    ids.filter((id) => !Object.hasOwn(decisions, id)),
+    (list) => `The messages end in ${what}. In \`resume\`, set 'approve' or 'deny' for each id: ${list}.`,
+  );
+  refuse(unknown, (list) => `\`resume\` decides on calls that are not open: ${list}.`);
+  refuse(
+    ids.filter((id) => !isDecision(decisions[id])),
+    (list) => `The decision on ${list} must be 'approve', 'deny' or { deny: reason }.`,
+  );
 }
 
 /** True for 'approve', 'deny' and `{ deny: reason }`. */

@@ -52,6 +52,11 @@ export function callsOf(content: readonly AssistantPart[]): readonly ToolCallPar
   return calls;
 }
 
+/** True if two of the calls have one id. */
+export function haveSameId(calls: readonly ToolCallPart[]): boolean {
+  return calls.length > 1 && new Set(calls.map(({ id }) => id)).size < calls.length;
+}
+
 /** Replaces each id that another tool call of the response has too. */
 export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): readonly AssistantPart[] {
   const seen = new Set<string>();

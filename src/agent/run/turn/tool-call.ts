@@ -58,7 +58,10 @@ function begin(call: ToolCall): unknown {
   try {
     const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
-    if (input.input === undefined && input.invalidInput !== undefined) return refusal(invalidJson(input));
+    if (input.input === undefined && input.invalidInput !== undefined) {
+      const raw = input.invalidInput.length > 200 ? `${input.invalidInput.slice(0, 200)}…` : input.invalidInput;
+      return refusal(`The arguments of "${input.name}" are no JSON: ${raw}`);
+    }
     const checked = tool.check(input.input);
     // `Promise.resolve` guards against a foreign thenable that settles twice or throws.
     const output = isPromise(checked)
@@ -76,7 +79,9 @@ function begin(call: ToolCall): unknown {
 /** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
   if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
-  if (checked.issues !== undefined) return refusal(invalidArguments(tool, checked.issues));
+  if (checked.issues !== undefined) {
+    return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
+  }
   call.calls.ran?.add(call.callId);
   const { additions } = call.input;
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
@@ -119,15 +124,6 @@ function refusal(text: string): ToolResult {
 function unknownTool(run: Run, name: string): string {
   const names = run.context.tools.map((tool) => tool.name).join(', ');
   return `There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`;
-}
-
-function invalidArguments(tool: Tool, issues: Parameters<typeof describeIssues>[0]): string {
-  return `The arguments of "${tool.name}" are not valid: ${describeIssues(issues)}`;
-}
-
-function invalidJson({ name, invalidInput: raw = '' }: CallInput): string {
-  const shown = raw.length > 200 ? `${raw.slice(0, 200)}…` : raw;
-  return `The arguments of "${name}" are no JSON: ${shown}`;
 }
 
 /** Returns the same key for a call in every attempt of a run. Some models use the same ids again in each turn. */

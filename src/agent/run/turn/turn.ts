@@ -1,5 +1,5 @@
 import { describeError } from '../../../errors.js';
-import { type Awaitable, isPromise } from '../../../internal/promise.js';
+import type { Awaitable } from '../../../internal/promise.js';
 import { ASIDE } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../../lifecycle/waterfall.js';
@@ -12,7 +12,7 @@ import { TurnLimitError } from '../../run-result.js';
 import type { CurrentTurn, Run } from '../run.js';
 import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
-import { callsOf, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
+import { callsOf, haveSameId, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
 import { ToolCalls } from './tool-calls.js';
 import { TurnEvents } from './turn-events.js';
 
@@ -69,24 +69,22 @@ export class Turn implements CurrentTurn {
   // methods with closures are called only if a hook is registered.
 
   /** Calls `beforeModel`, which may replace the working messages, and then `beforeToolSelection`. */
-  prepare(): PromiseLike<void> | undefined {
+  prepare(): Awaitable<void> {
     const { beforeModel } = this.run.config.chain;
     return beforeModel === undefined ? this.selectTools() : this.passMessages(beforeModel);
   }
 
-  private passMessages(hooks: Waterfall<readonly Message[]>): PromiseLike<void> | undefined {
-    const { conversation, end } = this.run;
-    const adopt = (messages: readonly Message[]) => {
-      conversation.adopt(messages);
-      end.throwIfAborted();
+  private passMessages(hooks: Waterfall<readonly Message[]>): Awaitable<void> {
+    const { run } = this;
+    return runWaterfall(hooks, run.conversation.history, run, (messages) => {
+      run.conversation.adopt(messages);
+      run.end.throwIfAborted();
       return this.selectTools();
-    };
-    const messages = runWaterfall(hooks, conversation.history, this.run);
-    return isPromise(messages) ? messages.then(adopt) : adopt(messages);
+    });
   }
 
   /** Takes a snapshot of the tools, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
-  selectTools(): PromiseLike<void> | undefined {
+  selectTools(): Awaitable<void> {
     const { config, end } = this.run;
     if (end.verdict !== undefined) return undefined;
     const all = this.number > config.maxTurns ? NO_TOOLS : config.catalog.current();
@@ -95,13 +93,11 @@ export class Turn implements CurrentTurn {
     return beforeToolSelection === undefined || all === NO_TOOLS ? undefined : this.passTools(beforeToolSelection, all);
   }
 
-  private passTools(hooks: Waterfall<readonly Tool[]>, all: ToolSnapshot): PromiseLike<void> | undefined {
-    const offer = (tools: readonly Tool[]): undefined => {
-      this.tools = new ToolSnapshot(tools);
-    };
+  private passTools(hooks: Waterfall<readonly Tool[]>, all: ToolSnapshot): Awaitable<void> {
     // A copy, so that a hook that changes the array in place affects this turn only.
-    const tools = runWaterfall(hooks, [...all.tools], this.run);
-    return isPromise(tools) ? tools.then(offer) : offer(tools);
+    return runWaterfall(hooks, [...all.tools], this.run, (tools) => {
+      this.tools = new ToolSnapshot(tools);
+    });
   }
 
   /** Calls the model, through the `wrapModelCall` hooks if there are any. */
@@ -185,8 +181,7 @@ export class Turn implements CurrentTurn {
     this.events?.endModel(verdict === undefined || isHeld ? response : undefined);
     let { content } = response;
     let calls = callsOf(content);
-    // Two calls may have one id.
-    if (calls !== undefined && calls.length > 1) {
+    if (calls !== undefined && haveSameId(calls)) {
       content = withDistinctIds(content, run.config.ids);
       calls = callsOf(content);
     }
@@ -222,10 +217,7 @@ export function startTurn(run: Run): Turn {
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {
-  const judged = runWaterfall(hooks, response, run);
-  return isPromise(judged)
-    ? judged.then((later) => intactResponse(run, later, 'afterModel'))
-    : intactResponse(run, judged, 'afterModel');
+  return runWaterfall(hooks, response, run, (judged) => intactResponse(run, judged, 'afterModel'));
 }
 
 function callThrough(run: Run, step: ModelStep): Awaitable<ModelResponse> {
