@@ -29,7 +29,7 @@ async function respond(run: Run, text: string): Promise<string> {
 
 function finish(run: Run, text: string): Awaitable<string> {
   const { afterAgent } = run.config.chain;
-  run.end.close();
+  run.end.closing = true;
   return afterAgent === undefined ? text : runWaterfall(afterAgent, text, run);
 }
 
