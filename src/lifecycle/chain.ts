@@ -37,14 +37,15 @@ export interface Chain {
 /** Returns the gate for a model call, if the lifecycle holds its text. */
 export type HoldStream = (run: RunContext) => StreamGate | undefined;
 
-/** The innermost steps: the model call and the tool call. */
-interface ChainCores {
-  readonly callModel: Step<ModelCallRequest, ModelResponse>;
-  readonly callTool: Step<ToolCallRequest, ToolResult>;
-}
-
-/** Sorts the lifecycles and compiles each hook point. `registered` must be in registration order. */
-export function compileChain(registered: readonly RegisteredLifecycle[], cores: ChainCores): Chain {
+/**
+ * Sorts the lifecycles, which must be in registration order, and compiles each hook point. The innermost steps of the
+ * wraps are `callModel` and `callTool`.
+ */
+export function compileChain(
+  registered: readonly RegisteredLifecycle[],
+  callModel: Step<ModelCallRequest, ModelResponse>,
+  callTool: Step<ToolCallRequest, ToolResult>,
+): Chain {
   const sorted = [...registered].sort((a, b) => b.priority - a.priority);
   const entries = sorted.map((entry, index): RegisteredLifecycle => ({ ...entry, index }));
   const implementersOf = (hook: keyof AgentLifecycle): readonly RegisteredLifecycle[] | undefined => {
@@ -59,21 +60,18 @@ export function compileChain(registered: readonly RegisteredLifecycle[], cores: 
     const found = implementersOf(point.name);
     return found && compose(point, found, core);
   };
+  const holds = entries.map(({ lifecycle }) => lifecycle.holdStream as boolean | HoldStream | undefined);
+  const gates = holds.filter((hold) => typeof hold === 'function');
   return {
     entries,
     beforeAgent: thread(beforeAgentPoint),
     beforeModel: thread(beforeModelPoint),
     beforeToolSelection: thread(beforeToolSelectionPoint),
-    wrapModelCall: nest(wrapModelCallPoint, cores.callModel),
+    wrapModelCall: nest(wrapModelCallPoint, callModel),
     afterModel: thread(afterModelPoint),
-    wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
+    wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    holdStream: holdStreamOf(entries),
+    holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
-}
-
-function holdStreamOf(entries: readonly RegisteredLifecycle[]): Chain['holdStream'] {
-  const holds = entries.map(({ lifecycle }) => lifecycle.holdStream).filter((hold) => hold);
-  return holds.includes(true) || (holds.length > 0 && (holds as readonly unknown[] as readonly HoldStream[]));
 }

@@ -34,7 +34,7 @@ type HostHook = (input: unknown) => Awaitable<void>;
  */
 export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;
-  const { point, input, stop, logger, onAbandon } = hook;
+  const { point, input, stop, logger, clock, onAbandon } = hook;
   let pending: Promise<void> | undefined;
   try {
     const returned = (entry.lifecycle[point] as HostHook | undefined)?.(input);
@@ -42,7 +42,10 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
     pending = Promise.resolve(returned).finally(() => {
       pending = undefined;
     });
-    await inTime(pending, entry, hook);
+    const settled = stop === undefined ? pending : untilClosed(pending, stop, clock);
+    const limit = entry.timeoutMs ?? LIMITS[point];
+    const what = `${point} of "${entry.name}"`;
+    await (limit === undefined ? settled : withinTime(settled, new TimeoutExceededError(what, limit), clock));
   } catch (cause) {
     if (pending !== undefined) onAbandon?.(pending);
     if (stop?.stopped && cause === stop.reason) throw cause;
@@ -50,14 +53,6 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
     if (entry.onFailure !== 'continue') throw error;
     logger.error(error.message, cause);
   }
-}
-
-function inTime(pending: Promise<void>, entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
-  const { point, stop, clock } = hook;
-  const limit = entry.timeoutMs ?? LIMITS[point];
-  const settled = stop === undefined ? pending : untilClosed(pending, stop, clock);
-  if (limit === undefined) return settled;
-  return withinTime(settled, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), clock);
 }
 
 /** Settles as `pending` does, or rejects with the reason of `stop` after the grace period. */
