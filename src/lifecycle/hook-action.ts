@@ -66,9 +66,3 @@ export function wordsOf(action: EndAction): string {
   const key = action.type === 'respond' ? 'text' : 'reason';
   throw new HookResultInvalidError(`"${action.type}" needs a string \`${key}\``, action);
 }
-
-/** As `wordsOf`, for the argument of `run.end`. */
-export function wordsOfEarlyEnd(action: RejectAction | RespondAction): string {
-  if (action?.type === 'reject' || action?.type === 'respond') return wordsOf(action);
-  throw new HookResultInvalidError('run.end takes HookAction.reject() or HookAction.respond()', action);
-}
