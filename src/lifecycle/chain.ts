@@ -1,6 +1,5 @@
-import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
-import type { Tool, ToolResult } from '../tools/tool.js';
+import type { ToolResult } from '../tools/tool.js';
 import { compose, type Step, type WrapPoint } from './compose.js';
 import { wrapModelCallPoint, wrapToolCallPoint } from './compose-points.js';
 import type { AgentLifecycle, ModelCallRequest, StreamGate, ToolCallRequest } from './lifecycle.js';
@@ -19,20 +18,7 @@ import {
  * The hooks of an agent, compiled when the list of lifecycles changes. A hook point that no lifecycle implements is
  * `undefined`, so that a run skips the hook point with one comparison.
  */
-export interface Chain {
-  /** All lifecycles, sorted by descending priority, then by registration order. */
-  readonly entries: readonly RegisteredLifecycle[];
-  readonly beforeAgent: Waterfall<string> | undefined;
-  readonly beforeModel: Waterfall<readonly Message[]> | undefined;
-  readonly beforeToolSelection: Waterfall<readonly Tool[]> | undefined;
-  readonly wrapModelCall: Step<ModelCallRequest, ModelResponse> | undefined;
-  readonly afterModel: Waterfall<ModelResponse> | undefined;
-  readonly wrapToolCall: Step<ToolCallRequest, ToolResult> | undefined;
-  readonly afterAgent: Waterfall<string> | undefined;
-  readonly onError: readonly RegisteredLifecycle[] | undefined;
-  /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
-  readonly holdStream: boolean | readonly HoldStream[];
-}
+export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
 /** Returns the gate for a model call, if the lifecycle holds its text. */
 export type HoldStream = (run: RunContext) => StreamGate | undefined;
@@ -45,9 +31,9 @@ export function compileChain(
   registered: readonly RegisteredLifecycle[],
   callModel: Step<ModelCallRequest, ModelResponse>,
   callTool: Step<ToolCallRequest, ToolResult>,
-): Chain {
+) {
   const sorted = [...registered].sort((a, b) => b.priority - a.priority);
-  const entries = sorted.map((entry, index): RegisteredLifecycle => ({ ...entry, index }));
+  const entries: readonly RegisteredLifecycle[] = sorted.map((entry, index) => ({ ...entry, index }));
   const implementersOf = (hook: keyof AgentLifecycle): readonly RegisteredLifecycle[] | undefined => {
     const found = entries.filter(({ lifecycle }) => lifecycle[hook] !== undefined);
     return found.length === 0 ? undefined : found;
@@ -63,6 +49,7 @@ export function compileChain(
   const holds = entries.map(({ lifecycle }) => lifecycle.holdStream as boolean | HoldStream | undefined);
   const gates = holds.filter((hold) => typeof hold === 'function');
   return {
+    /** All lifecycles, by descending priority, then by registration order. */
     entries,
     beforeAgent: thread(beforeAgentPoint),
     beforeModel: thread(beforeModelPoint),
@@ -72,6 +59,7 @@ export function compileChain(
     wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
+    /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
     holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
 }

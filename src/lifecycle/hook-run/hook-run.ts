@@ -22,7 +22,7 @@ export interface HookRun {
   report(news: RunReport): boolean;
   /** Budgets for the model calls of all runs inside of this run. */
   budgets?: readonly Budget[];
-  /** Called at a moment inside of a ready-made lifecycle. Before a compaction, false prevents the compaction. */
+  /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;
 }
 
@@ -34,16 +34,14 @@ export interface Budget {
   admit(model: string): string | ((usage: Usage | undefined) => void);
 }
 
+/** A moment inside of a ready-made lifecycle that other lifecycles react to. */
 export type Moment =
   | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
   | { readonly kind: 'compaction' };
 
 /** The current turn of a run. */
 export interface HookTurn {
-  /**
-   * Makes an extra call of `model`, apart from the call of the turn, through the `wrapModelCall` hooks. The usage of the run
-   * includes it.
-   */
+  /** Calls `model` outside of the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }
 
@@ -121,11 +119,7 @@ export interface RunReports {
   /** The run starts without the tools of some MCP servers. The tools join as soon as their server is connected. */
   'server-error': {
     /** The servers that are not connected. `state` is the state in `status()`; `error` is the last error. */
-    readonly servers: readonly {
-      readonly name: string;
-      readonly state: string;
-      readonly error?: string | undefined;
-    }[];
+    readonly servers: readonly { readonly name: string; readonly state: string; readonly error?: string | undefined }[];
   };
 }
 
