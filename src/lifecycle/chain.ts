@@ -2,9 +2,8 @@ import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import { compose, type Step, type WrapPoint } from './compose.js';
 import { wrapModelCallPoint, wrapToolCallPoint } from './compose-points.js';
-import type { AgentLifecycle, ModelCallRequest, StreamGate, ToolCallRequest } from './lifecycle.js';
+import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
-import type { RunContext } from './run-context.js';
 import type { Waterfall, WaterfallPoint } from './waterfall.js';
 import {
   afterAgentPoint,
@@ -21,7 +20,7 @@ import {
 export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
 /** Returns the gate for a model call, if the lifecycle holds its text. */
-export type HoldStream = (run: RunContext) => StreamGate | undefined;
+export type HoldStream = Exclude<AgentLifecycle['holdStream'], boolean | undefined>;
 
 /**
  * Sorts the lifecycles, which must be in registration order, and compiles each hook point. The innermost steps of the

@@ -24,10 +24,8 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value, _site, { given }) {
     if (!isAction(value)) return wholeResponse(value as ModelResponse, given);
-    throw new HookResultInvalidError(
-      'wrapModelCall must return a model response; `request.run.end()` takes an action',
-      value,
-    );
+    const expected = 'wrapModelCall must return a model response; `request.run.end()` takes an action';
+    throw new HookResultInvalidError(expected, value);
   },
   passOn({ entry, point, run }, before, given) {
     const after = keepSignal(given, before);
@@ -62,14 +60,15 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       const action = value as SuspendAction;
       throw suspend(run, request, { ...action, by: action.by ?? entry.name });
     }
-    throw new HookResultInvalidError(
-      'wrapToolCall must return a tool result with `content`, or HookAction.suspend()',
-      value,
-    );
+    const expected = 'wrapToolCall must return a tool result with `content`, or HookAction.suspend()';
+    throw new HookResultInvalidError(expected, value);
   },
   passOn({ entry, point, run, call }, before, after) {
-    if (before.input !== after.input || before.name !== after.name || before.additions !== after.additions) {
-      run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
+    const decision = { type: 'modify', by: entry.name, point, call } as const;
+    if (before.name !== after.name || before.additions !== after.additions) {
+      run.record({ ...decision, before: shown(before), after: shown(after) });
+    } else if (before.input !== after.input) {
+      run.record({ ...decision, before: before.invalidInput ?? before.input, after: after.input });
     }
     // `call.tool` must be the tool that will run, since inner hooks decide by it.
     // No call has an empty id, so a call under another id gets an error result instead of running.
@@ -94,13 +93,6 @@ function keysOf(request: ModelCallRequest): (keyof ModelCallRequest)[] {
 function withTool(call: ToolCallRequest, tools: readonly Tool[]): ToolCallRequest {
   const tool = tools.find(({ name }) => name === call.name);
   return tool === call.tool ? call : { ...call, tool };
-}
-
-function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
-  if (before.name === after.name && before.additions === after.additions) {
-    return { before: before.invalidInput ?? before.input, after: after.input };
-  }
-  return { before: shown(before), after: shown(after) };
 }
 
 function shown({ name, input, additions }: ToolCallRequest): unknown {

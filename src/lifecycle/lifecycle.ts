@@ -31,9 +31,8 @@ export interface AgentLifecycle<Context = unknown> {
   /** A number from 0 to 100. Default: 50. A higher priority runs first and wraps outermost. */
   readonly priority?: number | undefined;
   /**
-   * Applies when a hook throws or times out. `throw` (default) ends the run with a LifecycleError. `continue` logs the
-   * error and keeps the value from before the hook. `block` rejects the run; in `wrapToolCall`, the call gets an error
-   * result.
+   * If a hook throws or times out, `throw` (default) ends the run with a LifecycleError. `continue` logs the error and
+   * keeps the value from before the hook. `block` rejects the run, or gives the call of `wrapToolCall` an error result.
    */
   readonly onFailure?: 'throw' | 'continue' | 'block' | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */

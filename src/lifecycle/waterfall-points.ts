@@ -14,7 +14,7 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   actions: ENTRY_ACTIONS,
   expected: 'beforeAgent must return the input as a string, an action, or nothing',
   call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
-  isValue: isString,
+  isValue: (result) => typeof result === 'string',
   show: (input) => input,
 };
 
@@ -84,13 +84,9 @@ export const afterAgentPoint: WaterfallPoint<string> = {
   actions: [],
   expected: 'afterAgent must return the result as a string, or nothing',
   call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run.context as never),
-  isValue: isString,
+  isValue: (result) => typeof result === 'string',
   show: (result) => result,
 };
-
-function isString(result: unknown): result is string {
-  return typeof result === 'string';
-}
 
 function assertComplete(messages: readonly Message[]): void {
   if (checkMessages(messages) === undefined) return;
