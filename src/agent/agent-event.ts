@@ -1,5 +1,5 @@
 import type { Decision } from '../lifecycle/decision.js';
-import type { RunReports } from '../lifecycle/hook-run/run-report.js';
+import type { RunReports } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';

@@ -88,7 +88,7 @@ export class LifecycleRegistry {
   }
 
   private compile(): Chain {
-    return compileChain(this.registered, { callModel, callTool });
+    return compileChain(this.registered, callModel, callTool);
   }
 
   private collect(): ToolCatalog {

@@ -1,11 +1,9 @@
-import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
-import type { Tool, ToolResult } from '../tools/tool.js';
+import type { ToolResult } from '../tools/tool.js';
 import { compose, type Step, type WrapPoint } from './compose.js';
 import { wrapModelCallPoint, wrapToolCallPoint } from './compose-points.js';
-import type { AgentLifecycle, ModelCallRequest, StreamGate, ToolCallRequest } from './lifecycle.js';
+import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
-import type { RunContext } from './run-context.js';
 import type { Waterfall, WaterfallPoint } from './waterfall.js';
 import {
   afterAgentPoint,
@@ -19,34 +17,22 @@ import {
  * The hooks of an agent, compiled when the list of lifecycles changes. A hook point that no lifecycle implements is
  * `undefined`, so that a run skips the hook point with one comparison.
  */
-export interface Chain {
-  /** All lifecycles, sorted by descending priority, then by registration order. */
-  readonly entries: readonly RegisteredLifecycle[];
-  readonly beforeAgent: Waterfall<string> | undefined;
-  readonly beforeModel: Waterfall<readonly Message[]> | undefined;
-  readonly beforeToolSelection: Waterfall<readonly Tool[]> | undefined;
-  readonly wrapModelCall: Step<ModelCallRequest, ModelResponse> | undefined;
-  readonly afterModel: Waterfall<ModelResponse> | undefined;
-  readonly wrapToolCall: Step<ToolCallRequest, ToolResult> | undefined;
-  readonly afterAgent: Waterfall<string> | undefined;
-  readonly onError: readonly RegisteredLifecycle[] | undefined;
-  /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
-  readonly holdStream: boolean | readonly HoldStream[];
-}
+export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
 /** Returns the gate for a model call, if the lifecycle holds its text. */
-export type HoldStream = (run: RunContext) => StreamGate | undefined;
+export type HoldStream = Exclude<AgentLifecycle['holdStream'], boolean | undefined>;
 
-/** The innermost steps: the model call and the tool call. */
-interface ChainCores {
-  readonly callModel: Step<ModelCallRequest, ModelResponse>;
-  readonly callTool: Step<ToolCallRequest, ToolResult>;
-}
-
-/** Sorts the lifecycles and compiles each hook point. `registered` must be in registration order. */
-export function compileChain(registered: readonly RegisteredLifecycle[], cores: ChainCores): Chain {
+/**
+ * Sorts the lifecycles, which must be in registration order, and compiles each hook point. The innermost steps of the
+ * wraps are `callModel` and `callTool`.
+ */
+export function compileChain(
+  registered: readonly RegisteredLifecycle[],
+  callModel: Step<ModelCallRequest, ModelResponse>,
+  callTool: Step<ToolCallRequest, ToolResult>,
+) {
   const sorted = [...registered].sort((a, b) => b.priority - a.priority);
-  const entries = sorted.map((entry, index): RegisteredLifecycle => ({ ...entry, index }));
+  const entries: readonly RegisteredLifecycle[] = sorted.map((entry, index) => ({ ...entry, index }));
   const implementersOf = (hook: keyof AgentLifecycle): readonly RegisteredLifecycle[] | undefined => {
     const found = entries.filter(({ lifecycle }) => lifecycle[hook] !== undefined);
     return found.length === 0 ? undefined : found;
@@ -59,21 +45,20 @@ export function compileChain(registered: readonly RegisteredLifecycle[], cores: 
     const found = implementersOf(point.name);
     return found && compose(point, found, core);
   };
+  const holds = entries.map(({ lifecycle }) => lifecycle.holdStream as boolean | HoldStream | undefined);
+  const gates = holds.filter((hold) => typeof hold === 'function');
   return {
+    /** All lifecycles, by descending priority, then by registration order. */
     entries,
     beforeAgent: thread(beforeAgentPoint),
     beforeModel: thread(beforeModelPoint),
     beforeToolSelection: thread(beforeToolSelectionPoint),
-    wrapModelCall: nest(wrapModelCallPoint, cores.callModel),
+    wrapModelCall: nest(wrapModelCallPoint, callModel),
     afterModel: thread(afterModelPoint),
-    wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
+    wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    holdStream: holdStreamOf(entries),
+    /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
+    holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
-}
-
-function holdStreamOf(entries: readonly RegisteredLifecycle[]): Chain['holdStream'] {
-  const holds = entries.map(({ lifecycle }) => lifecycle.holdStream).filter((hold) => hold);
-  return holds.includes(true) || (holds.length > 0 && (holds as readonly unknown[] as readonly HoldStream[]));
 }

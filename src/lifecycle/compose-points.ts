@@ -2,13 +2,12 @@ import { describeError, HookResultInvalidError, KeelsonError } from '../errors.j
 import { hasSameSignal, keepSignal } from '../model/lazy-signal.js';
 import type { ModelResponse } from '../model/model.js';
 import { wholeResponse } from '../model/whole-response.js';
-import type { ToolResult } from '../tools/tool.js';
+import type { Tool, ToolResult } from '../tools/tool.js';
 import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { WrapPoint } from './compose.js';
 import type { SuspendAction } from './hook-action.js';
-import { type HookSite, hookRunOf } from './hook-run/hook-run.js';
+import { type HookRun, hookRunOf } from './hook-run/hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
-import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
 
 /** Thrown through the `wrapToolCall` hooks when one of them suspends the tool call. */
@@ -25,10 +24,8 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value, _site, { given }) {
     if (!isAction(value)) return wholeResponse(value as ModelResponse, given);
-    throw new HookResultInvalidError(
-      'wrapModelCall must return a model response; `request.run.end()` takes an action',
-      value,
-    );
+    const expected = 'wrapModelCall must return a model response; `request.run.end()` takes an action';
+    throw new HookResultInvalidError(expected, value);
   },
   passOn({ entry, point, run }, before, given) {
     const after = keepSignal(given, before);
@@ -50,27 +47,32 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  // An outer hook may have changed `call.name` or `call.input` in place.
+  // An outer hook may have changed `call.name` or `call.input` in place, which `resume` has not approved.
   call: ({ lifecycle }, call, next) => {
-    const named = call.tool?.name === call.name ? call : withTool(call, call.run);
-    return lifecycle.wrapToolCall?.((named.approved ? asApproved(named) : named) as never, next as never);
+    const named = call.tool?.name === call.name ? call : withTool(call, call.run.tools);
+    const isChanged = named.approved && hookRunOf(named.run)?.end.calls?.isApproved(named) === false;
+    return lifecycle.wrapToolCall?.((isChanged ? { ...named, approved: undefined } : named) as never, next as never);
   },
   callOf: ({ id, name }) => ({ id, name }),
-  accept(value, site, { request }) {
+  accept(value, { entry, run }, { request }) {
     if (isToolResult(value)) return wholeResult(value);
-    if (isAction(value) && value.type === 'suspend') throw suspend(site, request.id, value as SuspendAction);
-    throw new HookResultInvalidError(
-      'wrapToolCall must return a tool result with `content`, or HookAction.suspend()',
-      value,
-    );
+    if (isAction(value) && value.type === 'suspend') {
+      const action = value as SuspendAction;
+      throw suspend(run, request, { ...action, by: action.by ?? entry.name });
+    }
+    const expected = 'wrapToolCall must return a tool result with `content`, or HookAction.suspend()';
+    throw new HookResultInvalidError(expected, value);
   },
   passOn({ entry, point, run, call }, before, after) {
-    if (before.input !== after.input || before.name !== after.name || before.additions !== after.additions) {
-      run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
+    const decision = { type: 'modify', by: entry.name, point, call } as const;
+    if (before.name !== after.name || before.additions !== after.additions) {
+      run.record({ ...decision, before: shown(before), after: shown(after) });
+    } else if (before.input !== after.input) {
+      run.record({ ...decision, before: before.invalidInput ?? before.input, after: after.input });
     }
     // `call.tool` must be the tool that will run, since inner hooks decide by it.
     // No call has an empty id, so a call under another id gets an error result instead of running.
-    return withTool(before.id === after.id ? after : { ...after, id: '' }, run.context);
+    return withTool(before.id === after.id ? after : { ...after, id: '' }, run.context.tools);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // The call stays suspended even if an outer hook caught the error and returned a result.
@@ -88,22 +90,9 @@ function keysOf(request: ModelCallRequest): (keyof ModelCallRequest)[] {
   return Object.keys(request) as (keyof ModelCallRequest)[];
 }
 
-function withTool(call: ToolCallRequest, { tools }: Pick<RunContext, 'tools'>): ToolCallRequest {
+function withTool(call: ToolCallRequest, tools: readonly Tool[]): ToolCallRequest {
   const tool = tools.find(({ name }) => name === call.name);
   return tool === call.tool ? call : { ...call, tool };
-}
-
-/** Removes the approval of a call whose name or arguments are not what `resume` approved. */
-function asApproved(call: ToolCallRequest): ToolCallRequest {
-  const calls = hookRunOf(call.run)?.end.calls;
-  return calls === undefined || calls.isApproved(call) ? call : { ...call, approved: undefined };
-}
-
-function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
-  if (before.name === after.name && before.additions === after.additions) {
-    return { before: before.invalidInput ?? before.input, after: after.input };
-  }
-  return { before: shown(before), after: shown(after) };
 }
 
 function shown({ name, input, additions }: ToolCallRequest): unknown {
@@ -114,14 +103,14 @@ function isAction(value: unknown): value is { readonly type: string } {
   return typeof (value as { type?: unknown } | null | undefined)?.type === 'string';
 }
 
-/** Suspends the tool call of a hook. Returns the error to throw. */
+/** Suspends a tool call. Returns the error to throw. */
 export function suspend(
-  { entry, point, run, call }: Omit<HookSite, 'entry'> & { readonly entry: { readonly name: string } },
-  id: string,
-  action: SuspendAction,
+  run: HookRun,
+  { id, name }: ToolCallRequest,
+  action: SuspendAction & { readonly by: string },
 ): Error {
-  const by = action.by ?? entry.name;
-  run.end.calls?.suspend(id, { action, by, point });
-  run.record({ type: 'suspend', by, point, reason: action.reason, call });
-  return run.end.own(new CallSuspendedError(action.reason));
+  const { by, reason } = action;
+  run.end.calls?.suspend(id, { action, by, point: 'wrapToolCall' });
+  run.record({ type: 'suspend', by, point: 'wrapToolCall', reason, call: { id, name } });
+  return run.end.own(new CallSuspendedError(reason));
 }

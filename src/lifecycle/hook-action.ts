@@ -61,14 +61,8 @@ export type EndAction = RejectAction | RespondAction | SuspendAction;
 
 /** Returns the text or the reason of an action that ends a run. Throws HookResultInvalidError if it is missing. */
 export function wordsOf(action: EndAction): string {
-  const key = action.type === 'respond' ? 'text' : 'reason';
-  const words: unknown = (action as Partial<Record<typeof key, unknown>>)[key];
+  const words: unknown = action.type === 'respond' ? action.text : action.reason;
   if (typeof words === 'string') return words;
+  const key = action.type === 'respond' ? 'text' : 'reason';
   throw new HookResultInvalidError(`"${action.type}" needs a string \`${key}\``, action);
-}
-
-/** As `wordsOf`, for the argument of `run.end`. */
-export function wordsOfEarlyEnd(action: RejectAction | RespondAction): string {
-  if (action?.type === 'reject' || action?.type === 'respond') return wordsOf(action);
-  throw new HookResultInvalidError('run.end takes HookAction.reject() or HookAction.respond()', action);
 }

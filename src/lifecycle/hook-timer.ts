@@ -2,18 +2,17 @@ import type { Clock } from '../internal/clock.js';
 
 /** A time limit that can be paused. A wrap hook pauses it while `next` runs, so that only its own time counts. */
 export class HookTimer {
-  private remainingMs: number;
   private startedAt = 0;
   private handle: unknown = undefined;
-  private pauses = 0;
+  /** The timer is created paused, and its constructor resumes it. */
+  private pauses = 1;
 
   constructor(
     private readonly clock: Clock,
-    timeoutMs: number,
+    private remainingMs: number,
     private readonly onExpire: () => void,
   ) {
-    this.remainingMs = timeoutMs;
-    this.start();
+    this.resume();
   }
 
   /** Pauses the time limit. Each `pause` needs its own `resume`. */
@@ -26,17 +25,14 @@ export class HookTimer {
 
   resume(): void {
     this.pauses -= 1;
-    if (this.pauses === 0) this.start();
+    if (this.pauses > 0) return;
+    this.startedAt = this.clock.now();
+    this.handle = this.clock.setTimeout(this.onExpire, Math.max(0, this.remainingMs));
   }
 
   /** Ends the time limit. Later calls of `resume` do not restart it. */
   clear(): void {
     this.pauses = Number.POSITIVE_INFINITY;
     this.clock.clearTimeout(this.handle);
-  }
-
-  private start(): void {
-    this.startedAt = this.clock.now();
-    this.handle = this.clock.setTimeout(this.onExpire, Math.max(0, this.remainingMs));
   }
 }

@@ -26,23 +26,24 @@ const LIMITS = { onInit: 30_000, onSessionStart: 30_000, onSessionEnd: undefined
 /** The time in milliseconds that a pending hook has to end after the agent was closed. */
 const GRACE_MS = 100;
 
-type HostHook = (input: unknown) => Awaitable<void>;
-
 /**
  * Calls a hook that is not part of a run. If the hook fails, throws a LifecycleError; with `onFailure: 'continue'`,
  * logs the error instead. If the agent is closed meanwhile, throws an AgentClosedError.
  */
 export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;
-  const { point, input, stop, logger, onAbandon } = hook;
+  const { point, input, stop, logger, clock, onAbandon } = hook;
   let pending: Promise<void> | undefined;
   try {
-    const returned = (entry.lifecycle[point] as HostHook | undefined)?.(input);
+    const returned = (entry.lifecycle[point] as ((input: unknown) => Awaitable<void>) | undefined)?.(input);
     if (!isPromise(returned)) return;
     pending = Promise.resolve(returned).finally(() => {
       pending = undefined;
     });
-    await inTime(pending, entry, hook);
+    const settled = stop === undefined ? pending : untilClosed(pending, stop, clock);
+    const limit = entry.timeoutMs ?? LIMITS[point];
+    const what = `${point} of "${entry.name}"`;
+    await (limit === undefined ? settled : withinTime(settled, new TimeoutExceededError(what, limit), clock));
   } catch (cause) {
     if (pending !== undefined) onAbandon?.(pending);
     if (stop?.stopped && cause === stop.reason) throw cause;
@@ -52,23 +53,12 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
   }
 }
 
-function inTime(pending: Promise<void>, entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
-  const { point, stop, clock } = hook;
-  const limit = entry.timeoutMs ?? LIMITS[point];
-  const settled = stop === undefined ? pending : untilClosed(pending, stop, clock);
-  if (limit === undefined) return settled;
-  return withinTime(settled, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), clock);
-}
-
 /** Settles as `pending` does, or rejects with the reason of `stop` after the grace period. */
 export function untilClosed(pending: Promise<void>, stop: Stop, clock: Clock): Promise<void> {
   const grace = new Stop();
-  const off = stop.onStop(() => {
-    const timer = clock.setTimeout(() => grace.stop(stop.reason), GRACE_MS);
+  grace.followStop(stop, (reason) => {
+    const timer = clock.setTimeout(() => grace.stop(reason), GRACE_MS);
     grace.whenReleased(() => clock.clearTimeout(timer));
   });
-  return grace.race(pending).finally(() => {
-    off();
-    grace.release();
-  });
+  return grace.race(pending).finally(() => grace.release());
 }

@@ -31,9 +31,8 @@ export interface AgentLifecycle<Context = unknown> {
   /** A number from 0 to 100. Default: 50. A higher priority runs first and wraps outermost. */
   readonly priority?: number | undefined;
   /**
-   * Applies when a hook throws or times out. `throw` (default) ends the run with a LifecycleError. `continue` logs the
-   * error and keeps the value from before the hook. `block` rejects the run; in `wrapToolCall`, the call gets an error
-   * result.
+   * If a hook throws or times out, `throw` (default) ends the run with a LifecycleError. `continue` logs the error and
+   * keeps the value from before the hook. `block` rejects the run, or gives the call of `wrapToolCall` an error result.
    */
   readonly onFailure?: 'throw' | 'continue' | 'block' | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
@@ -61,9 +60,7 @@ export interface AgentLifecycle<Context = unknown> {
   readonly beforeModel?:
     | ((messages: readonly Message[], run: RunContext<Context>) => Awaitable<readonly Message[] | EntryAction | void>)
     | undefined;
-  /**
-   * Called after `beforeModel`. Returns the tools of this turn. A tool that is left out cannot be called in this turn.
-   */
+  /** Called after `beforeModel`. Returns the tools of this turn. The model cannot call any other tool in this turn. */
   readonly beforeToolSelection?:
     | ((tools: readonly Tool[], run: RunContext<Context>) => Awaitable<readonly Tool[] | EntryAction | void>)
     | undefined;
@@ -81,10 +78,7 @@ export interface AgentLifecycle<Context = unknown> {
     | undefined;
   /** Called once, at the end of a run, with its text. Returns the text for the caller; the messages do not change. */
   readonly afterAgent?: ((result: string, run: RunContext<Context>) => Awaitable<string | void>) | undefined;
-  /**
-   * Called instead of `afterAgent` if the run fails after this lifecycle's `beforeAgent`. Time limit: 5 s. If
-   * `beforeAgent` is still pending when the run fails, `onError` is called once `beforeAgent` has returned.
-   */
+  /** Called instead of `afterAgent` if the run fails, as soon as `beforeAgent` has returned. Time limit: 5 s. */
   readonly onError?: ((error: unknown, run: RunContext<Context>) => Awaitable<void>) | undefined;
   /** Called when a session is closed, with all its messages. */
   readonly onSessionEnd?: ((session: SessionInfo) => Awaitable<void>) | undefined;
@@ -92,10 +86,7 @@ export interface AgentLifecycle<Context = unknown> {
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
 
-/**
- * Called for each streamed part of a model call. Returns the part to emit now, with all or some of its text, or undefined.
- * The remaining text is emitted after `afterModel`.
- */
+/** Gets each streamed part. Returns the part to emit now, with all or some of its text. The rest follows `afterModel`. */
 export type StreamGate = (part: ModelPart) => ModelPart | undefined;
 
 /** The request of one model call, as `wrapModelCall` gets it. To change the request, spread it into a new object. */
@@ -119,15 +110,9 @@ export interface ToolCallRequest<Context = unknown> {
   readonly invalidInput?: string | undefined;
   /** The tool with that name in this turn; absent if the name is unknown. */
   readonly tool?: Tool | undefined;
-  /**
-   * True if the call was suspended and `resume` approved it. Undefined again once an outer hook has changed the name or
-   * the arguments.
-   */
+  /** True if `resume` approved the call. Undefined once an outer hook has changed the name or the arguments. */
   readonly approved?: boolean | undefined;
-  /**
-   * True if the provider executes the call after a person has approved it. `next` suspends the call, unless `approved`
-   * is true.
-   */
+  /** True if the provider executes the call once it is approved. `next` suspends the call unless `approved` is true. */
   readonly needsApproval?: boolean | undefined;
   readonly run: RunContext<Context>;
   /** Aborts this call only. The signal of the run still applies. */

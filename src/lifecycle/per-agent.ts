@@ -1,20 +1,16 @@
 import type { AgentLifecycle, LoaderHost } from './lifecycle.js';
 
-type AnyLifecycle = AgentLifecycle<never>;
+type Make = (host: LoaderHost) => AgentLifecycle<never>;
 
 /** Key of a function that makes a lifecycle for one agent. A global symbol: each entry has its own copy of this module. */
 const FOR_AGENT = Symbol.for('keelson.for-agent');
 
 /** Marks a lifecycle that is created for each agent. `make` receives the host of an agent and returns its lifecycle. */
-export function perAgent<Lifecycle extends AnyLifecycle>(
-  lifecycle: Lifecycle,
-  make: (host: LoaderHost) => AnyLifecycle,
-): Lifecycle {
+export function perAgent<Lifecycle extends AgentLifecycle<never>>(lifecycle: Lifecycle, make: Make): Lifecycle {
   return Object.assign(lifecycle, { [FOR_AGENT]: make });
 }
 
 /** Returns the lifecycle for the agent of a host. Most lifecycles are the same for all agents. */
-export function forAgent(lifecycle: AnyLifecycle, host: LoaderHost): AnyLifecycle {
-  const { [FOR_AGENT]: make } = lifecycle as { readonly [FOR_AGENT]?: (host: LoaderHost) => AnyLifecycle };
-  return make?.(host) ?? lifecycle;
+export function forAgent(lifecycle: AgentLifecycle<never>, host: LoaderHost): AgentLifecycle<never> {
+  return (lifecycle as { readonly [FOR_AGENT]?: Make })[FOR_AGENT]?.(host) ?? lifecycle;
 }

@@ -1,9 +1,8 @@
 import { describeValue, LifecycleInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { misspeltHook, misspeltHooks } from '../internal/options/misspelt-hooks.js';
+import { unknownMembers } from '../internal/options/misspelt-hooks.js';
 import { boolean, callable, fullText, having, numberRule, oneOf, timerMs } from '../internal/options/rules.js';
-import { memberProblems, type OptionTable, unknownName } from '../internal/options/validate.js';
-import { isPlainObject } from '../internal/plain-data.js';
+import { memberProblems, type OptionTable } from '../internal/options/validate.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
 
@@ -117,15 +116,5 @@ function problemsOf(lifecycle: AgentLifecycle<never>): string[] {
   }
   if (!isObject(lifecycle)) return [`it must be an object, got ${describeValue(lifecycle)}`];
   if (isPromise(lifecycle)) return ['it must be an object, got a promise; await it first'];
-  return [...unknownKeys(lifecycle), ...memberProblems(lifecycle, memberRules)];
-}
-
-/**
- * Reports every unknown member of an object literal. A class may have its own members, so only near misses count there.
- */
-function unknownKeys(lifecycle: object): string[] {
-  if (!isPlainObject(lifecycle)) return misspeltHooks(lifecycle, NAMES);
-  return Object.keys(lifecycle)
-    .filter((key) => !Object.hasOwn(memberRules, key))
-    .map((key) => misspeltHook(key, NAMES) ?? unknownName('member', key, Object.keys(memberRules)));
+  return [...unknownMembers(lifecycle, NAMES, Object.keys(memberRules)), ...memberProblems(lifecycle, memberRules)];
 }

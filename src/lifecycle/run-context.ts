@@ -7,7 +7,6 @@ import type { Tool, ToolRun } from '../tools/tool.js';
 
 /** A run, as hooks see it. All hooks of one run get the same object. */
 export interface RunContext<Context = unknown> extends ToolRun<Context> {
-  /** The model of this run. */
   readonly model: Model;
   /** The system instructions, sent before the messages. */
   readonly instructions?: string | undefined;

@@ -14,7 +14,7 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   actions: ENTRY_ACTIONS,
   expected: 'beforeAgent must return the input as a string, an action, or nothing',
   call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
-  isValue: isString,
+  isValue: (result) => typeof result === 'string',
   show: (input) => input,
 };
 
@@ -33,16 +33,13 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   },
   show: (messages) => messages.length,
   guard(messages, copy) {
-    if (copy !== undefined) {
-      if (hasSame(messages, copy)) return copy;
-      try {
-        assertComplete(messages);
-      } catch (error) {
-        const list = messages as Message[];
-        list.length = 0;
-        for (const message of copy) list.push(message);
-        throw error;
-      }
+    if (copy === undefined) return messages.slice();
+    if (hasSame(messages, copy)) return copy;
+    try {
+      assertComplete(messages);
+    } catch (error) {
+      (messages as Message[]).splice(0, messages.length, ...copy);
+      throw error;
     }
     return messages.slice();
   },
@@ -69,15 +66,14 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   isValue: (_result): _result is ModelResponse => false,
   show: (response) => response,
   guard(response, copy) {
-    if (copy !== undefined) {
-      if (isSameResponse(response, copy)) return copy;
-      try {
-        const { usage, finishReason } = wholeResponse(response, copy);
-        Object.assign(response, { usage, finishReason });
-      } catch (error) {
-        Object.assign(response, copy);
-        throw error;
-      }
+    if (copy === undefined) return copyOf(response);
+    if (isSameResponse(response, copy)) return copy;
+    try {
+      const { usage, finishReason } = wholeResponse(response, copy);
+      Object.assign(response, { usage, finishReason });
+    } catch (error) {
+      Object.assign(response, copy);
+      throw error;
     }
     return copyOf(response);
   },
@@ -88,13 +84,9 @@ export const afterAgentPoint: WaterfallPoint<string> = {
   actions: [],
   expected: 'afterAgent must return the result as a string, or nothing',
   call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run.context as never),
-  isValue: isString,
+  isValue: (result) => typeof result === 'string',
   show: (result) => result,
 };
-
-function isString(result: unknown): result is string {
-  return typeof result === 'string';
-}
 
 function assertComplete(messages: readonly Message[]): void {
   if (checkMessages(messages) === undefined) return;

@@ -3,7 +3,7 @@ import { isObject } from '../internal/json.js';
 import { callable, mapOf, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction } from '../lifecycle/hook-action.js';
-import { addBudget } from '../lifecycle/hook-run/budgets.js';
+import { type Budget, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse, Usage } from '../model/model.js';
@@ -122,7 +122,11 @@ function createCounters(limit: Pick<LimitsOptions, 'usd' | 'prices'>): (run: Run
     if (known !== undefined) return known;
     const used: Used = { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
     runs.set(run, used);
-    if (limit.prices !== undefined) addBudget(run, { by: 'limits', admit: (model) => admit(model, used, limit) });
+    const hookRun = hookRunOf(run);
+    if (limit.prices !== undefined && hookRun !== undefined) {
+      const budget: Budget = { by: 'limits', admit: (model) => admit(model, used, limit) };
+      hookRun.budgets = [...(hookRun.budgets ?? []), budget];
+    }
     return used;
   };
 }

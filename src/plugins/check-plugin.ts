@@ -1,8 +1,8 @@
 import { describeValue } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { misspeltHook, misspeltHooks } from '../internal/options/misspelt-hooks.js';
+import { unknownMembers } from '../internal/options/misspelt-hooks.js';
 import { callable, listOf, object, required, text } from '../internal/options/rules.js';
-import { memberProblems, type OptionRules, unknownName } from '../internal/options/validate.js';
+import { memberProblems, type OptionRules } from '../internal/options/validate.js';
 import { isPlainObject } from '../internal/plain-data.js';
 import { PluginInvalidError } from './error.js';
 import type { Plugin } from './plugin.js';
@@ -64,14 +64,6 @@ function problemsOfPlugin(value: unknown): string[] {
   if (stray.length > 0) problems.push(`\`${stray.join('`, `')}\` must be in \`hooks\``);
   const { hooks } = value;
   if (!isObject(hooks)) return problems;
-  const ofHooks = [...unknownHooks(hooks), ...memberProblems(hooks, hookRules)];
+  const ofHooks = [...unknownMembers(hooks, HOOK_NAMES, HOOKS), ...memberProblems(hooks, hookRules)];
   return [...problems, ...ofHooks.map((problem) => problem.replace('`', '`hooks.'))];
-}
-
-/** A class instance may have other members. In an object literal, an unknown member is most likely a misspelt hook. */
-function unknownHooks(hooks: object): string[] {
-  if (!isPlainObject(hooks)) return misspeltHooks(hooks, HOOK_NAMES);
-  return Object.keys(hooks)
-    .filter((key) => !HOOKS.includes(key))
-    .map((key) => misspeltHook(key, HOOK_NAMES) ?? unknownName('member', key, HOOKS));
 }

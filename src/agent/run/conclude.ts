@@ -29,7 +29,7 @@ async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
 
 function finish(run: Run, text: string): Awaitable<RunResult<unknown>> {
   const { afterAgent } = run.config.chain;
-  run.end.close();
+  run.end.closing = true;
   return afterAgent === undefined ? complete(run, text) : passText(run, text, afterAgent);
 }
 

@@ -1,14 +1,13 @@
-import { RunEndedError } from '../../errors.js';
+import { HookResultInvalidError, RunEndedError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
 import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
-import { wordsOfEarlyEnd } from '../../lifecycle/hook-action.js';
-import { type HookRun, type HookTurn, RUN } from '../../lifecycle/hook-run/hook-run.js';
+import { wordsOf } from '../../lifecycle/hook-action.js';
+import { type HookRun, type HookTurn, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
-import type { RunReport } from '../../lifecycle/hook-run/run-report.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
@@ -234,7 +233,10 @@ export class RunView implements RunContext {
   end(action: RejectAction | RespondAction): void {
     const run = this[RUN];
     if (run.end.closing) throw new RunEndedError('run.end');
-    const reason = wordsOfEarlyEnd(action);
+    if (action?.type !== 'reject' && action?.type !== 'respond') {
+      throw new HookResultInvalidError('run.end takes HookAction.reject() or HookAction.respond()', action);
+    }
+    const reason = wordsOf(action);
     run.effects?.ended(action);
     const by = action.by ?? 'run.end';
     if (!run.end.decide({ action, by, point: 'end' })) return;

@@ -1,10 +1,22 @@
 import { fold } from '../fold.js';
+import { isPlainObject } from '../plain-data.js';
 import { nearestName } from './nearest-name.js';
+import { unknownName } from './validate.js';
 
 /** The valid hook names, and patterns of names that other libraries use for them. Patterns match folded names. */
 export interface HookNames {
   readonly hooks: readonly string[];
   readonly foreign: readonly (readonly [hook: string, names: RegExp])[];
+}
+
+/**
+ * Returns a message for each member of an object literal that is not in `known`. A class instance may have other members,
+ * so only its misspelt hooks are reported.
+ */
+export function unknownMembers(value: object, names: HookNames, known: readonly string[]): string[] {
+  if (!isPlainObject(value)) return misspeltHooks(value, names);
+  const unknown = Object.keys(value).filter((key) => !known.includes(key));
+  return unknown.map((key) => misspeltHook(key, names) ?? unknownName('member', key, known));
 }
 
 /**
@@ -26,7 +38,7 @@ export function misspeltHooks(value: object, names: HookNames): string[] {
  * Returns a message if the name is within two edits of a hook name, or is another library's name for a hook.
  * Ignores case and underscores.
  */
-export function misspeltHook(name: string, { hooks, foreign }: HookNames): string | undefined {
+function misspeltHook(name: string, { hooks, foreign }: HookNames): string | undefined {
   if (hooks.includes(name)) return undefined;
   const meant = nearestName(name, hooks, 2) ?? foreign.find(([, names]) => names.test(fold(name)))?.[0];
   return meant && `unknown member \`${name}\`; did you mean \`${meant}\`?`;

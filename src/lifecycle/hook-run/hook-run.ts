@@ -1,11 +1,10 @@
 import type { Message } from '../../model/message.js';
-import type { Model, ModelResponse } from '../../model/model.js';
+import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 import type { RunContext } from '../run-context.js';
 import type { Pairing } from './pairing.js';
 import type { RunEnd } from './run-end.js';
-import type { RunReport } from './run-report.js';
 
 /** The state of a run that the code that calls hooks reads and changes. */
 export interface HookRun {
@@ -21,14 +20,28 @@ export interface HookRun {
   record(decision: Omit<Decision, 'turn'>): void;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
+  /** Budgets for the model calls of all runs inside of this run. */
+  budgets?: readonly Budget[];
+  /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
+  onMoment?: (moment: Moment) => Promise<boolean>;
 }
+
+/** A budget for model calls. */
+export interface Budget {
+  /** The name of the lifecycle. */
+  readonly by: string;
+  /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
+  admit(model: string): string | ((usage: Usage | undefined) => void);
+}
+
+/** A moment inside of a ready-made lifecycle that other lifecycles react to. */
+export type Moment =
+  | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
+  | { readonly kind: 'compaction' };
 
 /** The current turn of a run. */
 export interface HookTurn {
-  /**
-   * Makes an extra call of `model`, apart from the call of the turn, through the `wrapModelCall` hooks. The usage of the run
-   * includes it.
-   */
+  /** Calls `model` outside of the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }
 
@@ -47,6 +60,11 @@ export const RUN = Symbol.for('keelson.run');
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Returns the budgets of a run and of the runs around it. */
+export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
+  return run === undefined ? [] : [...(hookRunOf(run)?.budgets ?? []), ...budgetsOf(run.parent)];
 }
 
 /** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */
@@ -71,3 +89,41 @@ export function report(run: RunContext, news: RunReport, message?: string): void
   const isHeard = hookRunOf(run)?.report(news);
   if (!isHeard && message !== undefined) run.logger.warn(message);
 }
+
+/** The events that ready-made lifecycles and loaders emit, by type. */
+export interface RunReports {
+  /** A model call failed, and a lifecycle (`retryModelCalls` or `fallbackModels`) makes another model call. */
+  'model-error': {
+    readonly error: unknown;
+    /** `retry` calls the same model again; `fallback` calls another model. */
+    readonly action: 'retry' | 'fallback';
+    /** The id of the model that is called next. */
+    readonly model: string;
+    /** The wait before the next call, in milliseconds. */
+    readonly delayMs: number;
+  };
+  /** The lifecycle `compaction` starts to summarise the conversation. `messages` is their number before the summary. */
+  'compaction-start': { readonly messages: number };
+  /** The lifecycle `compaction` has finished. `messages` is their number now; absent if the messages did not change. */
+  'compaction-end': { readonly messages?: number | undefined };
+  /** A callback extension is not called for a while, because it kept failing. */
+  'extension-error': {
+    readonly extensionId: string;
+    /** The callback that failed last. */
+    readonly callback: string;
+    /** The number of failures in a row. */
+    readonly failures: number;
+    /** The time for which the extension is not called, in milliseconds. */
+    readonly pauseMs: number;
+  };
+  /** The run starts without the tools of some MCP servers. The tools join as soon as their server is connected. */
+  'server-error': {
+    /** The servers that are not connected. `state` is the state in `status()`; `error` is the last error. */
+    readonly servers: readonly { readonly name: string; readonly state: string; readonly error?: string | undefined }[];
+  };
+}
+
+/** An event that a ready-made lifecycle or a loader emits. */
+export type RunReport = {
+  [Type in keyof RunReports]: { readonly type: Type } & RunReports[Type];
+}[keyof RunReports];

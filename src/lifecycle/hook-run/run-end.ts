@@ -2,6 +2,7 @@ import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
+import type { ToolCallRequest } from '../lifecycle.js';
 import { RunAbortedError } from '../run-failure.js';
 
 /** An action that ends the run, with the name of the lifecycle and the hook point. */
@@ -9,13 +10,6 @@ export interface Verdict {
   readonly action: EndAction;
   readonly by: string;
   readonly point: HookPoint | 'end';
-}
-
-/** The parts of a tool call that an approval covers. */
-export interface ApprovableCall {
-  readonly id: string;
-  readonly name: string;
-  readonly input: unknown;
 }
 
 /** The tool calls of a turn, as far as the end of a run needs them. */
@@ -34,7 +28,7 @@ export interface CallsInFlight {
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */
-  isApproved(call: ApprovableCall): boolean;
+  isApproved(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */
   halt(): void;
 }
@@ -53,12 +47,9 @@ export class RunEnd {
   calls: CallsInFlight | undefined = undefined;
   private aborted: Error | undefined = undefined;
   private owned: Set<unknown> | undefined = undefined;
-  private readonly agentStop: Stop;
 
   /** `agentStop` is stopped when the agent is closed. */
-  constructor(agentStop: Stop) {
-    this.agentStop = agentStop;
-  }
+  constructor(private readonly agentStop: Stop) {}
 
   /** Ends the run with an action. Returns false if another action was first. */
   decide(verdict: Verdict): boolean {
@@ -97,11 +88,6 @@ export class RunEnd {
   /** Resolves like `value`, or rejects if the run is aborted first; `giveUp` is called on an abort. */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
     return this.stop === undefined ? value : this.stop.race(value, giveUp);
-  }
-
-  /** Ends the part of the run in which messages can be added. */
-  close(): void {
-    this.closing = true;
   }
 
   /** Marks the run as over and removes its abort listeners. */

@@ -2,8 +2,7 @@ import { OptionInvalidError } from '../../errors.js';
 import { callable, model, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
-import { report } from '../../lifecycle/hook-run/hook-run.js';
-import { tellMoment } from '../../lifecycle/hook-run/moments.js';
+import { hookRunOf, report } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
@@ -117,7 +116,7 @@ type Compacted = readonly Message[] | undefined;
 
 /** Reports the start and the end of a compaction. Returns undefined if a shell hook prevents the compaction. */
 async function reported(messages: readonly Message[], run: RunContext, act: () => Promise<Compacted>) {
-  const told = tellMoment(run, { kind: 'compaction' });
+  const told = hookRunOf(run)?.onMoment?.({ kind: 'compaction' });
   if (told !== undefined && !(await told)) return undefined;
   report(run, { type: 'compaction-start', messages: messages.length });
   const compacted = await act();

@@ -1,4 +1,4 @@
-import { handleMoments, type Moment } from '../../lifecycle/hook-run/moments.js';
+import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText } from '../../model/message.js';
@@ -22,10 +22,13 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
     await notify(run, moment, parts);
     return true;
   };
-  handleMoments(run, (moment, earlier) => {
-    const handling = handle(moment, earlier);
+  const hookRun = hookRunOf(run);
+  if (hookRun === undefined) return;
+  const { onMoment } = hookRun;
+  hookRun.onMoment = (moment) => {
+    const handling = handle(moment, onMoment?.(moment));
     return moment.kind === 'approval' ? tracked(handling, parts) : handling;
-  });
+  };
 }
 
 /** Keeps a promise in `parts.notices` until it settles. */

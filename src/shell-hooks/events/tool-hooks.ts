@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
-import { tellMoment } from '../../lifecycle/hook-run/moments.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, SystemMessage } from '../../model/message.js';
@@ -63,7 +62,7 @@ async function judgeCall({ call, next, hooks, args }: GuardedCall, parts: HookPa
   const needsApproval = outcome.ask !== undefined || call.approved === true;
   if (!needsApproval || isApproved(judged, isRewritten)) return next(judged);
   const question = askAbout(judged, isRewritten, outcome);
-  void tellMoment(run, { kind: 'approval', tool: name, reason: question.reason });
+  void hookRunOf(run)?.onMoment?.({ kind: 'approval', tool: name, reason: question.reason });
   return question;
 }
 

@@ -1,8 +1,7 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import { budgetsOf } from '../../../lifecycle/hook-run/budgets.js';
-import { type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
+import { budgetsOf, type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';

@@ -4,7 +4,6 @@ import type { Logger } from '../../../internal/logger.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
-import { HookAction } from '../../../lifecycle/hook-action.js';
 import type { CallScope } from '../../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
@@ -35,11 +34,11 @@ export function callTool(request: ToolCallRequest, scope: CallScope): Awaitable<
 }
 
 /** Returns the result of an approved call, which the provider executes. Suspends a call without a decision. */
-function decided({ approved, id, name }: ToolCallRequest, run: Run): ToolResult {
-  if (approved) return { content: 'The call was approved.' };
+function decided(request: ToolCallRequest, run: Run): ToolResult {
+  if (request.approved) return { content: 'The call was approved.' };
   const { model } = run.config;
-  const site = { entry: { name: model.provider ?? model.id }, point: 'wrapToolCall', run, call: { id, name } } as const;
-  throw suspend(site, id, HookAction.suspend(`"${name}" needs approval.`));
+  const reason = `"${request.name}" needs approval.`;
+  throw suspend(run, request, { type: 'suspend', reason, by: model.provider ?? model.id });
 }
 
 /** Runs the tool of a call. A failure becomes an error result. Only an abort rejects. */

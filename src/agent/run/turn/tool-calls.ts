@@ -1,7 +1,7 @@
 import { describeError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { ApprovableCall, CallsInFlight, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, Verdict } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
@@ -150,7 +150,7 @@ export class ToolCalls implements CallsInFlight {
     return index >= 0 && this.results[index] === undefined;
   }
 
-  isApproved({ id, name, input }: ApprovableCall): boolean {
+  isApproved({ id, name, input }: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean {
     const text = approvalText(name, input);
     return text !== '' && this.prior.approved?.get(id) === text;
   }
