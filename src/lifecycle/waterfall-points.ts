@@ -38,7 +38,9 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
     try {
       assertComplete(messages);
     } catch (error) {
-      (messages as Message[]).splice(0, messages.length, ...copy);
+      const list = messages as Message[];
+      list.length = 0;
+      for (const message of copy) list.push(message);
       throw error;
     }
     return messages.slice();

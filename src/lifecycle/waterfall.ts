@@ -36,39 +36,28 @@ export interface Waterfall<T> {
   readonly entries: readonly RegisteredLifecycle[];
 }
 
-/**
- * Calls the hooks of one hook point in order, and then `done` with the value of the last hook. Each hook gets the value that
- * the previous hook returned. Stops early if a hook ends the run; `run.end.verdict` is set then. Returns a promise only if
- * a hook or `done` has returned one.
- */
-export function runWaterfall<T, R>(
-  waterfall: Waterfall<T>,
-  value: T,
-  run: HookRun,
-  done: (value: T) => Awaitable<R>,
-): Awaitable<R> {
-  return new WaterfallCall(waterfall, value, run, done).run();
-}
-
-class WaterfallCall<T, R> {
+/** One call of the hooks of one hook point, in order. Each hook gets the value that the previous hook returned. */
+export class WaterfallCall<T> {
   private readonly waterfall: Waterfall<T>;
   private readonly hookRun: HookRun;
-  private readonly done: (value: T) => Awaitable<R>;
   private value: T;
   private index = -1;
   /** The copy of the value from before the hook, for `guard`. */
   private copy: T | undefined = undefined;
 
-  constructor(waterfall: Waterfall<T>, value: T, run: HookRun, done: (value: T) => Awaitable<R>) {
+  constructor(waterfall: Waterfall<T>, value: T, run: HookRun) {
     this.waterfall = waterfall;
     this.value = value;
     this.hookRun = run;
-    this.done = done;
   }
 
-  run(): Awaitable<R> {
+  /**
+   * Calls the hooks, and then `done` with the last value. Stops early if a hook ends the run; `run.end.verdict` is set then.
+   * Returns a promise only if a hook or `done` has returned one.
+   */
+  run<R>(done: (value: T) => Awaitable<R>): Awaitable<R> {
     const pending = this.callNext();
-    return pending === undefined ? this.done(this.value) : this.finish(pending);
+    return pending === undefined ? done(this.value) : this.finish(pending, done);
   }
 
   /** Calls hooks until one returns a promise, and returns this promise. Returns undefined when no hook is left. */
@@ -89,7 +78,7 @@ class WaterfallCall<T, R> {
     return undefined;
   }
 
-  private async finish(first: PromiseLike<unknown>): Promise<R> {
+  private async finish<R>(first: PromiseLike<unknown>, done: (value: T) => Awaitable<R>): Promise<R> {
     let pending: PromiseLike<unknown> | undefined = first;
     while (pending !== undefined) {
       try {
@@ -104,7 +93,7 @@ class WaterfallCall<T, R> {
       if (this.leave()) break;
       pending = this.callNext();
     }
-    return this.done(this.value);
+    return done(this.value);
   }
 
   private get entry(): RegisteredLifecycle {

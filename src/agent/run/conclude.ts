@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
-import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
@@ -34,7 +34,7 @@ function finish(run: Run, text: string): Awaitable<RunResult<unknown>> {
 }
 
 function passText(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
-  return runWaterfall(hooks, text, run, (final) => complete(run, final));
+  return new WaterfallCall(hooks, text, run).run((final) => complete(run, final));
 }
 
 /** Ends the run with its final text. Returns its result. */

@@ -1,5 +1,5 @@
 import type { Message } from '../../model/message.js';
-import type { Continuation, DecidedAnswer, ResumedCalls } from './resume/continuation.js';
+import type { Continuation } from './resume/continuation.js';
 
 /** The messages of one run. */
 export class Conversation {
@@ -9,10 +9,8 @@ export class Conversation {
   history: Message[] = this.added;
   /** The messages sent to the model: the instructions and the history. Without instructions, `history` itself. */
   outgoing: Message[];
-  /** The open calls of a resumed run, until they have results. */
-  resuming: ResumedCalls | undefined = undefined;
-  /** The decision on the suspended answer of the last turn. */
-  deciding: DecidedAnswer | undefined = undefined;
+  /** The suspended run that this run continues, until its decisions are applied. */
+  resuming: Continuation | undefined = undefined;
   /** The number of added messages that were passed to the session for a save. */
   saved = 0;
   /** Messages from hooks and tools, added to the conversation after the results of the turn. */
@@ -25,21 +23,9 @@ export class Conversation {
   }
 
   /** Takes over the messages that the run continues from. */
-  continueFrom({ history, resumed, answer }: Continuation): void {
-    this.replace(history);
-    this.resuming = resumed;
-    this.deciding = answer;
-  }
-
-  /** True for a run that continues a suspended run, until the decisions are applied. */
-  get isResumed(): boolean {
-    return this.resuming !== undefined || this.deciding !== undefined;
-  }
-
-  /** Marks the decisions of a resumed run as applied. */
-  closeResumed(): void {
-    this.resuming = undefined;
-    this.deciding = undefined;
+  continueFrom(start: Continuation): void {
+    this.replace(start.history);
+    if (start.calls !== undefined || start.answer !== undefined) this.resuming = start;
   }
 
   /** Appends a message of this run. */

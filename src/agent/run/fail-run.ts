@@ -49,13 +49,13 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 /** Gives each open call a result, adds the messages of the turn that failed, and saves them in the session. */
 async function closeConversation(run: Run): Promise<void> {
   const { conversation, end, attached, turn } = run;
-  const { resuming } = conversation;
-  if (resuming !== undefined) resumedCalls(run, resuming, undefined).addResults();
+  const open = conversation.resuming?.calls;
+  if (open !== undefined) resumedCalls(run, open, undefined).addResults();
   if (run.pending !== undefined) {
     closePending(run);
     await save(run, 'a suspended');
   }
-  const keeps = end.abortError !== undefined && resuming === undefined && attached.keepsStopped;
+  const keeps = end.abortError !== undefined && open === undefined && attached.keepsStopped;
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
   if (keeps && shown.trim() !== '') {

@@ -1,5 +1,5 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
-import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
+import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import type { RunResult } from '../run-result.js';
@@ -62,9 +62,9 @@ function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
 /** Calls the `beforeAgent` hooks with the text of the input. They may replace the text. */
 function passInput(run: Run, input: UserMessage | undefined, hooks: Waterfall<string>): Awaitable<void> {
   // A resumed run without a message has no text to replace.
-  const takesNoText = input === undefined && run.conversation.isResumed;
+  const takesNoText = input === undefined && run.conversation.resuming !== undefined;
   const waterfall = takesNoText ? { ...hooks, point: noInputPoint } : hooks;
-  return runWaterfall(waterfall, textIn(input), run, (text) => addInput(run, withText(input, text)));
+  return new WaterfallCall(waterfall, textIn(input), run).run((text) => addInput(run, withText(input, text)));
 }
 
 /** Adds the user message. A resumed run executes its open calls first, and adds the message after their results. */
@@ -72,7 +72,7 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   const { conversation, end, pairing } = run;
   end.throwIfAborted();
   if (end.verdict === undefined) pairing.enterAll();
-  if (conversation.isResumed) return resumeRun(run, message);
+  if (conversation.resuming !== undefined) return resumeRun(run, message);
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
 }

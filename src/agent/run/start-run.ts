@@ -25,8 +25,7 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
 function takeHistory({ conversation, attached }: Run, { messages, resume }: AnyRunOptions): void {
   if (messages === undefined && resume === undefined) return;
   // The option's type allows any role; `continueFrom` checks the messages.
-  const start = { messages: (messages ?? []) as readonly Message[], closed: attached.closed };
-  conversation.continueFrom(continueFrom(start, resume));
+  conversation.continueFrom(continueFrom((messages ?? []) as readonly Message[], resume, attached.closed));
 }
 
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {

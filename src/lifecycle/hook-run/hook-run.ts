@@ -13,7 +13,9 @@ export interface HookRun {
   readonly end: RunEnd;
   readonly pairing: Pairing;
   /** `later` holds the messages that followed the open calls of a resumed run. */
-  readonly conversation: { readonly resuming: { readonly later: readonly Message[] } | undefined };
+  readonly conversation: {
+    readonly resuming: { readonly calls?: { readonly later: readonly Message[] } | undefined } | undefined;
+  };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
   /** Adds a decision to the result and emits a `decision` event. */

@@ -85,7 +85,7 @@ function askAbout(call: ToolCallRequest, isRewritten: boolean, { ask }: HookEven
 
 /** Returns the notes of earlier questions about the call, in a run that continues after a question. */
 function askedNotes(call: ToolCallRequest): readonly Message[] {
-  const later = hookRunOf(call.run)?.conversation.resuming?.later ?? [];
+  const later = hookRunOf(call.run)?.conversation.resuming?.calls?.later ?? [];
   return later.filter(({ role, content }) => role === 'system' && String(content).startsWith(noteStart(call)));
 }
 

@@ -2,13 +2,6 @@ import { ResumeInvalidError } from '../../../errors.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import type { Message } from '../../../model/message.js';
 
-/** The messages that a run starts from. */
-export interface StartMessages {
-  readonly messages: readonly Message[];
-  /** The number of messages, from the first one, that have been checked and whose tool calls have results. */
-  readonly closed?: number | undefined;
-}
-
 /** The decision on a suspended tool call or answer. */
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
 
@@ -25,12 +18,11 @@ export interface ResumedCalls extends OpenCalls {
   readonly later: readonly Message[];
 }
 
-/** The messages that a run continues from, and their open tool calls. */
+/** The messages that a run continues from, and what a suspended run left open: tool calls, or its answer. */
 export interface Continuation {
   /** The messages up to the open calls. Known results of that turn are added again together with the new results. */
   readonly history: readonly Message[];
-  readonly resumed: ResumedCalls | undefined;
-  /** The decision on the suspended answer of the last turn. */
+  readonly calls?: ResumedCalls | undefined;
   readonly answer?: DecidedAnswer | undefined;
 }
 
@@ -41,25 +33,26 @@ export interface DecidedAnswer {
 }
 
 /**
- * Checks the messages that a run starts from. Each open tool call must have a decision, and no other call may have one.
- * Otherwise throws ResumeInvalidError.
+ * Checks the messages that a run starts from, after the first `closed` messages, which were checked before. Each open tool
+ * call must have a decision, and no other call may have one. Otherwise throws ResumeInvalidError.
  */
 export function continueFrom(
-  { messages, closed }: StartMessages,
-  decisions: ResumeDecisions | undefined,
+  messages: readonly Message[],
+  resume: ResumeDecisions | undefined,
+  closed?: number,
 ): Continuation {
+  const decisions = resume ?? {};
   const open = checkMessages(messages, closed);
   if (open !== undefined) {
     const ids = open.open.map((call) => call.id);
-    assertDecided(ids, decisions);
+    assertDecided(ids, decisions, 'open tool calls');
     const later = messages.slice(open.index + 1).filter((message) => message.role !== 'tool');
-    const resumed = { ...open, decisions: decisions as ResumeDecisions, later };
-    return { history: messages.slice(0, open.index + 1), resumed };
+    return { history: messages.slice(0, open.index + 1), calls: { ...open, decisions, later } };
   }
   const index = suspendedAnswer(messages);
   assertDecided(index === undefined ? [] : [ANSWER], decisions, 'a suspended answer');
-  const answer = index === undefined ? undefined : { index, decision: decisions?.[ANSWER] as ResumeDecision };
-  return { history: messages, resumed: undefined, answer };
+  const answer = index === undefined ? undefined : { index, decision: decisions[ANSWER] as ResumeDecision };
+  return { history: messages, answer };
 }
 
 /** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
@@ -72,7 +65,7 @@ function suspendedAnswer(messages: readonly Message[]): number | undefined {
 const ANSWER = 'answer';
 
 /** Throws a ResumeInvalidError unless the decisions are on exactly these ids. */
-function assertDecided(ids: readonly string[], decisions: ResumeDecisions = {}, what = 'open tool calls'): void {
+function assertDecided(ids: readonly string[], decisions: ResumeDecisions, what: string): void {
   const refuse = (wrong: readonly string[], problem: (ids: string) => string) => {
     if (wrong.length > 0) throw new ResumeInvalidError(problem(wrong.map((id) => `"${id}"`).join(', ')), wrong);
   };

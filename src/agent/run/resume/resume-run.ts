@@ -6,15 +6,15 @@ import { reviewAnswer } from '../output.js';
 import type { Run } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
 import { Turn } from '../turn/turn.js';
-import type { DecidedAnswer, ResumeDecision, ResumedCalls } from './continuation.js';
+import type { Continuation, DecidedAnswer, ResumeDecision, ResumedCalls } from './continuation.js';
 
 /** Continues a suspended run: runs its open calls as decided, or applies the decision on its answer. */
 export async function resumeRun(run: Run, message: UserMessage | undefined): Promise<void> {
-  const { resuming, deciding } = run.conversation;
+  const { calls, answer } = run.conversation.resuming as Continuation;
   const turn = new Turn(run, 0);
   run.turn = turn;
-  if (resuming !== undefined) await runOpenCalls(turn, resuming, message);
-  else if (deciding !== undefined) await decideAnswer(turn, deciding, message);
+  if (calls !== undefined) await runOpenCalls(turn, calls, message);
+  if (answer !== undefined) await decideAnswer(turn, answer, message);
 }
 
 /** Runs the open calls as turn 0. The user message is added after their results. */
@@ -69,7 +69,7 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   const { index, decision } = decided;
   const { content } = conversation.history[index] as AssistantMessage;
   const record = { by: 'resume', point: 'resume' } as const;
-  conversation.closeResumed();
+  conversation.resuming = undefined;
   if (decision === 'approve') {
     replaceAt(run, index, { role: 'assistant', content });
     run.record({ ...record, type: 'approve' });

@@ -115,7 +115,7 @@ export class ToolCalls implements CallsInFlight {
   addResults(): void {
     const { run, results } = this;
     run.end.calls = undefined;
-    run.conversation.closeResumed();
+    run.conversation.resuming = undefined;
     const pending = results.includes(undefined) ? closeOpenCalls(this) : undefined;
     this.halted = true;
     // Aborts tools that an abandoned hook left running.

@@ -2,7 +2,7 @@ import { describeError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { ASIDE } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
-import { runWaterfall, type Waterfall } from '../../../lifecycle/waterfall.js';
+import { type Waterfall, WaterfallCall } from '../../../lifecycle/waterfall.js';
 import { type Message, textOf } from '../../../model/message.js';
 import type { Model, ModelResponse } from '../../../model/model.js';
 import { ModelError } from '../../../model/run-error.js';
@@ -76,7 +76,7 @@ export class Turn implements CurrentTurn {
 
   private passMessages(hooks: Waterfall<readonly Message[]>): Awaitable<void> {
     const { run } = this;
-    return runWaterfall(hooks, run.conversation.history, run, (messages) => {
+    return new WaterfallCall(hooks, run.conversation.history, run).run((messages) => {
       run.conversation.adopt(messages);
       run.end.throwIfAborted();
       return this.selectTools();
@@ -95,7 +95,7 @@ export class Turn implements CurrentTurn {
 
   private passTools(hooks: Waterfall<readonly Tool[]>, all: ToolSnapshot): Awaitable<void> {
     // A copy, so that a hook that changes the array in place affects this turn only.
-    return runWaterfall(hooks, [...all.tools], this.run, (tools) => {
+    return new WaterfallCall(hooks, [...all.tools], this.run).run((tools) => {
       this.tools = new ToolSnapshot(tools);
     });
   }
@@ -217,7 +217,7 @@ export function startTurn(run: Run): Turn {
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {
-  return runWaterfall(hooks, response, run, (judged) => intactResponse(run, judged, 'afterModel'));
+  return new WaterfallCall(hooks, response, run).run((judged) => intactResponse(run, judged, 'afterModel'));
 }
 
 function callThrough(run: Run, step: ModelStep): Awaitable<ModelResponse> {
