@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readEntries } from './entries.mjs';
 
@@ -13,6 +13,7 @@ const EXPORTS = /^export \{([^}]*)\}/gm;
 export function build(...options) {
   const tsup = ['node_modules/tsup/dist/cli-default.js', ...options];
   execFileSync(process.execPath, tsup, { cwd: root, stdio: 'inherit' });
+  rmSync(`${root}dist/declarations`, { recursive: true });
   for (const { name } of readEntries()) {
     const values = exportedNames(readFileSync(`${root}dist/${name}.js`, 'utf8'));
     for (const ending of ['d.ts', 'd.cts']) {
