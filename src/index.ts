@@ -2,13 +2,13 @@ export { Agent } from './agent/agent.js';
 export type { AgentEvent, AgentEventOf, AgentEvents } from './agent/agent-event.js';
 export type {
   AgentOptions,
-  OutputRunArguments,
   RunArguments,
   RunOptions,
   SessionOptions,
+  SessionRunOptions,
 } from './agent/agent-options.js';
-export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
+export type { AgentStatus, LifecycleStatus } from './agent/engine.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
 export { formatRun } from './agent/run/format-run.js';
 export type { OutputOf, OutputSchema } from './agent/run/output.js';
@@ -26,14 +26,7 @@ export {
   TurnLimitError,
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
-export type {
-  Session,
-  SessionOutputRunArguments,
-  SessionRun,
-  SessionRunArguments,
-  SessionRunOptions,
-  SessionStream,
-} from './agent/session.js';
+export type { Session, SessionRun, SessionStream } from './agent/session.js';
 export {
   ResumeClaimedError,
   SessionBusyError,

@@ -35,12 +35,6 @@ export class AgentLife {
     if (this.stop.stopped) throw new AgentClosedError(this.agent);
   }
 
-  /** Counts a run until its `endRun`. */
-  beginRun(): void {
-    this.runs += 1;
-  }
-
-  /** Counts the end of a run. */
   endRun(): void {
     this.runs -= 1;
     if (this.whenIdle !== undefined) this.checkIdle();
@@ -68,18 +62,15 @@ export class AgentLife {
   /** Awaits `promise` before a run starts. Rejects with a RunError if the run is aborted or times out first. */
   async waitBeforeRun<T>(promise: Promise<T>, { signal, left, parent, limit }: WaitingRun): Promise<T> {
     const stop = new Stop();
-    stop.follow(signal);
-    stop.follow(left);
+    const abort = (reason: unknown) => stop.stop(new RunAbortedError(reason));
     stop.followStop(this.stop);
     if (limit !== undefined) stop.followStop(limit);
+    stop.follow(signal, abort);
+    stop.follow(left, abort);
     const outer = hookRunOf(parent);
-    if (outer !== undefined) stop.followStop(outer.end.stopper());
+    if (outer !== undefined) stop.followStop(outer.end.stopper(), abort);
     try {
       return await stop.race(promise);
-    } catch (error) {
-      if (this.stop.stopped) throw this.stop.reason;
-      if (limit?.stopped) throw limit.reason;
-      throw stop.stopped ? new RunAbortedError(stop.reason) : error;
     } finally {
       stop.release();
     }

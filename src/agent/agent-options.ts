@@ -28,8 +28,7 @@ import { MemorySessionStore } from '../state/memory-session-store.js';
 import { detailRules } from '../state/session-details.js';
 import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
-import { ToolCatalog } from '../tools/tool-catalog.js';
-import { assertDistinct, toolsOf } from '../tools/tool-set.js';
+import type { ToolCatalog } from '../tools/tool-catalog.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
 import type { ResumeDecisions } from './run/resume/continuation.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
@@ -96,15 +95,16 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly parent?: ToolRun | undefined;
 }
 
-/** The options argument of a run. Required if the agent has a `Context` type. */
-export type RunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
-  ? [options?: RunOptions<Context, Schema>]
-  : [options: RunOptions<Context, Schema> & { readonly context: Context }];
+/** The options of a run in a session: all run options except `messages`, which come from the store. */
+export type SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> = Omit<
+  RunOptions<Context, Schema>,
+  'messages'
+>;
 
-/** The options argument of a run with an output schema. */
-export type OutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
-  ? [options: RunOptions<Context, Schema> & { readonly output: Schema }]
-  : [options: RunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
+/** The options argument of a run, in a session or not. Required if the agent has a `Context` type. */
+export type RunArguments<Context, Options = RunOptions<Context>> = unknown extends Context
+  ? [options?: Options]
+  : [options: Options & { readonly context: Context }];
 
 /** Options of `agent.session`. The owner, the title and the data are stored when the session is saved for the first time. */
 export interface SessionOptions extends SessionDetails {
@@ -150,17 +150,12 @@ const timeoutRules = {
   claimMs: timerMs,
 } satisfies OptionTable<Timeouts>;
 
-const turnLimitRules = {
-  limit: required(whole(1)),
-  atLimit: oneOf('throw', 'answer'),
-} satisfies OptionTable<TurnLimit>;
-
 const turns = whole(1);
 
 const maxTurns: OptionRule = {
   expected: 'a whole number of 1 or more, or `{ limit, atLimit }`',
   accepts: (value) => turns.accepts(value) || isObject(value),
-  members: turnLimitRules,
+  members: { limit: required(turns), atLimit: oneOf('throw', 'answer') } satisfies OptionTable<TurnLimit>,
 };
 
 /** Options that an agent and a run have in common. `tools` are checked when they are read. */
@@ -188,8 +183,8 @@ const agentRules = {
   ids: withMethods('next'),
 } satisfies OptionTable<AgentOptions>;
 
-/** Options with the rule `anything` are checked where they are read. */
-const runRules = {
+/** The rules of the options of a run. Options with the rule `anything` are checked where they are read. */
+export const runRules = {
   ...sharedRules,
   model,
   signal: alsoCalled(withMethods('addEventListener', 'removeEventListener'), 'abortSignal'),
@@ -200,23 +195,23 @@ const runRules = {
   parent: anything,
 } satisfies OptionTable<RunOptions>;
 
-const sessionRules = {
+/** The rules of the options of a session. */
+export const sessionRules = {
   ...detailRules,
   id: fullText,
   store: sessionStore,
   onAbort: oneOf('keep', 'discard'),
 } satisfies OptionTable<SessionOptions>;
-const DEFAULT_MAX_TURNS = 20;
 
 /** Checks the options of an agent and fills in the defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
   validateOptions(options, agentRules);
-  const { instructions, parallelToolCalls = true } = options;
+  const { instructions, maxTurns = 20, parallelToolCalls = true } = options;
   return {
     agent: options.name ?? 'agent',
     model: options.model,
     instructions: instructions === '' ? undefined : instructions,
-    ...turnLimitOf(options.maxTurns ?? DEFAULT_MAX_TURNS),
+    ...turnLimitOf(maxTurns),
     parallelToolCalls: parallelToolCalls === true ? Number.POSITIVE_INFINITY : Number(parallelToolCalls) || 1,
     ...mergeSettings(options.settings),
     timeouts: { ...options.timeouts },
@@ -228,24 +223,19 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   };
 }
 
-/** Throws OptionInvalidError if an option of a run is invalid. */
-export function checkRunOptions(options: AnyRunOptions): void {
-  validateOptions(options, runRules);
-}
-
 /** Checks the options of a run and merges them over `config`. Returns `config` itself if nothing changes. */
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
-  lifecycleTools: () => readonly ToolSource<never>[],
+  registry: { catalogOf(tools: ToolSource<never>): ToolCatalog },
 ): RunConfig {
-  checkRunOptions(options);
+  validateOptions(options, runRules);
   const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   return {
     ...config,
     model: model ?? config.model,
-    catalog: tools ? catalogOf([tools as ToolSource<never>, ...lifecycleTools()], config) : config.catalog,
+    catalog: tools ? registry.catalogOf(tools as ToolSource<never>) : config.catalog,
     ...(settings ? mergeSettings(settings, { ...config.settings, toolChoice: config.toolChoice }) : {}),
     ...(maxTurns === undefined ? {} : turnLimitOf(maxTurns)),
     timeouts: { ...config.timeouts, ...timeouts },
@@ -253,27 +243,12 @@ export function resolveRunConfig(
   };
 }
 
-function catalogOf(sources: readonly ToolSource<never>[], { logger }: RunConfig): ToolCatalog {
-  assertDistinct(sources.flatMap(toolsOf));
-  return new ToolCatalog(sources, logger);
-}
-
-/** Checks the options of a session and returns its store. */
-export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
-  validateOptions(options, sessionRules);
-  return options.store ?? store;
-}
-
 function turnLimitOf(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
   const { limit, atLimit = 'throw' } = typeof maxTurns === 'number' ? { limit: maxTurns } : maxTurns;
   return { maxTurns: limit, atLimit };
 }
 
-function mergeSettings(
-  settings: AgentSettings | undefined,
-  base?: AgentSettings,
-): Pick<RunConfig, 'settings' | 'toolChoice'> {
-  if (settings === undefined) return { settings: undefined, toolChoice: undefined };
+function mergeSettings(settings: AgentSettings = {}, base?: AgentSettings): Pick<RunConfig, 'settings' | 'toolChoice'> {
   const { toolChoice, ...rest } = { ...base, ...settings };
   return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
 }

@@ -8,14 +8,13 @@ import type { AgentEvent, AgentEventOf } from './agent-event.js';
 import {
   type AgentOptions,
   type AnyRunOptions,
-  type OutputRunArguments,
   type RunArguments,
+  type RunOptions,
   resolveAgentOptions,
   type SessionOptions,
 } from './agent-options.js';
-import type { AgentStatus } from './agent-status.js';
 import { type AsToolOptions, agentTool, type PromptSchema } from './as-tool.js';
-import { Engine } from './engine.js';
+import { type AgentStatus, Engine } from './engine.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
@@ -44,7 +43,7 @@ export class Agent<Context = unknown> {
 
   /** The lifecycles in the order in which their hooks are called. */
   get lifecycle(): readonly AgentLifecycle<never>[] {
-    return this.engine.registry.chain.entries.map(({ lifecycle }) => lifecycle);
+    return this.engine.registry.config.chain.entries.map(({ lifecycle }) => lifecycle);
   }
 
   /**
@@ -61,13 +60,13 @@ export class Agent<Context = unknown> {
    */
   run<Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: OutputRunArguments<Context, Schema>
+    ...options: Required<RunArguments<Context, RunOptions<Context, Schema> & { readonly output: Schema }>>
   ): Promise<RunResult<OutputOf<Schema>>>;
   run(input: string | UserMessage, ...options: RunArguments<Context>): Promise<RunResult>;
   /** If `output` is undefined at runtime, the output is the text. */
   run<Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: RunArguments<Context, Schema>
+    ...options: RunArguments<Context, RunOptions<Context, Schema>>
   ): Promise<RunResult<OutputOf<Schema> | string>>;
   run(input: string | UserMessage, ...options: readonly unknown[]): Promise<unknown> {
     return this.engine.launch(input, options[0] as AnyRunOptions | undefined);
@@ -83,17 +82,17 @@ export class Agent<Context = unknown> {
    */
   stream<Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: OutputRunArguments<Context, Schema>
+    ...options: Required<RunArguments<Context, RunOptions<Context, Schema> & { readonly output: Schema }>>
   ): RunStream<OutputOf<Schema>>;
   stream(input: string | UserMessage, ...options: RunArguments<Context>): RunStream;
   /** If `output` is undefined at runtime, the output is the text. */
   stream<Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: RunArguments<Context, Schema>
+    ...options: RunArguments<Context, RunOptions<Context, Schema>>
   ): RunStream<OutputOf<Schema> | string>;
   stream(input: string | UserMessage, ...options: readonly unknown[]): unknown {
     const runOptions = options[0] as AnyRunOptions | undefined;
-    return new EventStream((sink, left) => this.engine.launch(input, runOptions, { sink, left }));
+    return new EventStream((attached) => this.engine.launch(input, runOptions, attached));
   }
 
   /**
@@ -113,7 +112,7 @@ export class Agent<Context = unknown> {
    * hooks is called, also in active runs.
    */
   use(lifecycle: AgentLifecycle<Context>): () => void {
-    return this.engine.use(lifecycle);
+    return this.engine.registry.use(lifecycle);
   }
 
   /** As `use`, but returns the agent, for chaining. */
@@ -162,7 +161,7 @@ export class Agent<Context = unknown> {
    * Runs the loaders and all `onInit` hooks. Optional: the first run does so itself. Rejects if a loader or hook fails.
    */
   ready(): Promise<void> {
-    return this.engine.ready();
+    return this.engine.loading.ready();
   }
 
   /**

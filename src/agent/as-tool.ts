@@ -32,7 +32,8 @@ type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unk
 
 /** Makes a tool that runs an agent as a child of the calling run. */
 export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
-  const { description, input = PROMPT, inputSchema, toPrompt = defaultPrompt, timeoutMs, name = agent } = options ?? {};
+  const { name = agent, description, input = PROMPT, inputSchema, timeoutMs } = options ?? {};
+  const toPrompt = options?.toPrompt ?? ((args: unknown) => promptIn(args) ?? JSON.stringify(args));
   return defineTool({
     name,
     description,
@@ -60,10 +61,6 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
 
 function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
   if (run instanceof RunView) run[RUN].spend(usage);
-}
-
-function defaultPrompt(input: unknown): string {
-  return promptIn(input) ?? JSON.stringify(input);
 }
 
 function promptIn(input: unknown): string | undefined {

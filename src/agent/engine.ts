@@ -1,19 +1,41 @@
 import { logFailure } from '../internal/logger.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
-import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
-import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
+import type { LoaderHost } from '../lifecycle/lifecycle.js';
+import { HOOKS } from '../lifecycle/registered-lifecycle.js';
 import type { UserMessage } from '../model/message.js';
 import { AgentLife, startLimit } from './agent-life.js';
 import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
-import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
-import { LoaderRunner } from './loader-runner.js';
+import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
 import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
-import type { RunConfig } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import { AgentSessions } from './sessions.js';
+
+/** The current state of an agent, as plain data. */
+export interface AgentStatus {
+  readonly name: string;
+  readonly model: string;
+  readonly closed: boolean;
+  /** The number of active runs. */
+  readonly runs: number;
+  /** The number of open sessions. */
+  readonly sessions: number;
+  /** The lifecycles in the order in which their hooks are called. */
+  readonly lifecycles: readonly LifecycleStatus[];
+  readonly tools: readonly { readonly name: string; readonly origin?: string | undefined }[];
+  readonly loaders: readonly LoaderStatus[];
+}
+
+/** A lifecycle as `status()` shows it. */
+export interface LifecycleStatus {
+  readonly name: string;
+  readonly priority: number;
+  readonly onFailure: 'throw' | 'continue' | 'block';
+  /** The names of the hooks that the lifecycle implements. */
+  readonly hooks: readonly string[];
+}
 
 /** Time limit in milliseconds for the aborted runs when the agent is closed. */
 const CLOSE_MS = 5_000;
@@ -25,24 +47,18 @@ export class Engine {
   readonly sessions: AgentSessions;
   readonly life: AgentLife;
   readonly loading: LoaderRunner;
-  readonly defaults: AgentDefaults;
-  /** Maps each function that `use` returned to its lifecycle. */
-  private readonly used = new WeakMap<() => void, RegisteredLifecycle>();
-  private config: RunConfig;
   private closing: Promise<void> | undefined = undefined;
 
-  constructor(options: AgentOptions<never>, defaults: AgentDefaults) {
-    this.defaults = defaults;
+  constructor(
+    options: AgentOptions<never>,
+    readonly defaults: AgentDefaults,
+  ) {
     this.life = new AgentLife(defaults.agent);
     this.hub = new AgentListeners(defaults.logger);
-    this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
-    this.loading = new LoaderRunner(options.loaders ?? [], this.registry, {
-      host: this.host(),
-      stop: this.life.stop,
-      clock: defaults.clock,
-    });
+    const { life, hub } = this;
+    this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], { ...defaults, life, hub });
+    this.loading = new LoaderRunner(options.loaders ?? [], this.registry, this.host());
     this.sessions = new AgentSessions(this);
-    this.config = this.configure();
   }
 
   /** Starts a run after the loaders have finished. Never throws: invalid input rejects the promise. */
@@ -52,9 +68,12 @@ export class Engine {
     attached: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
     try {
-      const config = options === NO_OPTIONS ? this.config : this.configOf(options);
+      const { registry } = this;
+      const config = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
       if (this.life.stop.stopped || !this.loading.isDone) {
-        return this.launchLater(input, options, limited(attached, config));
+        // Starts the limit of `timeouts.runMs` before the run, which has to wait.
+        const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+        return this.launchLater(input, options, { ...attached, limit });
       }
       return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
@@ -67,30 +86,12 @@ export class Engine {
     options: AnyRunOptions,
     attached: Attached,
   ): Promise<RunResult<unknown>> {
-    const { signal, parent } = options;
-    const { left, limit } = attached;
     try {
-      await this.life.waitBeforeRun(this.ready(), { signal, parent, left, limit });
+      await this.life.waitBeforeRun(this.loading.ready(), { ...options, ...attached });
       return await this.launch(input, options, attached);
     } finally {
-      limit?.release();
+      attached.limit?.release();
     }
-  }
-
-  use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
-    this.life.assertOpen();
-    const entry = this.registry.add(lifecycle, replaced && this.used.get(replaced));
-    this.config = this.configure();
-    const dispose = () => {
-      if (this.registry.remove(entry)) this.config = this.configure();
-    };
-    this.used.set(dispose, entry);
-    return dispose;
-  }
-
-  async ready(): Promise<void> {
-    this.life.assertOpen();
-    await this.life.track(this.loading.ready());
   }
 
   close(): Promise<void> {
@@ -99,26 +100,21 @@ export class Engine {
   }
 
   status(): AgentStatus {
+    const { defaults, life, sessions, loading } = this;
+    const { chain, catalog } = this.registry.config;
     return {
-      name: this.defaults.agent,
-      model: this.defaults.model.id,
-      closed: this.life.stop.stopped,
-      runs: this.life.runs,
-      sessions: this.sessions.count,
-      lifecycles: this.registry.chain.entries.map(lifecycleStatus),
-      tools: this.registry.catalog.current().tools.map(toolStatus),
-      loaders: this.loading.status(),
+      name: defaults.agent,
+      model: defaults.model.id,
+      closed: life.stop.stopped,
+      runs: life.runs,
+      sessions: sessions.open.size,
+      lifecycles: chain.entries.map(({ lifecycle, name, priority, onFailure }) => {
+        const hooks = HOOKS.filter((hook) => lifecycle[hook] !== undefined);
+        return { name, priority, onFailure, hooks };
+      }),
+      tools: catalog.current().tools.map(({ name, origin }) => ({ name, origin })),
+      loaders: loading.status(),
     };
-  }
-
-  private configure(): RunConfig {
-    const { registry, hub, life, defaults } = this;
-    const { chain, catalog } = registry;
-    return { ...defaults, chain, catalog, hub, life };
-  }
-
-  private configOf(options: AnyRunOptions): RunConfig {
-    return resolveRunConfig(this.config, options, () => this.registry.lifecycleTools());
   }
 
   private host(): LoaderHost {
@@ -129,9 +125,9 @@ export class Engine {
       get signal() {
         return life.stop.signal;
       },
-      tools: () => registry.catalog.current().tools,
+      tools: () => registry.config.catalog.current().tools,
       generate: (request) => defaults.model.generate(request),
-      use: (lifecycle, replaced) => this.use(lifecycle, replaced),
+      use: (lifecycle, replaced) => registry.use(lifecycle, replaced),
       closeAgent: () => this.close(),
     };
   }
@@ -140,7 +136,7 @@ export class Engine {
     const { life, defaults } = this;
     await life.close(defaults.clock, CLOSE_MS);
     await this.sessions.close();
-    for (const entry of [...this.registry.chain.entries].reverse()) {
+    for (const entry of [...this.registry.config.chain.entries].reverse()) {
       const call = () =>
         callHostHook(entry, { ...defaults, point: 'onShutdown' }).catch((error) =>
           logFailure(defaults, error.message, error),
@@ -152,9 +148,4 @@ export class Engine {
     }
     await this.loading.close();
   }
-}
-
-/** Starts the limit of `timeouts.runMs` before the run, which has to wait. */
-function limited(attached: Attached, { timeouts, clock }: RunConfig): Attached {
-  return { ...attached, limit: attached.limit ?? startLimit(timeouts.runMs, clock) };
 }

@@ -73,22 +73,14 @@ export class AgentListeners implements RunListeners {
   }
 }
 
-/** Sends events to the consumer of a stream and to the listeners of the agent. */
-export class StreamListeners implements RunListeners {
-  readonly active = true;
-
-  constructor(
-    private readonly sink: (event: AgentEvent) => void,
-    private readonly hub: AgentListeners,
-  ) {}
-
-  /** Always true: the consumer of a stream receives every type of event. */
-  hears(): boolean {
-    return true;
-  }
-
-  emit(event: AgentEvent): void {
-    this.sink(event);
-    this.hub.emit(event);
-  }
+/** Sends every event to the consumer of a stream, and then to the listeners of the agent. */
+export function streamListeners(sink: (event: AgentEvent) => void, hub: AgentListeners): RunListeners {
+  return {
+    active: true,
+    hears: () => true,
+    emit(event) {
+      sink(event);
+      hub.emit(event);
+    },
+  };
 }

@@ -1,8 +1,7 @@
 import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
-import { type Clock, withinTime } from '../internal/clock.js';
+import { withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { Stop } from '../internal/stop.js';
 import { callHostHook, untilClosed } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
@@ -37,22 +36,24 @@ export class LoaderRunner {
   constructor(
     loaders: readonly LifecycleLoader[],
     private readonly registry: LifecycleRegistry,
-    private readonly from: { readonly host: LoaderHost; readonly stop: Stop; readonly clock: Clock },
+    private readonly host: LoaderHost,
   ) {
     this.loaders = [...new Set(loaders)].map((loader) => ({ loader, state: 'pending', error: undefined }));
   }
 
   /** True if every loader and every `onInit` hook has finished. */
   get isDone(): boolean {
-    return this.registry.isInitialised && this.loaders.every(isSettled);
+    return this.registry.uninitialised.size === 0 && this.loaders.every(isSettled);
   }
 
   /** Runs the loaders and `onInit` hooks that have not succeeded. After a failure, the next call tries again. */
-  ready(): Promise<void> {
-    this.current ??= this.work().finally(() => {
+  async ready(): Promise<void> {
+    const { life } = this.registry.config;
+    life.assertOpen();
+    this.current ??= life.track(this.work()).finally(() => {
       this.current = undefined;
     });
-    return this.current;
+    await this.current;
   }
 
   status(): readonly LoaderStatus[] {
@@ -67,8 +68,7 @@ export class LoaderRunner {
   /** Closes the loaded loaders in reverse order. */
   async close(): Promise<void> {
     for (const entry of [...this.loaders].reverse()) {
-      if (entry.state !== 'loaded') continue;
-      await this.closeLoader(entry);
+      if (entry.state === 'loaded') await this.closeLoader(entry);
     }
   }
 
@@ -79,39 +79,42 @@ export class LoaderRunner {
 
   /** Calls `close` with a time limit. A failure or a timeout is logged, so that the agent can still be closed. */
   async end(what: string, close: () => Awaitable<void> | undefined): Promise<void> {
+    const { config } = this.registry;
     try {
-      await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), this.from.clock);
+      await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), config.clock);
     } catch (error) {
-      logFailure(this.from.host, `${what} failed to close.`, error);
+      logFailure(config, `${what} failed to close.`, error);
     }
   }
 
   private async work(): Promise<void> {
-    const { host } = this.from;
+    const { registry } = this;
+    const { life } = registry.config;
     for (const entry of this.loaders) {
-      host.signal.throwIfAborted();
+      life.assertOpen();
       if (!isSettled(entry)) await this.load(entry);
     }
-    for (let entry = this.registry.firstNew; entry !== undefined; entry = this.registry.firstNew) {
-      host.signal.throwIfAborted();
+    for (let entry = registry.firstNew; entry !== undefined; entry = registry.firstNew) {
+      life.assertOpen();
       await this.initialise(entry);
     }
   }
 
   private async initialise(entry: RegisteredLifecycle): Promise<void> {
-    const { host, stop, clock } = this.from;
+    const { config } = this.registry;
     const onAbandon = (pending: Promise<void>) => {
       this.pending.set(entry.status, pending);
       const settle = () => void this.pending.delete(entry.status);
       pending.then(settle, settle);
     };
-    await callHostHook(entry, { point: 'onInit', input: host, stop, clock, logger: host.logger, onAbandon });
-    this.registry.initialised(entry);
+    await callHostHook(entry, { ...config, point: 'onInit', input: this.host, stop: config.life.stop, onAbandon });
+    this.registry.uninitialised.delete(entry);
   }
 
   /** Runs one loader. If it fails, the lifecycles that it added are removed. */
   private async load(entry: LoaderState): Promise<void> {
-    const { host, stop, clock } = this.from;
+    const { host } = this;
+    const { life, clock } = this.registry.config;
     const { loader } = entry;
     const added: (() => void)[] = [];
     const use: LoaderHost['use'] = (lifecycle, replaced) => {
@@ -122,14 +125,14 @@ export class LoaderRunner {
     const ownHost = Object.create(host, { use: { value: use } }) as LoaderHost;
     const loading = new Promise<void>((resolve) => resolve(loader.load(ownHost)));
     try {
-      await untilClosed(loading, stop, clock);
+      await untilClosed(loading, life.stop, clock);
       entry.state = 'loaded';
       entry.error = undefined;
     } catch (cause) {
       for (const dispose of added) dispose();
       entry.state = 'failed';
       entry.error = describeError(cause);
-      if (stop.stopped && cause === stop.reason) {
+      if (life.stop.stopped && cause === life.stop.reason) {
         // The loader may still open something, which has to be closed.
         loading.then(() => this.closeLoader(entry)).catch(() => {});
         throw cause;

@@ -74,39 +74,35 @@ export interface PendingAnswer {
 /** The run exceeded `timeouts.runMs`. */
 export class RunTimeoutError extends RunError {
   readonly code = 'ERR_RUN_TIMEOUT';
-  readonly timeoutMs: number;
 
-  constructor(timeoutMs: number) {
+  constructor(readonly timeoutMs: number) {
     super(`The run took longer than ${timeoutMs} ms (\`timeouts.runMs\`).`);
-    this.timeoutMs = timeoutMs;
   }
 }
 
 /** The model still called tools when `maxTurns` was reached. A new run can continue from the error's `history`. */
 export class TurnLimitError extends RunError {
   readonly code = 'ERR_TURN_LIMIT';
-  readonly maxTurns: number;
 
-  constructor(maxTurns: number) {
+  constructor(readonly maxTurns: number) {
     super(
       `The run took ${maxTurns} turns without a final answer. Raise \`maxTurns\`, or set \`maxTurns.atLimit\` to 'answer'.`,
     );
-    this.maxTurns = maxTurns;
   }
 }
 
 /** The answer does not match the `output` schema, even after one repair. */
 export class OutputInvalidError extends RunError {
   readonly code = 'ERR_OUTPUT_INVALID';
-  /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
-  readonly text: string;
-  /** The problems with the answer. Not enumerable, because some libraries quote the answer in them. */
-  readonly issues: readonly StandardIssue[];
 
-  constructor(text: string, issues: readonly StandardIssue[], described: string) {
+  constructor(
+    /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
+    readonly text: string,
+    /** The problems with the answer. Not enumerable, because some libraries quote the answer in them. */
+    readonly issues: readonly StandardIssue[],
+    described: string,
+  ) {
     super(`The answer does not match the output schema: ${described}`);
-    this.text = text;
-    this.issues = issues;
     hideMembers(this, 'text', 'issues');
   }
 }

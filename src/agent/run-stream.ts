@@ -1,6 +1,6 @@
 import { OptionInvalidError } from '../errors.js';
-import { createDeferred, type Deferred } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
+import type { Attached } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
 /**
@@ -21,28 +21,35 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   readonly result: Promise<RunResult<Output>>;
 }
 
-/** Starts a run that passes its events to `sink`. An abort of `onAbort` aborts the run. */
-export type StartStream<Output> = (
-  sink: (event: AgentEvent) => void,
-  onAbort: AbortSignal,
-) => Promise<RunResult<Output>>;
+type Read = IteratorResult<AgentEvent, undefined>;
+
+const END: Read = { value: undefined, done: true };
 
 /** Queues the events of a run until the consumer reads them. */
 export class EventStream<Output> implements RunStream<Output>, AsyncIterator<AgentEvent, undefined> {
   readonly result: Promise<RunResult<Output>>;
   private readonly left = new AbortController();
   private queue: AgentEvent[] = [];
-  private head = 0;
+  /** The front of the queue, in reverse order, because `pop` is fast on an array of any length. */
+  private front: AgentEvent[] = [];
+  /** The `next` calls that wait for an event. */
+  private readonly waiting: ((read: Read | Promise<Read>) => void)[] = [];
   private ended = false;
-  private failure: { readonly error: unknown } | undefined = undefined;
-  private readonly waiting: Deferred<IteratorResult<AgentEvent, undefined>>[] = [];
+  private reported = false;
 
-  constructor(start: StartStream<Output>) {
-    this.result = start((event) => this.push(event), this.left.signal);
-    this.result.then(
-      () => this.end(undefined),
-      (error) => this.end({ error }),
-    );
+  /** `start` starts the run. It passes the events to `sink`, and aborts the run when `left` aborts. */
+  constructor(start: (attached: Required<Pick<Attached, 'sink' | 'left'>>) => Promise<RunResult<Output>>) {
+    const sink = (event: AgentEvent) => {
+      const resolve = this.waiting.shift();
+      if (resolve === undefined) this.queue.push(event);
+      else resolve({ value: event, done: false });
+    };
+    const end = () => {
+      this.ended = true;
+      for (const resolve of this.waiting.splice(0)) resolve(this.last());
+    };
+    this.result = start({ sink, left: this.left.signal });
+    this.result.then(end, end);
   }
 
   [Symbol.asyncIterator](): this {
@@ -58,52 +65,30 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     throw new OptionInvalidError('textStream', 'unknown stream member `textStream`; use `text`');
   }
 
-  next(): Promise<IteratorResult<AgentEvent, undefined>> {
-    if (this.head < this.queue.length) return Promise.resolve({ value: this.take(), done: false });
-    if (this.ended) return this.last();
-    const waiter = createDeferred<IteratorResult<AgentEvent, undefined>>();
-    this.waiting.push(waiter);
-    return waiter.promise;
+  next(): Promise<Read> {
+    if (this.front.length === 0) {
+      this.front = this.queue.reverse();
+      this.queue = [];
+    }
+    const event = this.front.pop();
+    if (event !== undefined) return Promise.resolve({ value: event, done: false });
+    return this.ended ? this.last() : new Promise((resolve) => this.waiting.push(resolve));
   }
 
   /** Called when the consumer leaves early. Aborts the run, and resolves when the run has ended. */
-  async return(): Promise<IteratorResult<AgentEvent, undefined>> {
+  async return(): Promise<Read> {
     this.left.abort('its stream was left before the end');
     await this.result.catch(() => {});
     this.queue = [];
-    this.head = 0;
-    this.failure = undefined;
-    return { value: undefined, done: true };
+    this.front = [];
+    return END;
   }
 
-  private take(): AgentEvent {
-    const event = this.queue[this.head] as AgentEvent;
-    this.head += 1;
-    if (this.head === this.queue.length) {
-      this.queue = [];
-      this.head = 0;
-    }
-    return event;
-  }
-
-  private push(event: AgentEvent): void {
-    const waiter = this.waiting.shift();
-    if (waiter === undefined) this.queue.push(event);
-    else waiter.resolve({ value: event, done: false });
-  }
-
-  private end(failure: { readonly error: unknown } | undefined): void {
-    this.ended = true;
-    // A consumer that left early does not get the error; its pending reads end normally.
-    this.failure = this.left.signal.aborted ? undefined : failure;
-    for (const waiter of this.waiting.splice(0)) this.last().then(waiter.resolve, waiter.reject);
-  }
-
-  /** Ends the iteration. Rejects with the error of the run the first time only. */
-  private last(): Promise<IteratorResult<AgentEvent, undefined>> {
-    const { failure } = this;
-    this.failure = undefined;
-    return failure === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(failure.error);
+  /** Ends the iteration. Rejects with the error of the run the first time only, unless the consumer has left. */
+  private last(): Promise<Read> {
+    if (this.reported || this.left.signal.aborted) return Promise.resolve(END);
+    this.reported = true;
+    return this.result.then(() => END);
   }
 }
 

@@ -5,17 +5,15 @@ import { RunError } from '../model/run-error.js';
 /** Another process or session object saved the session first. This error has both message arrays. */
 export class SessionConflictError extends RunError {
   readonly code = 'ERR_SESSION_CONFLICT';
-  readonly session: string;
-  /** The messages that could not be saved. Not enumerable, so logs do not show them. */
-  readonly mine: readonly Message[];
-  /** The messages in the store. Not enumerable, so logs do not show them. */
-  readonly stored: readonly Message[];
 
-  constructor(session: string, mine: readonly Message[], stored: readonly Message[]) {
+  constructor(
+    readonly session: string,
+    /** The messages that could not be saved. Not enumerable, so logs do not show them. */
+    readonly mine: readonly Message[],
+    /** The messages in the store. Not enumerable, so logs do not show them. */
+    readonly stored: readonly Message[],
+  ) {
     super(`Session "${session}" was changed in the store during the run. Run again from the stored messages.`);
-    this.session = session;
-    this.mine = mine;
-    this.stored = stored;
     hideMembers(this, 'mine', 'stored');
   }
 }
@@ -26,39 +24,38 @@ export class SessionConflictError extends RunError {
  */
 export class ResumeClaimedError extends RunError {
   readonly code = 'ERR_RESUME_CLAIMED';
-  readonly session: string;
 
-  constructor(session: string) {
+  constructor(readonly session: string) {
     super(
       `Another run has claimed the open tool calls of session "${session}". Load the session to see their results.`,
     );
-    this.session = session;
   }
 }
 
 /** The session was still in use when `timeouts.queueMs` had passed. Nothing ran. */
 export class SessionBusyError extends RunError {
   readonly code = 'ERR_SESSION_BUSY';
-  readonly session: string;
-  readonly timeoutMs: number;
 
-  constructor(session: string, timeoutMs: number) {
+  constructor(
+    readonly session: string,
+    readonly timeoutMs: number,
+  ) {
     super(
       `Session "${session}" was still busy after ${timeoutMs} ms (\`timeouts.queueMs\`). ` +
         'If a tool of its own run opened the session again, pass `parent: context.run` to find the nested run.',
     );
-    this.session = session;
-    this.timeoutMs = timeoutMs;
   }
 }
 
 /** The session store failed. `cause` is the error of the store. */
 export class SessionStoreError extends RunError {
   readonly code = 'ERR_SESSION_STORE';
-  readonly session: string;
 
-  constructor(session: string, action: 'loaded' | 'saved' | 'claimed', cause: unknown) {
+  constructor(
+    readonly session: string,
+    action: 'loaded' | 'saved' | 'claimed',
+    cause: unknown,
+  ) {
     super(`Session "${session}" could not be ${action}: ${describeError(cause)}`, { cause });
-    this.session = session;
   }
 }

@@ -1,18 +1,24 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
-import { type Clock, withinTime } from '../internal/clock.js';
-import type { Stop } from '../internal/stop.js';
+import { withinTime } from '../internal/clock.js';
+import { validateOptions } from '../internal/options/validate.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition, checkMessages } from '../model/check-messages.js';
 import type { Message, UserMessage } from '../model/message.js';
 import { joinQueue } from '../state/session-queue.js';
-import type { SessionDetails, SessionStore, StoredSession } from '../state/session-store.js';
+import type { SessionStore, StoredSession } from '../state/session-store.js';
 import type { SessionInfo } from '../tools/tool.js';
 import { type AgentLife, startLimit } from './agent-life.js';
-import { type AnyRunOptions, checkRunOptions, type RunOptions } from './agent-options.js';
+import {
+  type AgentDefaults,
+  type AnyRunOptions,
+  type RunArguments,
+  runRules,
+  type SessionOptions,
+  type SessionRunOptions,
+} from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import { ResumeClaim } from './run/resume/resume-claim.js';
 import type { Attached, Run } from './run/run.js';
-import type { Timeouts } from './run/run-config.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { ResumeClaimedError, SessionBusyError, SessionConflictError, SessionStoreError } from './session-error.js';
@@ -44,12 +50,12 @@ export interface Session<Context = unknown> extends SessionInfo {
 export interface SessionRun<Context = unknown> {
   <Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: SessionOutputRunArguments<Context, Schema>
+    ...options: Required<RunArguments<Context, SessionRunOptions<Context, Schema> & { readonly output: Schema }>>
   ): Promise<RunResult<OutputOf<Schema>>>;
-  (input: string | UserMessage, ...options: SessionRunArguments<Context>): Promise<RunResult>;
+  (input: string | UserMessage, ...options: RunArguments<Context, SessionRunOptions<Context>>): Promise<RunResult>;
   <Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: SessionRunArguments<Context, Schema>
+    ...options: RunArguments<Context, SessionRunOptions<Context, Schema>>
   ): Promise<RunResult<OutputOf<Schema> | string>>;
 }
 
@@ -57,63 +63,31 @@ export interface SessionRun<Context = unknown> {
 export interface SessionStream<Context = unknown> {
   <Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: SessionOutputRunArguments<Context, Schema>
+    ...options: Required<RunArguments<Context, SessionRunOptions<Context, Schema> & { readonly output: Schema }>>
   ): RunStream<OutputOf<Schema>>;
-  (input: string | UserMessage, ...options: SessionRunArguments<Context>): RunStream;
+  (input: string | UserMessage, ...options: RunArguments<Context, SessionRunOptions<Context>>): RunStream;
   <Schema extends OutputSchema>(
     input: string | UserMessage,
-    ...options: SessionRunArguments<Context, Schema>
+    ...options: RunArguments<Context, SessionRunOptions<Context, Schema>>
   ): RunStream<OutputOf<Schema> | string>;
 }
 
-/** The options of a run in a session: all run options except `messages`, which come from the store. */
-export type SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> = Omit<
-  RunOptions<Context, Schema>,
-  'messages'
->;
-
-/** The options argument of a run in a session, with an output schema. */
-export type SessionOutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
-  ? [options: SessionRunOptions<Context, Schema> & { readonly output: Schema }]
-  : [options: SessionRunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
-
-/** The options argument of a run in a session. Required if the agent has a `Context` type. */
-export type SessionRunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
-  ? [options?: SessionRunOptions<Context, Schema>]
-  : [options: SessionRunOptions<Context, Schema> & { readonly context: Context }];
-
 /** The members of an agent that a session uses. */
 export interface SessionHost {
-  readonly store: SessionStore;
-  /** Stored when the session is saved for the first time. */
-  readonly details: SessionDetails;
+  readonly defaults: AgentDefaults;
   readonly life: AgentLife;
-  readonly timeouts: Timeouts;
-  readonly clock: Clock;
-  readonly keepsStopped: boolean;
+  readonly sessions: { end(session: AgentSession): Promise<void> };
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
-  ended(session: SessionInfo): Promise<void>;
 }
 
 /** The default of `timeouts.queueMs`. */
 const QUEUE_MS = 30_000;
 
-type AnyOptions = SessionRunOptions<never, OutputSchema | undefined>;
-
-/** The consumer and the time limit of a run that waits in the queue. */
-interface QueueWait {
-  readonly left?: AbortSignal | undefined;
-  readonly runMs?: number | undefined;
-}
-
-/** The claim and the error handler of a save that a run makes. */
-interface Writer {
-  readonly claim?: ResumeClaim | undefined;
-  readonly own?: (<E>(error: E) => E) | undefined;
-}
-
+/** The messages of a session, kept in step with its store. One run at a time changes them. */
 export class AgentSession implements Session<never> {
-  private known: Message[] = [];
+  readonly id: string;
+  readonly store: SessionStore;
+  messages: Message[] = [];
   /** The number of messages, from the first one, that have been checked and whose tool calls have results. */
   private closed = 0;
   private revision = 0;
@@ -125,19 +99,19 @@ export class AgentSession implements Session<never> {
   private closing: Promise<void> | undefined = undefined;
 
   constructor(
-    readonly id: string,
-    readonly host: SessionHost,
-  ) {}
-
-  get messages(): readonly Message[] {
-    return this.known;
+    private readonly host: SessionHost,
+    private readonly options: SessionOptions,
+  ) {
+    this.id = options.id ?? host.defaults.ids.next('session');
+    this.store = options.store ?? host.defaults.store;
   }
 
   /** Loads the stored messages. If `wait` rejects first, a late response of the store changes nothing. */
   async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
     const stored = await wait(this.read());
     const { keep = 0, messages = [] } = stored ?? {};
-    if (keep < this.known.length || messages.length > 0) this.known = [...this.known.slice(0, keep), ...messages];
+    if (keep < this.messages.length || messages.length > 0)
+      this.messages = [...this.messages.slice(0, keep), ...messages];
     if (keep < this.closed) this.closed = 0;
     this.revision = stored?.revision ?? 0;
     this.uid = stored?.uid;
@@ -146,32 +120,28 @@ export class AgentSession implements Session<never> {
   private async read(): Promise<StoredSession | undefined> {
     const { uid, revision } = this;
     try {
-      return await this.host.store.load(this.id, uid === undefined ? undefined : { uid, revision });
+      return await this.store.load(this.id, uid === undefined ? undefined : { uid, revision });
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }
   }
 
-  run<Output>(input: string | UserMessage, options?: AnyOptions): Promise<RunResult<Output>> {
+  run<Output>(input: string | UserMessage, options?: AnyRunOptions): Promise<RunResult<Output>> {
     return this.enqueue(input, options ?? {}, {}) as Promise<RunResult<Output>>;
   }
 
-  stream<Output>(input: string | UserMessage, options?: AnyOptions): RunStream<Output> {
-    const start = (sink: Attached['sink'], left: AbortSignal) => this.enqueue(input, options ?? {}, { sink, left });
-    return new EventStream(start as ConstructorParameters<typeof EventStream<Output>>[0]);
+  stream<Output>(input: string | UserMessage, options?: AnyRunOptions): RunStream<Output> {
+    return new EventStream((attached) => this.enqueue(input, options ?? {}, attached)) as RunStream<Output>;
   }
 
   async append(message: Message): Promise<void> {
     checkAddition(message);
-    await this.inQueue({}, {}, async () => {
-      const saved = this.write([...this.known, message]);
-      this.saving = saved.catch(() => {});
-      await saved;
-    });
+    await this.inQueue({}, {}, () => this.afterSave(() => this.write([...this.messages, message])));
   }
 
   close(): Promise<void> {
-    this.closing ??= this.tail.then(() => this.host.ended(this));
+    const { life, sessions } = this.host;
+    this.closing ??= this.tail.then(() => life.track(sessions.end(this)));
     return this.closing;
   }
 
@@ -179,117 +149,110 @@ export class AgentSession implements Session<never> {
     return this.close();
   }
 
-  private enqueue(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
-    const runMs = options.timeouts?.runMs ?? this.host.timeouts.runMs;
-    const wait = { left: attached.left, runMs };
-    return this.inQueue(options, wait, (limit) => this.execute(input, options, { ...attached, limit }));
-  }
-
-  /** Calls `work` when the earlier runs of this session id have ended and the stored messages are loaded. */
-  private async inQueue<T>(
-    options: AnyOptions,
-    { left, runMs }: QueueWait,
-    work: (limit: Stop | undefined) => Promise<T>,
-  ): Promise<T> {
-    if (options.timeouts !== undefined) checkRunOptions(options);
-    if (this.closing !== undefined) throw new SessionClosedError(this.id);
-    for (let run = options.parent; run; run = run.parent) {
-      // A session of another agent may have the same id in another store.
-      const outer = run.session as AgentSession | undefined;
-      if (outer?.id === this.id && outer.host?.store === this.host.store) throw new SessionReentryError(this.id);
-    }
-    const { before, tail, leave } = joinQueue(this.host.store, this.id);
-    this.tail = tail;
-    const limit = startLimit(runMs, this.host.clock);
-    try {
-      const waiting = { signal: options.signal, parent: options.parent, left, limit };
-      const wait = <T>(promise: Promise<T>) => this.host.life.waitBeforeRun(promise, waiting);
-      await wait(this.inTime(before, options.timeouts));
-      await this.load(wait);
-      return await work(limit);
-    } finally {
-      limit?.release();
-      leave(this.saving);
-    }
-  }
-
-  private inTime<T>(before: Promise<T>, timeouts: Timeouts | undefined): Promise<T> {
-    const { host, id } = this;
-    const queueMs = timeouts?.queueMs ?? host.timeouts.queueMs ?? QUEUE_MS;
-    return withinTime(before, new SessionBusyError(id, queueMs), host.clock);
-  }
-
-  private execute(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
-    const all = { ...options, messages: this.known } as AnyRunOptions;
-    if (checkMessages(this.known, this.closed) === undefined) this.closed = this.known.length;
-    const inSession = { ...attached, keepsStopped: this.host.keepsStopped, session: this, closed: this.closed };
-    if (options.resume !== undefined) return this.resume(input, all, inSession);
-    return this.host.launch(input, all, { ...inSession, onTurn: (run) => this.save(run) });
-  }
-
-  /** Claims the open calls before they run, so that only one of several processes runs them. */
-  private async resume(
+  private async enqueue(
     input: string | UserMessage,
     options: AnyRunOptions,
     attached: Attached,
   ): Promise<RunResult<unknown>> {
-    const { id, uid = '', revision } = this;
-    const claim = new ResumeClaim({ store: this.host.store, id, uid, revision });
-    const release = () => {
-      this.saving = this.saving.then(() => claim.release());
-      return this.saving;
-    };
+    if (options.timeouts !== undefined) validateOptions(options, runRules);
+    const { timeouts, clock } = this.host.defaults;
+    const limit = startLimit(options.timeouts?.runMs ?? timeouts.runMs, clock);
+    const limited = { ...attached, limit };
     try {
-      const result = await this.host.launch(input, options, {
-        ...attached,
-        session: this,
-        resumption: claim,
-        onResume: (run) => claim.take(run),
-        onTurn: (run) => this.save(run, claim),
-      });
-      await release();
-      return result;
-    } catch (error) {
-      const released = release();
-      // An abort ends the run at once, even if the store does not answer.
-      if (!(error instanceof RunAbortedError)) await released;
-      throw error;
+      return await this.inQueue(options, limited, () => this.execute(input, options, limited));
+    } finally {
+      limit?.release();
     }
   }
 
-  private save(run: Run, claim?: ResumeClaim): Promise<void> {
-    // An abort may have ended the wait for the previous save, which must finish before the next one starts.
-    const saved = this.saving.then(() => {
-      this.uid ??= run.config.ids.next('session');
-      return this.write(run.conversation.history, { claim, own: (error) => run.end.own(error) });
-    });
-    this.saving = saved.catch(() => {});
-    return saved;
+  /** Calls `work` when the earlier runs of this session id have ended and the stored messages are loaded. */
+  private async inQueue<T>(options: AnyRunOptions, attached: Attached, work: () => Promise<T>): Promise<T> {
+    if (this.closing !== undefined) throw new SessionClosedError(this.id);
+    for (let run = options.parent; run; run = run.parent) {
+      // A session of another agent may have the same id in another store.
+      const outer = run.session as AgentSession | undefined;
+      if (outer?.id === this.id && outer.store === this.store) throw new SessionReentryError(this.id);
+    }
+    const { defaults, life } = this.host;
+    const wait = <T>(promise: Promise<T>) => life.waitBeforeRun(promise, { ...options, ...attached });
+    const queueMs = options.timeouts?.queueMs ?? defaults.timeouts.queueMs ?? QUEUE_MS;
+    const { before, tail, leave } = joinQueue(this.store, this.id);
+    this.tail = tail;
+    try {
+      await wait(withinTime(before, new SessionBusyError(this.id, queueMs), defaults.clock));
+      await this.load(wait);
+      return await work();
+    } finally {
+      leave(this.saving);
+    }
   }
 
-  private async write(history: readonly Message[], { claim, own = (error) => error }: Writer = {}): Promise<void> {
-    const { known, uid } = this;
-    const { store, details } = this.host;
+  private async execute(
+    input: string | UserMessage,
+    options: AnyRunOptions,
+    attached: Attached,
+  ): Promise<RunResult<unknown>> {
+    const { id, uid = '', revision, store } = this;
+    if (checkMessages(this.messages, this.closed) === undefined) this.closed = this.messages.length;
+    // Claims the open calls before they run, so that only one of several processes runs them.
+    const claim = options.resume === undefined ? undefined : new ResumeClaim({ store, id, uid, revision });
+    const all = { ...options, messages: this.messages };
+    const running = this.host.launch(input, all, {
+      ...attached,
+      session: this,
+      closed: this.closed,
+      keepsStopped: this.options.onAbort !== 'discard',
+      resumption: claim,
+      onResume: claim && ((run) => claim.take(run)),
+      onTurn: (run) => this.save(run, claim),
+    });
+    if (claim === undefined) return running;
+    const outcome = await running.catch((error: unknown) => error);
+    const released = this.afterSave(() => claim.release());
+    // An abort ends the run at once, even if the store does not answer.
+    if (!(outcome instanceof RunAbortedError)) await released;
+    return running;
+  }
+
+  private save(run: Run, claim: ResumeClaim | undefined): Promise<void> {
+    return this.afterSave(async () => {
+      this.uid ??= run.config.ids.next('session');
+      await this.write(run.conversation.history, claim).catch((error) => {
+        throw run.end.own(error);
+      });
+    });
+  }
+
+  /** Calls `work` after the last save, which an abort may have left running. */
+  private afterSave(work: () => Promise<void>): Promise<void> {
+    const done = this.saving.then(work);
+    this.saving = done.catch(() => {});
+    return done;
+  }
+
+  private async write(history: readonly Message[], claim?: ResumeClaim): Promise<void> {
+    const { messages, uid } = this;
+    const { owner, title, data } = this.options;
     // A hook may have changed the array in place, so the common prefix is searched.
     let keep = 0;
-    while (keep < known.length && known[keep] === history[keep]) keep += 1;
+    while (keep < messages.length && messages[keep] === history[keep]) keep += 1;
     const append = history.slice(keep);
     let revision: number | undefined;
     let isLost = false;
     try {
-      const change = { keep, append, uid, claim: claim?.token, details };
-      revision = await store.save(this.id, change, this.revision);
+      const change = { keep, append, uid, claim: claim?.token, details: { owner, title, data } };
+      revision = await this.store.save(this.id, change, this.revision);
       if (revision === undefined) isLost = (await claim?.isLost()) ?? false;
     } catch (error) {
-      throw own(new SessionStoreError(this.id, 'saved', error));
+      throw new SessionStoreError(this.id, 'saved', error);
     }
     if (revision === undefined) {
       await this.load();
-      if (isLost) throw own(new ResumeClaimedError(this.id));
-      throw own(new SessionConflictError(this.id, [...history], [...this.known]));
+      if (isLost) throw new ResumeClaimedError(this.id);
+      throw new SessionConflictError(this.id, [...history], [...this.messages]);
     }
-    known.length = keep;
-    known.push(...append);
+    messages.length = keep;
+    messages.push(...append);
     if (keep < this.closed) this.closed = 0;
     this.revision = revision;
     this.uid = uid;

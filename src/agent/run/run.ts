@@ -16,7 +16,7 @@ import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
-import { type RunListeners, StreamListeners } from '../listeners.js';
+import { type RunListeners, streamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import { Conversation } from './conversation.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
@@ -116,7 +116,7 @@ export class Run implements HookRun {
     this.config = config;
     this.origin = origin;
     this.attached = attached;
-    this.listeners = attached.sink === undefined ? config.hub : new StreamListeners(attached.sink, config.hub);
+    this.listeners = attached.sink === undefined ? config.hub : streamListeners(attached.sink, config.hub);
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);
     this.context = new RunView(this);

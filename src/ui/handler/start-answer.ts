@@ -81,7 +81,7 @@ function added(history: readonly Message[], input: UserMessage): Prepared {
 
 async function cut(session: AgentSession, keep: number, input: UserMessage | undefined): Promise<Prepared> {
   const history = session.messages.slice(0, keep);
-  await rewind(session.host.store, session.id, keep);
+  await rewind(session.store, session.id, keep);
   return { input, history };
 }
 
