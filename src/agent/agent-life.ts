@@ -22,7 +22,6 @@ interface WaitingRun {
 export class AgentLife {
   /** Stopped when the agent is closed. */
   readonly stop = new Stop();
-  /** The number of active runs. */
   runs = 0;
   /** The number of active promises passed to `track`: loading, and session hooks. */
   private busy = 0;

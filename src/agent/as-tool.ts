@@ -47,10 +47,8 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
         const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
         countUsage(context, result);
         if (result.status === 'completed') return result.text;
-        return toolResult({
-          content: `Agent "${agent}" was suspended, but a tool call cannot wait for a decision.`,
-          isError: true,
-        });
+        const content = `Agent "${agent}" was suspended, but a tool call cannot wait for a decision.`;
+        return toolResult({ content, isError: true });
       } catch (error) {
         if (error instanceof RunError) countUsage(context, error);
         return toolResult({ content: `Agent "${agent}" failed: ${describeError(error)}`, isError: true });

@@ -30,7 +30,6 @@ export class LoaderRunner {
   /** The `onInit` hooks that did not settle in time, by the status of their lifecycle. */
   readonly pending = new Map<RegisteredLifecycle['status'], Promise<void>>();
   private readonly loaders: readonly LoaderState[];
-  /** The loading that is in progress. */
   private current: Promise<void> | undefined = undefined;
 
   constructor(
@@ -57,12 +56,9 @@ export class LoaderRunner {
   }
 
   status(): readonly LoaderStatus[] {
-    return this.loaders.map(({ loader, state, error }) => ({
-      name: loader.name,
-      state,
-      error,
-      details: detailsOf(loader),
-    }));
+    return this.loaders.map(({ loader, state, error }) => {
+      return { name: loader.name, state, error, details: detailsOf(loader) };
+    });
   }
 
   /** Closes the loaded loaders in reverse order. */

@@ -18,7 +18,6 @@ interface SessionsHost extends SessionHost {
 
 /** Opens and closes the sessions of an agent, and calls `onSessionStart` and `onSessionEnd`. */
 export class AgentSessions {
-  /** The open sessions. */
   readonly open = new Set<AgentSession>();
 
   constructor(private readonly host: SessionsHost) {}

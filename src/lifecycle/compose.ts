@@ -51,9 +51,6 @@ interface Layer<Request, Result> {
 
 /** One call of a wrap hook. `next` works until the hook settles. */
 class WrapCall<Request, Result> {
-  private readonly layer: Layer<Request, Result>;
-  private readonly request: Request;
-  private readonly scope: CallScope;
   private open = true;
   private hasReturned = false;
   /** The promise of the last call of `next`. */
@@ -62,10 +59,11 @@ class WrapCall<Request, Result> {
   private given: readonly Result[] = NOTHING;
   private timer: HookTimer | undefined = undefined;
 
-  constructor(layer: Layer<Request, Result>, request: Request, scope: CallScope) {
-    this.layer = layer;
-    this.request = request;
-    this.scope = scope;
+  constructor(
+    private readonly layer: Layer<Request, Result>,
+    private readonly request: Request,
+    private readonly scope: CallScope,
+  ) {
     scope.busy += 1;
   }
 

@@ -38,18 +38,15 @@ export interface Waterfall<T> {
 
 /** One call of the hooks of one hook point, in order. Each hook gets the value that the previous hook returned. */
 export class WaterfallCall<T> {
-  private readonly waterfall: Waterfall<T>;
-  private readonly hookRun: HookRun;
-  private value: T;
   private index = -1;
   /** The copy of the value from before the hook, for `guard`. */
   private copy: T | undefined = undefined;
 
-  constructor(waterfall: Waterfall<T>, value: T, run: HookRun) {
-    this.waterfall = waterfall;
-    this.value = value;
-    this.hookRun = run;
-  }
+  constructor(
+    private readonly waterfall: Waterfall<T>,
+    private value: T,
+    private readonly hookRun: HookRun,
+  ) {}
 
   /**
    * Calls the hooks, and then `done` with the last value. Stops early if a hook ends the run; `run.end.verdict` is set then.

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
-import type { CompletedRun, RunResult, SuspendedRun } from '../run-result.js';
+import type { CompletedRun, RunResult } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
 import { Turn } from './turn/turn.js';
@@ -53,15 +53,13 @@ function complete(run: Run, text: string): RunResult<unknown> {
     annotations: response?.annotations,
     decisions: run.decisions,
   };
-  const result = run.pending === undefined ? completed : suspendedResult(completed, run.pending);
+  let result: RunResult<unknown> = completed;
+  if (run.pending !== undefined) {
+    const { output: _output, ...record } = completed;
+    result = { ...record, status: 'suspended', pending: run.pending };
+  }
   run.end.finish();
   config.life.endRun();
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   return result;
-}
-
-/** Converts to a suspended result, which has no `output`. */
-function suspendedResult(completed: CompletedRun<unknown>, pending: SuspendedRun['pending']): SuspendedRun {
-  const { output: _output, ...record } = completed;
-  return { ...record, status: 'suspended', pending };
 }

@@ -13,12 +13,10 @@ export class Conversation {
   resuming: Continuation | undefined = undefined;
   /** The number of added messages that were passed to the session for a save. */
   saved = 0;
-  /** Messages from hooks and tools, added to the conversation after the results of the turn. */
-  private queue: Message[] | undefined = undefined;
-  private readonly instructions: string | undefined;
+  /** Messages from hooks and tools, which `addQueued` appends after the results of the turn. */
+  queue: Message[] | undefined = undefined;
 
-  constructor(instructions: string | undefined) {
-    this.instructions = instructions;
+  constructor(private readonly instructions: string | undefined) {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
@@ -28,7 +26,6 @@ export class Conversation {
     if (start.calls !== undefined || start.answer !== undefined) this.resuming = start;
   }
 
-  /** Appends a message of this run. */
   push(message: Message): void {
     this.added.push(message);
     if (this.history !== this.added) this.history.push(message);
@@ -47,7 +44,6 @@ export class Conversation {
     if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) this.replace(messages);
   }
 
-  /** Queues a message until the next `addQueued`. */
   enqueue(message: Message): void {
     this.queue ??= [];
     this.queue.push(message);
@@ -58,11 +54,6 @@ export class Conversation {
     if (messages.length > 0) this.queue = [...messages, ...(this.queue ?? [])];
   }
 
-  get hasQueued(): boolean {
-    return this.queue !== undefined;
-  }
-
-  /** Appends the queued messages. */
   addQueued(): void {
     if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);

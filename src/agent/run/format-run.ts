@@ -7,7 +7,7 @@ const SHOWN_CHARACTERS = 60;
 /** One model response: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
-  readonly calls: readonly ToolCallPart[];
+  readonly calls: readonly (ToolCallPart | ToolResultPart)[];
   readonly text: string;
   readonly results: ToolResultPart[];
 }
@@ -25,8 +25,8 @@ interface Turn {
  */
 export function formatRun(result: RunResult<unknown>): string {
   const turns = turnsOf(result.messages);
-  const branches = turns.flatMap((turn, index) => drawTurn(turn, result, index === turns.length - 1));
-  return [drawSums(result, turns), ...branches].join('\n');
+  const lines = turns.flatMap((turn) => drawTurn(turn, result, turn === turns.at(-1)));
+  return [drawSums(result, turns), ...lines].join('\n');
 }
 
 function turnsOf(messages: readonly Message[]): readonly Turn[] {
@@ -37,7 +37,7 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
       turns.push({ number, calls: toolCallsOf(message), text: textOf(message), results: [] });
     } else if (message.role === 'tool') {
       // The results of a resumed run come before its first model call.
-      if (turns.length === 0) turns.push({ number: 0, calls: [], text: '', results: [] });
+      if (turns.length === 0) turns.push({ number: 0, calls: message.content, text: '', results: [] });
       turns.at(-1)?.results.push(...message.content);
     }
   }
@@ -45,13 +45,13 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
 }
 
 function drawSums({ status, usage }: RunResult<unknown>, turns: readonly Turn[]): string {
-  const calls = turns.reduce((sum, turn) => sum + callsOf(turn).length, 0);
+  const calls = turns.reduce((sum, turn) => sum + turn.calls.length, 0);
   const models = turns.filter(({ number }) => number > 0).length;
   return `${status}: ${counted(models, 'turn')}, ${counted(calls, 'tool call')}, ${usage.inputTokens} + ${usage.outputTokens} tokens`;
 }
 
 function drawTurn(turn: Turn, result: RunResult<unknown>, isLast: boolean): string[] {
-  const calls = callsOf(turn).map(
+  const calls = turn.calls.map(
     (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
   );
   const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
@@ -63,11 +63,8 @@ function drawTurn(turn: Turn, result: RunResult<unknown>, isLast: boolean): stri
   ];
 }
 
-function callsOf({ calls, results }: Turn): readonly { readonly id: string; readonly name: string; input?: unknown }[] {
-  return calls.length > 0 ? calls : results;
-}
-
-function argumentsOf({ input }: { readonly input?: unknown }): string {
+function argumentsOf(call: ToolCallPart | ToolResultPart): string {
+  const input = call.type === 'tool-call' ? call.input : undefined;
   return input === undefined ? '' : ` ${shortened(JSON.stringify(input))}`;
 }
 

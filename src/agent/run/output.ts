@@ -83,12 +83,12 @@ function withoutAnswer({ message, path }: StandardIssue): StandardIssue {
 export function reviewAnswer(run: Run): PromiseLike<void> | undefined {
   const { answer, pending, config, conversation } = run;
   if (answer === undefined || pending !== undefined) return undefined;
-  return config.output !== undefined || conversation.hasQueued ? review(run, answer) : undefined;
+  return config.output !== undefined || conversation.queue !== undefined ? review(run, answer) : undefined;
 }
 
 async function review(run: Run, answer: string): Promise<void> {
   run.output = await checkOutput(run, answer);
-  if (run.answer === undefined || !run.conversation.hasQueued) return;
+  if (run.answer === undefined || run.conversation.queue === undefined) return;
   const { maxTurns, logger } = run.config;
   run.conversation.addQueued();
   if (run.context.turn < maxTurns) {

@@ -37,7 +37,8 @@ export interface Attached {
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
   /** Claims the open calls of the session. Called before any of them runs. */
   readonly onResume?: ((run: Run) => Promise<void>) | undefined;
-  readonly resumption?: Resumption | undefined;
+  /** The attempt of the run on the open calls of a session. */
+  readonly resumption?: { readonly attempt: number; readonly idempotencyKey: string } | undefined;
   /** True if an aborted run saves its unsaved messages and the text that had been shown. */
   readonly keepsStopped?: boolean | undefined;
 }
@@ -47,12 +48,6 @@ export const UNATTACHED: Attached = {};
 
 /** Stands for a run without options. */
 export const NO_OPTIONS = {};
-
-/** The attempt of a run on the open calls of a session. */
-interface Resumption {
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-}
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
@@ -86,9 +81,6 @@ export interface RunEffects {
 
 /** One run: its conversation, and its end. Hooks and tools only see its `context`. */
 export class Run implements HookRun {
-  readonly config: RunConfig;
-  readonly origin: RunOrigin;
-  readonly attached: Attached;
   readonly listeners: RunListeners;
   readonly context: RunView;
   readonly end: RunEnd;
@@ -112,10 +104,11 @@ export class Run implements HookRun {
   effects: RunEffects | undefined = undefined;
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-  constructor(config: RunConfig, origin: RunOrigin, attached: Attached) {
-    this.config = config;
-    this.origin = origin;
-    this.attached = attached;
+  constructor(
+    readonly config: RunConfig,
+    readonly origin: RunOrigin,
+    readonly attached: Attached,
+  ) {
     this.listeners = attached.sink === undefined ? config.hub : streamListeners(attached.sink, config.hub);
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);

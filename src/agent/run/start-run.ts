@@ -28,14 +28,19 @@ function takeHistory({ conversation, attached }: Run, { messages, resume }: AnyR
   conversation.continueFrom(continueFrom((messages ?? []) as readonly Message[], resume, attached.closed));
 }
 
+/** Aborts the run with its parent, with its signals, and at its time limit. */
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
-  const { left, session } = run.attached;
+  const { attached, config, end } = run;
   if (parent !== undefined) abortWithParent(run, parent);
   // `agent.close()` waits for the runs of a session, so it must be able to abort them.
-  if (session !== undefined) run.end.stopper();
+  if (attached.session !== undefined) end.stopper();
   if (signal !== undefined) abortWith(run, signal);
-  if (left !== undefined) abortWith(run, left);
-  limitTime(run);
+  if (attached.left !== undefined) abortWith(run, attached.left);
+  // A limit that started before the run continues.
+  const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+  if (limit === undefined) return;
+  end.stopper().followStop(limit, (error) => end.abort(error as RunTimeoutError));
+  end.stopper().whenReleased(() => limit.release());
 }
 
 /** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
@@ -71,12 +76,4 @@ function abortWithParent(run: Run, parent: Partial<RunContext>): void {
     throw invalidOption('parent', 'the run of a hook, or `context.run` of a tool', parent);
   }
   run.end.stopper().followStop(parent[RUN].end.stopper(), (reason) => run.end.abort(new RunAbortedError(reason)));
-}
-
-/** Aborts the run at its time limit. A limit that started before the run continues. */
-function limitTime({ attached, config, end }: Run): void {
-  const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
-  if (limit === undefined) return;
-  end.stopper().followStop(limit, (error) => end.abort(error as RunTimeoutError));
-  end.stopper().whenReleased(() => limit.release());
 }

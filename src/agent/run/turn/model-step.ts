@@ -9,19 +9,17 @@ import type { ModelResponse } from '../../../model/model.js';
  * closed: `next` rejects in hooks that are still running, and their model calls are aborted.
  */
 export class ModelStep implements CallScope {
-  readonly run: HookRun;
   open = true;
   busy = 0;
-  /** The request that the outermost hook gets, or the model if there is no hook. */
-  request: ModelCallRequest;
   /** The responses by attempt. Text that one attempt has streamed is not taken for the text of another. */
   responses: ModelResponse[] | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
-  constructor(run: HookRun, request: ModelCallRequest) {
-    this.run = run;
-    this.request = request;
-  }
+  /** `request` is the request that the outermost hook gets, or the model if there is no hook. */
+  constructor(
+    readonly run: HookRun,
+    public request: ModelCallRequest,
+  ) {}
 
   /** Stopped when the run is aborted, or when a hook left its model call behind. */
   get stop(): Stop {

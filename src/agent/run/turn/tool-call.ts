@@ -132,9 +132,6 @@ export function callKey(run: Pick<ToolRun, 'idempotencyKey'>, turn: number, id: 
 
 /** The context of one tool call, passed to `execute`. */
 export class ToolCall implements ToolContext {
-  readonly loop: Run;
-  readonly input: CallInput;
-  readonly calls: CallsInFlight;
   readonly run: ToolRun;
   readonly callId: string;
   readonly toolName: string;
@@ -146,10 +143,11 @@ export class ToolCall implements ToolContext {
   private stop: Stop | undefined = undefined;
   private expired: unknown = undefined;
 
-  constructor(loop: Run, input: CallInput, calls: CallsInFlight) {
-    this.loop = loop;
-    this.input = input;
-    this.calls = calls;
+  constructor(
+    readonly loop: Run,
+    readonly input: CallInput,
+    readonly calls: CallsInFlight,
+  ) {
     this.run = loop.context;
     this.callId = input.id;
     this.toolName = input.name;

@@ -22,26 +22,23 @@ const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
 export class ToolCalls implements CallsInFlight {
-  readonly run: Run;
-  readonly parts: readonly ToolCallPart[];
   halted = false;
-  /** The number of calls that were started. */
   begun = 0;
   /** The error that ended the calls early. */
   failure: { readonly error: unknown } | undefined = undefined;
   ran: Set<string> | undefined = undefined;
   suspended: ReadonlyMap<string, Verdict> = NONE;
-  readonly prior: PriorResults;
   readonly results: (ToolResultPart | undefined)[];
   private running = 0;
   /** Ends the wait for the running calls. */
   private release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
-  constructor(run: Run, parts: readonly ToolCallPart[], prior: PriorResults = { results: NONE }) {
-    this.run = run;
-    this.parts = parts;
-    this.prior = prior;
+  constructor(
+    readonly run: Run,
+    readonly parts: readonly ToolCallPart[],
+    readonly prior: PriorResults = { results: NONE },
+  ) {
     this.results = new Array(parts.length);
   }
 

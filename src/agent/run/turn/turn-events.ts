@@ -6,7 +6,6 @@ import type { ModelPart, ModelResponse } from '../../../model/model.js';
 import type { RunListeners } from '../../listeners.js';
 import type { RunConfig } from '../run-config.js';
 
-/** The run of the events. */
 interface EventRun {
   readonly context: RunContext;
   readonly config: RunConfig;
@@ -14,7 +13,6 @@ interface EventRun {
   readonly attached: { readonly keepsStopped?: boolean | undefined };
 }
 
-/** The turn of the events. */
 interface EventTurn {
   readonly number: number;
   readonly attempt: number;
@@ -38,13 +36,11 @@ export class TurnEvents {
     private readonly turn: EventTurn,
   ) {}
 
-  /** Emits `turn-start`. */
   start(): void {
     this.inTurn = true;
     this.run.listeners.emit({ type: 'turn-start', ...this.place });
   }
 
-  /** Emits `model-start`. */
   startModel(): void {
     this.inModel = true;
     this.run.listeners.emit({ type: 'model-start', ...this.place, model: this.run.config.model.id });
@@ -67,7 +63,6 @@ export class TurnEvents {
     this.run.listeners.emit({ type: 'turn-end', ...this.place });
   }
 
-  /** Emits `tool-start`. */
   startTool({ id, name, input, invalidInput }: ToolCallPart): void {
     this.run.listeners.emit({ type: 'tool-start', ...this.place, callId: id, name, input: invalidInput ?? input });
   }
@@ -158,19 +153,19 @@ export class TurnEvents {
 
   /** Emits a streamed part. Ignores unknown part types of custom models. */
   private emitPart(part: ModelPart): void {
-    const { type } = part;
+    const { type, text } = part;
     const { number: turn, attempt } = this.turn;
     const { listeners, attached, context } = this.run;
     const runId = context.id;
     if (type === 'tool-input-delta') {
-      listeners.emit({ type, runId, turn, attempt, callId: part.id, name: part.name, text: part.text });
+      listeners.emit({ type, runId, turn, attempt, callId: part.id, name: part.name, text });
     } else if (type === 'text-delta' || type === 'reasoning-delta') {
       this.streamed = attempt;
       if (attached.keepsStopped && type === 'text-delta') {
         const before = this.kept?.attempt === attempt ? this.kept.text : '';
-        this.kept = { attempt, text: before + part.text };
+        this.kept = { attempt, text: before + text };
       }
-      listeners.emit({ type, runId, turn, attempt, text: part.text });
+      listeners.emit({ type, runId, turn, attempt, text });
     }
   }
 

@@ -24,8 +24,6 @@ const NO_TOOLS = new ToolSnapshot([]);
  * `run.end.verdict` holds its action.
  */
 export class Turn implements CurrentTurn {
-  readonly run: Run;
-  readonly number: number;
   tools: ToolSnapshot | undefined = undefined;
   attempt = 0;
   /** The model call with its hooks. Undefined for a plain call. */
@@ -38,10 +36,10 @@ export class Turn implements CurrentTurn {
   private isPlain = false;
   private cachedEvents: TurnEvents | undefined = undefined;
 
-  constructor(run: Run, number: number) {
-    this.run = run;
-    this.number = number;
-  }
+  constructor(
+    readonly run: Run,
+    readonly number: number,
+  ) {}
 
   get events(): TurnEvents | undefined {
     if (!this.run.listeners.active) return undefined;
