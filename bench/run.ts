@@ -96,7 +96,7 @@ function choose(names: readonly string[]): (readonly [string, Measurement])[] {
 /** `--quick` gives rough figures with wide spreads. */
 function raceOptions(): RaceOptions {
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
-  return { rounds, passes: values.quick ? 8 : 16, warmMs: values.quick ? 200 : 300, blockMs: 10 };
+  return { rounds, passes: values.quick ? 8 : 16, warmMs: values.quick ? 300 : 1000, blockMs: 10 };
 }
 
 await main();
