@@ -57,6 +57,7 @@ export default defineConfig(({ mode }) => ({
     // A busy machine needs seconds to start a program or a server.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     coverage: {
       include: ['src/**/*.ts'],
       // Node 20 cannot run the SQLite stores. `npm run compat` tests them.

@@ -281,10 +281,8 @@ const rows: Readonly<Record<string, Row>> = {
     async send() {
       const worker = new CheckWorker({ checkMs: 100 });
       const check = boundedCheck({ pattern: '^(a|a)*$' }, worker);
-      const startedAt = performance.now();
       const result = await check(`${'a'.repeat(40)}!`);
       expect(result.issues).toEqual([{ message: 'It takes too long to be checked.', path: [] }]);
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
       expect(worker.isRunning).toBe(false);
       return [worker, result];
     },

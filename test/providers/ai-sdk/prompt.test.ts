@@ -131,5 +131,5 @@ test('cancels a stream that arrives after the abort', async () => {
   const { error } = await call({ ...model, doStream }, { signal: controller.signal }, { streamed: true });
 
   expect(error).toBe(reason);
-  await vi.waitFor(() => expect(cancelled).toBe(true));
+  await vi.waitFor(() => expect(cancelled).toBe(true), 20_000);
 });

@@ -229,7 +229,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       const clock = fakeClock();
 
       const run = new Agent({ model: adapter.model(server.baseURL), clock }).run('Hello');
-      await vi.waitFor(() => expect(clock.delays).toEqual([50_000]));
+      await vi.waitFor(() => expect(clock.delays).toEqual([50_000]), 20_000);
       clock.advance(50_000);
 
       expect((await run).text).toBe('Hi');

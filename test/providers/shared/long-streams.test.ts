@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { StreamedMessage } from '../../../src/providers/anthropic/stream.js';
 import { StreamedAnswer } from '../../../src/providers/openai/chat/stream.js';
 import { StreamedResponse } from '../../../src/providers/openai/responses/response/stream.js';
-
-const DELTAS = 100_000;
+import { growth } from '../../support/growth.js';
 
 interface LongStream {
   take(event: unknown): void;
@@ -12,6 +11,8 @@ interface LongStream {
 
 interface Case {
   readonly title: string;
+  /** The number of deltas that take about a millisecond. */
+  readonly deltas: number;
   readonly make: () => LongStream;
   /** The events before the deltas. */
   readonly before?: readonly object[];
@@ -19,8 +20,9 @@ interface Case {
   readonly end: object;
 }
 
-const chat = (title: string, delta: object): Case => ({
+const chat = (title: string, delta: object, deltas = 1_000): Case => ({
   title: `chat completions, ${title}`,
+  deltas,
   make: () => new StreamedAnswer(() => {}),
   delta: { choices: [{ index: 0, delta }] },
   end: { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
@@ -28,6 +30,7 @@ const chat = (title: string, delta: object): Case => ({
 
 const anthropic = (title: string, block: object, delta: object): Case => ({
   title: `Anthropic, ${title}`,
+  deltas: 2_000,
   make: () => new StreamedMessage(() => {}),
   before: [
     { type: 'message_start', message: { content: [], usage: {} } },
@@ -40,6 +43,7 @@ const anthropic = (title: string, block: object, delta: object): Case => ({
 const item = { type: 'function_call', call_id: 'c', name: 'n' };
 const responses = (type: string): Case => ({
   title: `Responses, ${type}`,
+  deltas: 2_000,
   make: () => new StreamedResponse(() => {}),
   before: [{ type: 'response.output_item.added', output_index: 0, item }],
   delta: { type, output_index: 0, delta: ' word' },
@@ -49,8 +53,8 @@ const responses = (type: string): Case => ({
 test.each<Case>([
   chat('text', { content: ' word' }),
   chat('reasoning', { reasoning_content: ' word' }),
-  chat('reasoning blocks', { reasoning_details: [{ type: 'reasoning.text', index: 0, text: ' word' }] }),
-  chat('arguments', { tool_calls: [{ index: 0, id: 'c', function: { name: 'n', arguments: ' "word"}' } }] }),
+  chat('reasoning blocks', { reasoning_details: [{ type: 'reasoning.text', index: 0, text: ' word' }] }, 200),
+  chat('arguments', { tool_calls: [{ index: 0, id: 'c', function: { name: 'n', arguments: ' "word"}' } }] }, 200),
   chat('objects in arguments', {
     tool_calls: [{ index: 0, id: 'c', function: { name: 'n', arguments: '{"a":{}},' } }],
   }),
@@ -66,15 +70,14 @@ test.each<Case>([
   responses('response.output_text.delta'),
   responses('response.function_call_arguments.delta'),
   responses('response.reasoning_summary_text.delta'),
-])('100,000 deltas are assembled in linear time: $title', ({ make, before = [], delta, end }) => {
-  const stream = make();
-  const started = process.cpuUsage();
-  for (const event of before) stream.take(event);
-  for (let count = 0; count < DELTAS; count += 1) stream.take(delta);
-  stream.take(end);
-  stream.whole();
+])('deltas are assembled in linear time: $title', async ({ deltas, make, before = [], delta, end }) => {
+  const assemble = (count: number) => () => {
+    const stream = make();
+    for (const event of before) stream.take(event);
+    for (let sent = 0; sent < count; sent += 1) stream.take(delta);
+    stream.take(end);
+    stream.whole();
+  };
 
-  // Quadratic assembly takes minutes.
-  const { user, system } = process.cpuUsage(started);
-  expect((user + system) / 1000).toBeLessThan(5_000);
+  expect(await growth(deltas, assemble)).toBeLessThan(100);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
 import { says } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { cpuNow } from '../../support/process/cpu-time.js';
+import { growth } from '../../support/growth.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -143,21 +143,14 @@ test('hooks of the user come before hooks of the workspace in every format', asy
   expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['mine', 'claude:UserPromptSubmit#1', 'theirs']);
 });
 
-test('denies a command line with very many variables in a short time', async () => {
-  const asked: unknown[] = [];
-  const start = cpuNow();
-  for (const text of [
-    `: ${'$a/b c '.repeat(50_000)}`,
-    '${'.repeat(500_000),
-    '`'.repeat(500_001),
-    '$('.repeat(500_000),
-  ]) {
-    const hooks = claude({ UserPromptSubmit: [command(text)] }, { approve: (request) => asked.push(request) < 0 });
-    await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
-  }
+test.each(['$a/b c ', '${', '`', '$('])('denies a command line that repeats %j in linear time', async (piece) => {
+  const deny = (size: number) => () => {
+    const hooks = claude({ UserPromptSubmit: [command(`: ${piece.repeat(size)}`)] }, { approve: () => false });
+    return agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+  };
 
-  expect(cpuNow() - start).toBeLessThan(8_000);
-}, 20_000);
+  expect(await growth(6_000, deny)).toBeLessThan(100);
+});
 
 test.each([
   ['a command', command(`echo "export A=1" >> "\${CLAUDE_ENV_FILE:-/dev/null}"; touch ran`)],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { cpuNow } from '../../support/process/cpu-time.js';
+import { growth } from '../../support/growth.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, answers, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -103,18 +103,14 @@ test.each([
   ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
   ['a directory', (path: string) => void mkdirSync(path)],
   ['a list of 1,001 hooks', (path: string) => writeFileSync(path, JSON.stringify({ hooks: Array(1_001).fill(HOOK) }))],
-])(
-  '%s in place of a hook file is reported without delay',
-  async (_what, make) => {
-    mkdirSync(join(lab.workspace, '.keelson'));
-    make(join(lab.workspace, '.keelson/hooks.json'));
-    const hooks = hooksIn(lab, { discover: ['native'] });
-    await hooks.reload();
+])('%s in place of a hook file is reported without blocking', async (_what, make) => {
+  mkdirSync(join(lab.workspace, '.keelson'));
+  make(join(lab.workspace, '.keelson/hooks.json'));
+  const hooks = hooksIn(lab, { discover: ['native'] });
+  await hooks.reload();
 
-    expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'file-unreadable' }]);
-  },
-  3_000,
-);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'file-unreadable' }]);
+});
 
 test('Gemini CLI hooks get the tool result in llmContent and the prompt of the run', async () => {
   const hooks = gemini({ AfterTool: [slow('cat > tool.json')], AfterAgent: [slow('cat > agent.json')] });
@@ -229,12 +225,11 @@ test('accepts comments in Gemini CLI settings', async () => {
   expect(await runsPast(hooksIn(lab, { discover: ['gemini'], approve: () => true }))).toBe(0);
 });
 
-test('reads a settings file quickly even if it is crafted to be slow', async () => {
-  const start = cpuNow();
-  for (const text of ['/*', '"\\', '/', '/**', '"']) {
-    lab.write('.gemini/settings.json', text.repeat(1_000_000));
-    await hooksIn(lab, { discover: ['gemini'] }).reload();
-  }
+test.each(['/*', '"\\', '/', '/**', '"'])('reads a settings file that repeats %j in linear time', async (piece) => {
+  const reload = (size: number) => () => {
+    lab.write('.gemini/settings.json', piece.repeat(size));
+    return hooksIn(lab, { discover: ['gemini'] }).reload();
+  };
 
-  expect(cpuNow() - start).toBeLessThan(3_000);
-}, 10_000);
+  expect(await growth(20_000, reload)).toBeLessThan(100);
+});

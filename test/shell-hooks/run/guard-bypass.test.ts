@@ -125,7 +125,7 @@ test('a reload during an event does not skip a guard that has not run yet', asyn
   const hooks = hooksIn(lab, { discover: ['native'], approve: () => true });
   await hooks.reload();
   const running = hooks.runner.runEvent(occasion);
-  await vi.waitFor(() => expect(lab.has('slow')).toBe(true));
+  await vi.waitFor(() => expect(lab.has('slow')).toBe(true), 20_000);
   await hooks.reload();
   lab.write('go', '');
 

@@ -15,10 +15,8 @@ const occasion = { event: 'before_tool', sessionId: 's', value: undefined, descr
 const next = (event: HookEvent = 'before_tool') => sh(event, 'touch next', { name: 'next' });
 
 test('A1: terminates a hanging hook at its time limit, logs a warning with its name, and runs the next hook', async () => {
-  const start = performance.now();
   const result = await runOnce(lab, [sh('before_tool', 'sleep 60', { timeout: 300 }), next()]);
 
-  expect(performance.now() - start).toBeLessThan(3_300);
   expect(result.outcomes.map(({ problem }) => problem?.kind)).toEqual(['timed-out', undefined]);
   expect(lab.logged('warn')[0]?.details).toMatchObject({ hookName: 'before_tool-hook', timeoutMs: 300 });
   expect(lab.has('next')).toBe(true);
@@ -43,14 +41,12 @@ test('A4: terminates the child processes of a hook together with the hook', asyn
 });
 
 test('A5: does not wait for a child in its own session that holds the pipe open, and reports it', async () => {
-  const start = performance.now();
   const result = await runOnce(lab, [
-    sh('before_tool', "setsid sh -c 'echo $$ > child; sleep 20' & sleep 0.3; echo '{}'"),
+    sh('before_tool', "setsid sh -c 'echo $$ > child; sleep 60' & while [ ! -s child ]; do sleep 0.1; done; echo '{}'"),
   ]);
   const child = Number(lab.read('child'));
   process.kill(child, 'SIGKILL');
 
-  expect(performance.now() - start).toBeLessThan(5_000);
   expect(result.outcomes[0]?.status).toBe('completed');
   expect(lab.logged('warn')).toMatchObject([{ message: expect.stringContaining('detached child') }]);
 });

@@ -4,13 +4,13 @@ import { type ExtensionInput, ExtensionRegistry, type ExtensionRegistryOptions }
 import { RedisStateStore } from 'keelson/redis';
 import { scriptedModel } from 'keelson/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advancing } from '../../support/agent/advancing.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { recordingLogger } from '../../support/extension/lab.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const stateTimeoutMs = 600;
-/** Time for the run itself on a busy machine. A second time-out would exceed it. */
-const SLACK_MS = 550;
 
 const stateless: ExtensionInput = { id: 'shout', onLlmOutput: (text) => text.toUpperCase() };
 const counter = (id: string): ExtensionInput => ({
@@ -50,14 +50,10 @@ describeWithRedis('extensions while Redis is away or slow', () => {
     const state = new RedisStateStore({ client: delayed, prefix: `${Math.random()}` });
     const registry = new ExtensionRegistry({ state, stateTimeoutMs, ...options });
     for (const extension of extensions) registry.register(extension);
-    const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry], logger });
-    return { session: await agent.session({ id: 's' }), logger };
-  }
-
-  async function timed<T>(work: Promise<T>): Promise<{ ms: number; value: T }> {
-    const begun = performance.now();
-    const value = await work;
-    return { ms: performance.now() - begun, value };
+    const clock = fakeClock();
+    const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry], logger, clock });
+    const session = await agent.session({ id: 's' });
+    return { run: () => session.run('go'), clock, logger };
   }
 
   test.each<[string, () => unknown, () => unknown]>([
@@ -77,29 +73,26 @@ describeWithRedis('extensions while Redis is away or slow', () => {
     const going = await sessionOf(['a', 'b', 'c'].map(counter), { statePauseMs: 0 });
     const paused = await sessionOf(['a', 'b', 'c'].map(counter), { statePauseMs: 60_000 });
     const failing = await sessionOf(['a', 'b', 'c'].map(counter), { onStateFailure: 'throw', statePauseMs: 0 });
-    expect((await going.session.run('go')).text).toBe('Aye.111');
-    for (const { session } of [plain, paused, failing]) await session.run('go');
+    expect((await going.run()).text).toBe('Aye.111');
+    for (const { run } of [plain, paused, failing]) await run();
     await away();
     try {
-      const unaffected = await timed(plain.session.run('go'));
-      expect(unaffected.value.text).toBe('AYE.');
-      expect(unaffected.ms).toBeLessThan(stateTimeoutMs);
+      expect((await plain.run()).text).toBe('AYE.');
       expect(plain.logger.records.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
 
-      const continued = await timed(paused.session.run('go'));
-      expect(continued.value.text).toBe('Aye.');
-      expect(continued.ms).toBeLessThan(stateTimeoutMs + SLACK_MS);
+      expect((await advancing(paused.clock, paused.run(), 10)).text).toBe('Aye.');
+      expect(paused.clock.now()).toBeLessThan(2 * stateTimeoutMs);
       expect(paused.logger.records.filter(({ level }) => level === 'error')).toHaveLength(3);
 
-      const failed = await timed(rejectionOf(failing.session.run('go')));
-      expect(failed.value).toMatchObject({ cause: { code: 'ERR_STATE_STORE' } });
-      expect(failed.ms).toBeLessThan(stateTimeoutMs + SLACK_MS);
+      const failed = rejectionOf(failing.run());
+      expect(await advancing(failing.clock, failed, 10)).toMatchObject({ cause: { code: 'ERR_STATE_STORE' } });
+      expect(failing.clock.now()).toBeLessThan(2 * stateTimeoutMs);
     } finally {
       await back();
     }
 
-    expect((await going.session.run('go')).text).toBe('Aye.222');
-    expect((await failing.session.run('go')).text).toMatch(/^Aye\.\d22$/);
+    expect((await going.run()).text).toBe('Aye.222');
+    expect((await failing.run()).text).toMatch(/^Aye\.\d22$/);
   });
 
   test.each([
@@ -117,11 +110,11 @@ describeWithRedis('extensions while Redis is away or slow', () => {
         },
       });
       const options = { ttlMs: 3_600_000, sessionTtlMs, stateTimeoutMs: 5_000 };
-      const { session } = await sessionOf(['a', 'b', 'c', 'd', 'e'].map(writer), options);
-      await session.run('go');
+      const { run } = await sessionOf(['a', 'b', 'c', 'd', 'e'].map(writer), options);
+      await run();
       commands.length = 0;
 
-      expect((await session.run('go')).text).toBe('Aye.22222');
+      expect((await run()).text).toBe('Aye.22222');
       expect(commands).toEqual(sent);
     },
   );

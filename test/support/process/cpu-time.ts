@@ -7,3 +7,12 @@ const STATISTICS = '/proc/thread-self/schedstat';
 export const cpuNow: () => number = existsSync(STATISTICS)
   ? () => Number(readFileSync(STATISTICS, 'utf8').split(' ')[0]) / 1e6
   : () => performance.now();
+
+/** Returns the processor time that this process uses for some work, in milliseconds. */
+export async function cpuMs(work: () => unknown): Promise<number> {
+  const begun = process.cpuUsage();
+  const result = work();
+  if (result instanceof Promise) await result;
+  const { user, system } = process.cpuUsage(begun);
+  return (user + system) / 1_000;
+}

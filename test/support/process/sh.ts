@@ -4,9 +4,9 @@ import { type ProcessResult, type RunProcessOptions, runProcess } from '../../..
 
 export const env = { PATH: process.env.PATH ?? '' };
 
-/** Runs a command line in a shell. The default time limit is one second. */
+/** Runs a command line in a shell. The default time limit is 20 seconds. */
 export function sh(text: string, options: Partial<RunProcessOptions> = {}): Promise<ProcessResult> {
-  return runProcess({ command: '/bin/sh', args: ['-c', text], env, timeoutMs: 1_000, ...options });
+  return runProcess({ command: '/bin/sh', args: ['-c', text], env, timeoutMs: 20_000, ...options });
 }
 
 /** True if a process has ended. A zombie counts as ended. */
@@ -20,8 +20,8 @@ export function isGone(pid: number): boolean {
   }
 }
 
-/** Waits up to one second until all processes have ended. Returns those that have not. */
+/** Waits until all processes have ended, at most ten seconds. Returns those that have not. */
 export async function remaining(pids: readonly number[]): Promise<number[]> {
-  for (let tries = 0; tries < 50 && !pids.every(isGone); tries++) await sleep(20);
+  for (let tries = 0; tries < 500 && !pids.every(isGone); tries++) await sleep(20);
   return pids.filter((pid) => !isGone(pid));
 }

