@@ -120,7 +120,10 @@ test('a server of the host application gets its name before that of an extension
   for (const isReversed of [false, true]) {
     const runtime = await loadRuntime({ appName: 'app', cwd: workspaceDir, userDir, logger, plugins: false });
     onTestFinished(() => runtime.close());
-    await vi.waitFor(() => expect(runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]), 20_000);
+    await vi.waitFor(
+      () => expect(runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]),
+      20_000,
+    );
     const own = await loaderOf('application', application);
     const { loaders } = runtime.agentOptions();
     const hosts = await offered(isReversed ? [own, ...loaders] : [...loaders, own]);
