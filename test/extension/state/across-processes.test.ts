@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runScript } from '../../support/examples/run-script.js';
 
+/** The process imports the sources, because `npm test` has not built the library. */
+const env = { TSX_TSCONFIG_PATH: 'tsconfig.json' };
+
 test('S1-6.0, S1-6.2.1, S1-6.4.3: another process reads the state, in the same session only', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'keelson-extension-'));
   try {
     const printed: string[] = [];
     for (const session of ['a', 'a', 'b']) {
-      const outcome = await runScript('test/fixtures/extension/session-process.ts', { args: [folder, session] });
+      const outcome = await runScript('test/fixtures/extension/session-process.ts', { args: [folder, session], env });
       expect(outcome.stderr).toBe('');
       printed.push(outcome.stdout.trim());
     }
