@@ -53,7 +53,8 @@ export default defineConfig(({ mode }) => ({
   resolve: { alias },
   test: {
     reporters: ['default', './test/support/plain-line-reporter.ts'],
-    maxWorkers: 2,
+    // Many tests wait for a process, so that three workers keep two cores busy.
+    maxWorkers: 3,
     // A busy machine needs seconds to start a program or a server.
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -63,8 +63,8 @@ test('S4-VER: `npm run check` has every stage, and ends with the tests', () => {
   expect(beside).toMatch(/^concurrently --raw --kill-others-on-fail( npm:check:\w+)+$/);
   expect(groups).toEqual([
     ['npm run lint', 'npm run unused', 'npm run types', 'npm run docs'],
-    ['npm run build', 'npm run package'],
+    // The tests of the package compare the public API with its reports.
+    ['npm run build', 'npm run package', 'npm run test:package'],
   ]);
-  // Without `--project`, the tests of the package run too. They compare the public API with its reports.
-  expect([last, more]).toEqual(['vitest run --coverage', []]);
+  expect([last, more]).toEqual(['npm test -- --coverage', []]);
 });
