@@ -53,7 +53,7 @@ export default defineConfig(({ mode }) => ({
   resolve: { alias },
   test: {
     reporters: ['default', './test/support/plain-line-reporter.ts'],
-    // Many tests wait for a process, so that three workers keep two cores busy.
+    // Many tests spend time waiting for a process, so it takes three workers to keep two cores busy.
     maxWorkers: 3,
     // A busy machine needs seconds to start a program or a server.
     testTimeout: 30_000,

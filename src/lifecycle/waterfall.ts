@@ -36,7 +36,7 @@ export interface Waterfall<T> {
   readonly entries: readonly RegisteredLifecycle[];
 }
 
-/** One call of the hooks of one hook point, in order. Each hook gets the value that the previous hook returned. */
+/** Calls all hooks of one hook point once, in order. Each hook gets the value that the previous hook returned. */
 export class WaterfallCall<T> {
   private index = -1;
   /** The copy of the value from before the hook, for `guard`. */
@@ -49,8 +49,8 @@ export class WaterfallCall<T> {
   ) {}
 
   /**
-   * Calls the hooks, and then `done` with the last value. Stops early if a hook ends the run; `run.end.verdict` is set then.
-   * Returns a promise only if a hook or `done` has returned one.
+   * Calls the hooks, then `done` with the last value. If a hook ends the run, which sets `run.end.verdict`, the later hooks
+   * are skipped, and `done` is called. Returns a promise only if a hook or `done` returns one.
    */
   run<R>(done: (value: T) => Awaitable<R>): Awaitable<R> {
     const pending = this.callNext();

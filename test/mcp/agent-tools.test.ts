@@ -3,7 +3,7 @@ import { manifests } from 'keelson/manifest';
 import { type McpServerOrigin, type McpServers, mcpServers } from 'keelson/mcp';
 import { loadRuntime } from 'keelson/runtime';
 import { scriptedModel } from 'keelson/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { echoServer, makePlace, manifest } from '../support/manifest/place.js';
 import { memoryServers } from '../support/mcp/memory-servers.js';
@@ -108,7 +108,7 @@ test('a server of the host application gets its name before that of an extension
     const mcp = await loaderOf('application', application);
     const hosts = await offered(isReversed ? [extensions, mcp] : [mcp, extensions]);
 
-    await vi.waitFor(() => expect(extensions.mcp.status()).toMatchObject([{ name: 'db', state: 'connected' }]), 20_000);
+    await expect.poll(() => extensions.mcp.status()).toMatchObject([{ name: 'db', state: 'connected' }]);
     expect(hosts()).toEqual(['application']);
   }
 });
@@ -120,10 +120,7 @@ test('a server of the host application gets its name before that of an extension
   for (const isReversed of [false, true]) {
     const runtime = await loadRuntime({ appName: 'app', cwd: workspaceDir, userDir, logger, plugins: false });
     onTestFinished(() => runtime.close());
-    await vi.waitFor(
-      () => expect(runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]),
-      20_000,
-    );
+    await expect.poll(() => runtime.status().servers).toMatchObject([{ name: 'db', state: 'connected' }]);
     const own = await loaderOf('application', application);
     const { loaders } = runtime.agentOptions();
     const hosts = await offered(isReversed ? [own, ...loaders] : [...loaders, own]);

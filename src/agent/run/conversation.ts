@@ -9,7 +9,7 @@ export class Conversation {
   history: Message[] = this.added;
   /** The messages sent to the model: the instructions and the history. Without instructions, `history` itself. */
   outgoing: Message[];
-  /** The suspended run that this run continues, until its decisions are applied. */
+  /** The open calls or the open answer of the suspended run that this run resumes. Cleared once they are decided. */
   resuming: Continuation | undefined = undefined;
   /** The number of added messages that were passed to the session for a save. */
   saved = 0;

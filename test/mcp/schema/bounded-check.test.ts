@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
 import { boundedCheck } from '../../../src/mcp/schema/bounded-check.js';
 import { CheckWorker } from '../../../src/mcp/schema/check-worker.js';
@@ -82,7 +82,7 @@ function workerOf(options: ConstructorParameters<typeof CheckWorker>[0] = {}): C
 test('the measure of these tests notices a check that holds the thread', { timeout: 60_000 }, async () => {
   const check = compileJsonSchema(slow);
   let hold = 0;
-  // Each letter doubles the work, so any machine soon needs more than 100 ms.
+  // Each additional letter doubles the work, so any machine soon needs more than 100 ms.
   for (let length = 16; hold <= 100 && length < 28; length++) {
     hold = await longestHold(() => check(`${'a'.repeat(length)}!`));
   }
@@ -109,7 +109,7 @@ describe('a costly check', () => {
 
     await expect(running).rejects.toBe(reason);
     await expect(waiting).rejects.toBe(reason);
-    await vi.waitFor(() => expect(worker.isRunning).toBe(false), 20_000);
+    await expect.poll(() => worker.isRunning).toBe(false);
     expect(await boundedCheck({ uniqueItems: true }, worker)(words.slice(0, 1_000))).toEqual({
       value: words.slice(0, 1_000),
     });
@@ -232,12 +232,12 @@ describe('the worker', () => {
     expect(worker.isRunning).toBe(false);
     await check(many(500));
     expect(worker.isRunning).toBe(true);
-    await vi.waitFor(() => expect(worker.isRunning).toBe(false), 20_000);
+    await expect.poll(() => worker.isRunning).toBe(false);
   });
 
   test('has the same outcome as a check on the main thread', async () => {
     const worker = workerOf({ checkMs: 5_000 });
-    onTestFinished(() => vi.waitFor(() => expect(worker.isRunning).toBe(false), 20_000));
+    onTestFinished(() => expect.poll(() => worker.isRunning).toBe(false));
     const pad = { $comment: 'x', allOf: Array.from({ length: 300 }, () => ({ enum: [...many(200), 1, 'ab', null] })) };
     for (const value of [1, 'ab', null, 'no', {}, []]) {
       const there = await boundedCheck(pad, worker)(value);

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../src/model/message.js';
 import { call, type ScriptedModel, scriptedModel } from '../../support/providers/ai-sdk-model.js';
 
@@ -131,5 +131,5 @@ test('cancels a stream that arrives after the abort', async () => {
   const { error } = await call({ ...model, doStream }, { signal: controller.signal }, { streamed: true });
 
   expect(error).toBe(reason);
-  await vi.waitFor(() => expect(cancelled).toBe(true), 20_000);
+  await expect.poll(() => cancelled).toBe(true);
 });

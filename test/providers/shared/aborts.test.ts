@@ -146,7 +146,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     const agent = new Agent({ model: adapter.model(server.baseURL), timeouts, clock });
 
     const run = agent.run('A story').catch((thrown: unknown) => thrown);
-    await vi.waitFor(() => expect(server.requests).toHaveLength(1), 20_000);
+    await expect.poll(() => server.requests).toHaveLength(1);
     await pause(20);
     clock.advance(60);
     const error = await run;

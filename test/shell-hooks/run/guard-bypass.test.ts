@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { calls, says } from 'keelson/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { agentWith, answers, countingTool, hooksIn, runOnce, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
@@ -125,7 +125,7 @@ test('a reload during an event does not skip a guard that has not run yet', asyn
   const hooks = hooksIn(lab, { discover: ['native'], approve: () => true });
   await hooks.reload();
   const running = hooks.runner.runEvent(occasion);
-  await vi.waitFor(() => expect(lab.has('slow')).toBe(true), 20_000);
+  await expect.poll(() => lab.has('slow')).toBe(true);
   await hooks.reload();
   lab.write('go', '');
 

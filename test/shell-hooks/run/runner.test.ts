@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Spawn } from 'keelson/mcp';
 import type { HookDefinition } from 'keelson/shell-hooks';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { answers, hooksIn, isGone, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
@@ -270,7 +270,7 @@ test('an abort ends the running hook and starts no other hook', async () => {
     ...{ event: 'before_tool', sessionId: 's', value: undefined, signal: controller.signal },
     describe: () => ({ data: {} }),
   });
-  await vi.waitFor(() => expect(lab.has('begun')).toBe(true), 20_000);
+  await expect.poll(() => lab.has('begun')).toBe(true);
   controller.abort();
 
   expect((await running).outcomes).toMatchObject([{ status: 'failed', problem: { kind: 'aborted' } }]);

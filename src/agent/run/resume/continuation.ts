@@ -33,8 +33,8 @@ export interface DecidedAnswer {
 }
 
 /**
- * Checks the messages that a run starts from, after the first `closed` messages, which were checked before. Each open tool
- * call must have a decision, and no other call may have one. Otherwise throws ResumeInvalidError.
+ * Checks the messages that a run starts from. Skips the first `closed` of them, which have been checked. Each tool call
+ * without a result must have a decision, and no other call may have one. Otherwise throws ResumeInvalidError.
  */
 export function continueFrom(
   messages: readonly Message[],
