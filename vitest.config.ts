@@ -43,8 +43,9 @@ const projects = {
     globalSetup: [TEMPORARY_HOME, 'test/support/package/packed-library.ts'],
     setupFiles: GUARD_HOME,
     isolate: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // These tests start compilers, servers and many programs, beside the other checks.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
   soak: { ...unit, include: SOAK, testTimeout: 600_000 },
 } satisfies Record<string, TestProjectInlineConfiguration['test']>;

@@ -15,7 +15,7 @@ function answersIn(stdout: string): string[] {
   return stdout.split('\n').filter((line) => line.startsWith('» '));
 }
 
-describe('the demo', { timeout: 60_000 }, () => {
+describe('the demo', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-demo-'));
   const writes = join(folder, 'writes');
   let run: ScriptOutcome;
@@ -23,7 +23,7 @@ describe('the demo', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     const logger = new URL('../support/examples/log-writes.mjs', import.meta.url);
     run = await runScript(demo, { env: { NODE_OPTIONS: `--import=${logger}`, WRITES_FILE: writes } });
-  }, 60_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -97,7 +97,7 @@ describe('the demo', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the demo on another folder', { timeout: 60_000 }, () => {
+describe('the demo on another folder', () => {
   let folder = '';
 
   beforeAll(() => {

@@ -20,5 +20,5 @@ describeWithRestate('npm run demo:durable', () => {
     expect(linesWith('tool pay 80 euro')).toHaveLength(1);
     expect(linesWith('model call').map((line) => line.at(-1))).toEqual(['1', '2', '3']);
     expect(lines).toContain('Agent Riga is the cheapest harbour. The fee of 80 euro is paid.');
-  }, 60_000);
+  });
 });

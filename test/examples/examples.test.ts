@@ -16,17 +16,13 @@ describe('S4-NFR3.5, S4-SUM.S, S4-SUM.N: each example runs as a program of its o
   });
 
   // covers: S4-NFR2.AC
-  test.concurrent.each(files)(
-    '%s asserts its own outcome and exits with code 0',
-    async (file) => {
-      const { code, stdout, stderr } = await runScript(`examples/${file}`, { env: OWN_SERVERS });
+  test.concurrent.each(files)('%s asserts its own outcome and exits with code 0', async (file) => {
+    const { code, stdout, stderr } = await runScript(`examples/${file}`, { env: OWN_SERVERS });
 
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).not.toBe('');
-      if (printed[file] !== undefined) expect(stdout.split('\n')).toEqual(printed[file]);
-    },
-    60_000,
-  );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toBe('');
+    if (printed[file] !== undefined) expect(stdout.split('\n')).toEqual(printed[file]);
+  });
 });
 
 /** Examples start their own servers, if these variables name none. */
@@ -65,4 +61,4 @@ test('the example of Redis prints that Redis is missing', async () => {
     stdout: 'Skipped: REDIS_URL is not set, and redis-server is not installed.\n',
     stderr: '',
   });
-}, 60_000);
+});

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processesOf } from '../support/examples/processes-of.js';
 import { runScript, type ScriptOutcome } from '../support/examples/run-script.js';
 
-describe('the host application of example 12', { timeout: 60_000 }, () => {
+describe('the host application of example 12', () => {
   let run: ScriptOutcome;
   let lines: readonly string[] = [];
   let folder = '';
@@ -18,7 +18,7 @@ describe('the host application of example 12', { timeout: 60_000 }, () => {
     };
     run = await runScript('examples/12-host.ts', { env: { TMPDIR: folder }, onOutput });
     lines = run.stdout.split('\n');
-  }, 60_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('ends well, and uses a gate with its own limits', () => {

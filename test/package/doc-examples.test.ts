@@ -13,13 +13,13 @@ let program: ts.Program;
 
 beforeAll(() => {
   program = sourceProgram();
-}, 120_000);
+});
 
 describe('examples in doc comments', () => {
   test('compile', () => {
     expect(examples.length).toBeGreaterThan(30);
     expect(compileExamples(examples, program)).toEqual([]);
-  }, 120_000);
+  });
 
   test('are found with and without a code fence, and an error names the file and the line', () => {
     const text = [
@@ -42,7 +42,7 @@ describe('examples in doc comments', () => {
       expect.stringMatching(/^src\/a\.ts:6 Type 'string' is not assignable/),
       expect.stringMatching(/^src\/a\.ts:9 .*'number' is not assignable/),
     ]);
-  }, 120_000);
+  });
 });
 
 describe('public names', () => {
