@@ -37,7 +37,7 @@ function compile(file: string, options: Readonly<Record<string, unknown>>) {
     ...options,
   };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: [file] }));
-  return project.node(`${root}node_modules/typescript/bin/tsc`, '-p', '.');
+  return project.node(`${root}node_modules/typescript-newest/bin/tsc`, '-p', '.');
 }
 
 describe('the first program of the README, pasted into an empty project, prints its answer', () => {
