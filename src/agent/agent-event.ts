@@ -57,8 +57,11 @@ export interface AgentEvents {
   'tool-start': OfCall & { readonly input: unknown };
   /** Progress that a running tool reports with `progress(data)`. */
   'tool-delta': OfCall & { readonly data: unknown };
-  /** A tool call ended, with its result after all hooks; absent if the call was suspended. */
-  'tool-end': OfCall & { readonly result?: ToolResult | undefined };
+  /**
+   * A tool call ended, with its result after all hooks; absent if the call was suspended. `error` is the value that the
+   * tool threw, with its stack.
+   */
+  'tool-end': OfCall & { readonly result?: ToolResult | undefined; readonly error?: unknown };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
 }

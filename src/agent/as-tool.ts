@@ -1,5 +1,7 @@
-import { describeError } from '../errors.js';
+import { describeError, ToolInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
+import { anything, callable, required, text } from '../internal/options/rules.js';
+import { type OptionTable, optionProblem } from '../internal/options/validate.js';
 import { RUN } from '../lifecycle/hook-run/hook-run.js';
 import { RunError } from '../model/run-error.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';
@@ -30,10 +32,22 @@ export type PromptSchema = StandardSchema<{ prompt: string }>;
 
 type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unknown>>;
 
+/** `defineTool` checks the values that it gets. */
+const rules = {
+  name: anything,
+  description: required(text),
+  input: anything,
+  inputSchema: anything,
+  toPrompt: callable,
+  timeoutMs: anything,
+} satisfies OptionTable<AsToolOptions>;
+
 /** Makes a tool that runs an agent as a child of the calling run. */
 export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
-  const { name = agent, description, input = PROMPT, inputSchema, timeoutMs } = options ?? {};
-  const toPrompt = options?.toPrompt ?? ((args: unknown) => promptIn(args) ?? JSON.stringify(args));
+  const problem = optionProblem(options, rules);
+  if (problem !== undefined) throw new ToolInvalidError(String(Object(options).name ?? agent), problem.message);
+  const { name = agent, description, input = PROMPT, inputSchema, timeoutMs } = options;
+  const toPrompt = options.toPrompt ?? ((args: unknown) => promptIn(args) ?? JSON.stringify(args));
   return defineTool({
     name,
     description,

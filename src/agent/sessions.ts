@@ -2,7 +2,7 @@ import { TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import { mapConcurrent } from '../internal/map-concurrent.js';
-import { validateOptions } from '../internal/options/validate.js';
+import { invalidOption, validateOptions } from '../internal/options/validate.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import { type SessionOptions, sessionRules } from './agent-options.js';
@@ -40,6 +40,7 @@ export class AgentSessions {
   private async prepare(options: SessionOptions): Promise<AgentSession> {
     const { life, loading } = this.host;
     life.assertOpen();
+    if (typeof options === 'string') throw invalidOption('options', 'an object such as `{ id }`', options);
     validateOptions(options, sessionRules);
     const session = new AgentSession(this.host, { ...options });
     await session.load();

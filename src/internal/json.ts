@@ -16,3 +16,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
+
+/**
+ * Replaces each escaped lone surrogate in the output of `JSON.stringify` by U+FFFD. A cut inside of an emoji leaves one,
+ * and databases, servers and other parsers refuse it. Called for all JSON that leaves the process.
+ */
+export function wellFormedJson(json: string): string {
+  if (!json.includes('\\ud')) return json;
+  return json.replace(/\\(?:ud[\da-f]{3}|.)/g, (found) => (found.startsWith('\\ud') ? '\uFFFD' : found));
+}

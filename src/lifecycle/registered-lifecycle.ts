@@ -35,15 +35,21 @@ export const HOOKS = [
   'onShutdown',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
-/** Our hooks, and patterns of hook names from other libraries that the error message maps to them. */
+/** Our hooks, and the names of other hooks (docs/hooks-map.md) and libraries that the error message maps to them. */
 const NAMES = {
   hooks: HOOKS,
   foreign: [
-    ['wrapToolCall', /^(before|after|on|wrap)tool(call|use|start|end)?$/],
-    ['beforeModel', /^(before|on)(model|llm)(call|start)$/],
-    ['afterModel', /^(after|on)(model|llm)(call|end)$/],
-    ['beforeAgent', /^(beforerun|on(agent|run)?start)$/],
-    ['afterAgent', /^(afterrun|on(agent|run)?end)$/],
+    ['wrapToolCall', /^((before|after|on|wrap)tool(call|use|start|end|execute)?|toolexecute(before|after))$/],
+    ['wrapToolCall', /^((pre|post)tooluse(failure)?|(before|after)(shell|mcp)execution|beforereadfile|afterfileedit)$/],
+    ['wrapToolCall', /^(aftersubagent|subagentstop)$/],
+    ['beforeModel', /^((before|on)(model|llm)(call|start)|oninputmessages)$/],
+    ['wrapModelCall', /^experimentalchatsystemtransform$/],
+    ['afterModel', /^((after|on)(model|llm)(call|end)|onllmoutput)$/],
+    ['beforeAgent', /^(beforerun|on(agent|run)?start|(before|chat)message|userpromptsubmit(ted)?|beforesubmitprompt)$/],
+    ['afterAgent', /^(afterrun|on(agent|run)?end|after(agent)?response|(agent)?stop)$/],
+    ['onSessionStart`, `afterAgent`, `onError` or `onSessionEnd', /^event$/],
+    ['onShutdown', /^dispose$/],
+    [undefined, /^(notification|beforecompaction|precompact|precompress)$/],
   ],
 } as const;
 

@@ -256,6 +256,9 @@ function onSignal(signal: NodeJS.Signals): void {
   // once if they find themselves alone.
   setImmediate(() => closingOnSignals.size === 0 && unlisten());
   void Promise.allSettled(closing).then(() => {
-    if (!hasOtherListener && !isHandled(signal, onSignal)) process.kill(process.pid, signal);
+    if (hasOtherListener || isHandled(signal, onSignal)) return;
+    // With nothing to close, this runs before the callback of `setImmediate`, and a listener would swallow the signal.
+    unlisten();
+    process.kill(process.pid, signal);
   });
 }

@@ -1,9 +1,9 @@
 import { ToolInvalidError } from '../errors.js';
-import { isObject, type JsonSchema } from '../internal/json.js';
+import type { JsonSchema } from '../internal/json.js';
 import { alsoCalled, anything, callable, object, required, text, timerMs } from '../internal/options/rules.js';
 import { type OptionTable, optionProblem } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
-import { jsonSchemaChecker, jsonSchemaOf } from './json-schema.js';
+import { jsonSchemaChecker, jsonSchemaOf, schemaRule } from './json-schema.js';
 import { type InferOutput, isStandardSchema, type StandardSchema } from './standard-schema.js';
 import type { PlainObject, Tool, ToolAnnotations, ToolContext, ToolOutput } from './tool.js';
 
@@ -23,9 +23,9 @@ export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Sch
   /** The source of the tool, such as the name of a server. Shown by `agent.status()`. */
   readonly origin?: string | undefined;
   /**
-   * Runs the tool with the checked arguments. Returns a string, content parts, data that JSON can hold, or
-   * `toolResult(…)`. A throw becomes an error result with the error's message. `undefined` becomes an error result too:
-   * return `null` if there is nothing to return.
+   * Runs the tool with a copy of the arguments, which were checked. Returns a string, content parts, data that JSON can
+   * hold, `toolResult(…)`, or nothing: then the model reads `Done.` A throw becomes an error result with the error's
+   * message.
    */
   readonly execute: (input: Input, context: ToolContext<Context>) => Awaitable<ToolOutput>;
 }
@@ -49,15 +49,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const rules = {
   name: required({ expected: '1 to 64 letters, digits, `_` or `-`', accepts: (value) => NAME.test(String(value)) }),
   description: required(text),
-  input: alsoCalled(
-    required({
-      expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
-      accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
-    }),
-    'parameters',
-    'schema',
-    'args',
-  ),
+  input: alsoCalled(required(schemaRule), 'parameters', 'schema', 'args'),
   inputSchema: object,
   timeoutMs: timerMs,
   annotations: anything,
@@ -95,7 +87,11 @@ export function defineTool<Schema extends object, Context = unknown, Input = unk
 ): Tool<Context>;
 export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchema, never, never>): Tool<never> {
   const problem = optionProblem(definition, rules);
-  if (problem !== undefined) throw new ToolInvalidError(String(Object(definition).name), problem.message);
+  if (problem !== undefined) {
+    const isMisnamed = problem.option === 'input' && definition.input === undefined && definition.inputSchema;
+    const advice = isMisnamed ? '; rename `inputSchema` to `input`' : '';
+    throw new ToolInvalidError(String(Object(definition).name), problem.message + advice);
+  }
   const { name, description, input, timeoutMs, annotations, origin } = definition;
   const invalid = (what: string) => new ToolInvalidError(name, `${what}; pass one as \`inputSchema\``);
   const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input, invalid) : input);

@@ -1,8 +1,15 @@
 import { describeError } from '../errors.js';
-import type { JsonSchema } from '../internal/json.js';
-import type { StandardResult, StandardSchema } from './standard-schema.js';
+import { isObject, type JsonSchema } from '../internal/json.js';
+import type { OptionRule } from '../internal/options/validate.js';
+import { isStandardSchema, type StandardResult, type StandardSchema } from './standard-schema.js';
 
 const TARGET = { target: 'draft-2020-12' } as const;
+
+/** Accepts a schema. A plain object of schemas is not one: as a JSON Schema it would accept every value. */
+export const schemaRule: OptionRule = {
+  expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
+  accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
+};
 
 /**
  * Returns the JSON Schema of the input of a Standard Schema, or undefined if the schema's library cannot convert

@@ -1,5 +1,5 @@
 import { describeError } from '../errors.js';
-import type { JsonValue } from '../internal/json.js';
+import { type JsonValue, wellFormedJson } from '../internal/json.js';
 import { type ContentPart, isContent, isContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
@@ -41,6 +41,8 @@ export function isToolResult(value: unknown): value is ToolResult {
 
 /** Converts the return value of a tool to a ToolResult. An invalid value becomes an error result. */
 export function toToolResult(output: unknown): ToolResult {
+  // An error would make a model repeat a call that has had its effect. See docs/decisions/0004-undefined-is-done.md.
+  if (output === undefined) return { content: 'Done.' };
   if (typeof output === 'string')
     return output.length > MAX_RESULT_LENGTH ? tooLong(output.length) : { content: output };
   if (typeof output === 'object' && output !== null) {
@@ -76,12 +78,13 @@ function dataResult(output: unknown): ToolResult {
   let text: string | undefined;
   try {
     text = JSON.stringify(output);
+    if (text !== undefined) text = wellFormedJson(text);
   } catch (error) {
     return errorResult(`The tool returned a value that is not JSON: ${describeError(error).split('\n')[0]}`);
   }
   if (text === undefined) {
     return errorResult(
-      `The tool returned ${typeof output}. It must return a string, parts, data, or null if there is nothing.`,
+      `The tool returned a value of type ${typeof output}. It must return a string, parts, data, or nothing.`,
     );
   }
   if (text === '{}' && isOpaque(output as object)) {

@@ -60,7 +60,11 @@ export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Con
     throw invalidOption('tools', advice, source);
   }
   const wrong = list.findIndex((tool) => !isTool(tool));
-  if (wrong >= 0) throw invalidOption(`tools[${wrong}]`, 'a tool made by `defineTool`', list[wrong]);
+  if (wrong >= 0) {
+    const isAgent = typeof (list[wrong] as { asTool?: unknown } | undefined)?.asTool === 'function';
+    const expected = isAgent ? 'a tool; pass `agent.asTool({ description })`' : 'a tool made by `defineTool`';
+    throw invalidOption(`tools[${wrong}]`, expected, list[wrong]);
+  }
   return list;
 }
 

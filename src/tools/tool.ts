@@ -41,9 +41,10 @@ export interface ToolResult {
 }
 
 /**
- * The return value of `execute`: a string, content parts, data that JSON can hold, or a result made by `toolResult`.
+ * The return value of `execute`: a string, content parts, data that JSON can hold, or a result made by `toolResult`. If
+ * it returns nothing, the model reads `Done.`
  */
-export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData;
+export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData | void;
 
 /**
  * Data that JSON can hold: numbers, booleans, `null`, arrays and objects. An interface without an index signature

@@ -32,6 +32,18 @@ export class UIOriginRefusedError extends UIRequestError {
   }
 }
 
+/** The `Host` header of the request names another server. A page can give its own name the address of this server. */
+export class UIHostRefusedError extends UIRequestError {
+  readonly code = 'ERR_UI_HOST_REFUSED';
+  readonly status = 403;
+
+  constructor(host: string, hosts: readonly string[]) {
+    super(
+      `The host ${JSON.stringify(host)} must be one of \`hosts\`: ${hosts.join(', ')}. Add the name of the server.`,
+    );
+  }
+}
+
 /** The request contains decisions, and `mayDecide` returned false for its identity. */
 export class UIDecisionRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_REFUSED';

@@ -39,6 +39,7 @@ export {
   UIDecisionMissingError,
   UIDecisionRefusedError,
   UIHistoryUnknownError,
+  UIHostRefusedError,
   UIMessageUnknownError,
   UIMethodInvalidError,
   UIOriginRefusedError,

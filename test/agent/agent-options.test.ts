@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type RunOptions } from 'keelson';
+import { Agent, type AgentOptions, defineTool, type RunOptions } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo } from '../support/agent/sample-tools.js';
@@ -6,6 +6,20 @@ import { rejectionOf } from '../support/agent/settle.js';
 
 const model = scriptedModel('done');
 const make = (options: object) => () => new Agent({ model, ...options } as AgentOptions);
+
+test('a tool, a schema and a session that are passed in the form of another library are refused with the right one', async () => {
+  const agent = new Agent({ model });
+  const tools = [agent] as never;
+  const session = agent.session as (options: unknown) => Promise<unknown>;
+  const definition = { name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, execute: () => '' };
+
+  expect(make({ tools })).toThrow('`tools[0]` must be a tool; pass `agent.asTool({ description })`');
+  expect(() => defineTool(definition as never)).toThrow('rename `inputSchema` to `input`');
+  expect(() => agent.asTool({ description: 'Helps.', inputs: {} } as never)).toThrow(
+    'unknown option `inputs`; did you mean `input`?',
+  );
+  await expect(session.call(agent, 'ada')).rejects.toThrow('`options` must be an object such as `{ id }`, got "ada"');
+});
 
 describe('an agent with an invalid option is refused', () => {
   test.each<[string, object, string]>([

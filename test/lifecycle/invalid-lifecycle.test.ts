@@ -1,6 +1,7 @@
 import { Agent, type AgentLifecycle, defineLifecycle, type LifecycleInvalidError, type RunContext } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
+import { readPage, rowsOf } from '../support/docs/doc-files.js';
 import { add, addingModel } from '../support/lifecycle/sample-agent.js';
 
 /** Returns the problems that the agent reports for a lifecycle; an empty array if the lifecycle is valid. */
@@ -280,4 +281,48 @@ describe('defineLifecycle', () => {
       "Lifecycle \"Guard#1\" is not valid: `onFailure` must be 'throw', 'continue' or 'block', got \"ignore\"",
     );
   });
+});
+
+/** The names of hooks in each row of docs/hooks-map.md, with the lifecycle hooks of the row. */
+function rowsOfHooks(): { readonly own: readonly string[]; readonly foreign: readonly string[] }[] {
+  const [first = '', second = ''] = readPage('docs/hooks-map.md').split('run at these events:');
+  // `toolConfig` is not a hook.
+  const namesIn = (cell = '') =>
+    [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name).filter((name) => name !== 'toolConfig');
+  const rows = rowsOf(first).map(([, own, ...others]) => ({ own: namesIn(own), foreign: others.flatMap(namesIn) }));
+  const byShellHook = new Map(rows.flatMap(({ own, foreign }) => foreign.map((name) => [name, own] as const)));
+  const others = rowsOf(second.split('\n\nThe hooks of')[0] ?? '').map(([shellHook, ...cells]) => ({
+    own: byShellHook.get(namesIn(shellHook)[0] ?? '') ?? [],
+    foreign: cells.flatMap(namesIn),
+  }));
+  return [...rows, ...others];
+}
+
+describe('a class with the name of a hook of another system is refused', () => {
+  const rows = rowsOfHooks();
+  const names = rows.flatMap(({ foreign }) => foreign);
+  const own = new Set(rows.flatMap((row) => row.own));
+  const classWith = (name: string) =>
+    new (class Guard {
+      [member: string]: unknown;
+      constructor() {
+        Object.defineProperty(Object.getPrototypeOf(this), name, { value: () => {}, configurable: true });
+      }
+    })();
+
+  it('knows all columns of docs/hooks-map.md', () => {
+    expect(names).toEqual(expect.arrayContaining(['beforeToolExecute', 'preToolUse', 'onLlmOutput', 'PreCompact']));
+  });
+
+  it.each(rows.flatMap((row) => row.foreign.map((name) => [name, row.own] as const)))(
+    '`%s` is refused, and the message names %j',
+    (name, hooks) => {
+      if (own.has(name)) return;
+      const problems = problemsOf(classWith(name));
+
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toContain(`unknown member \`${name}\``);
+      if (hooks.length > 0) expect(hooks.some((hook) => problems[0]?.includes(hook))).toBe(true);
+    },
+  );
 });

@@ -25,6 +25,11 @@ const wrong: readonly [string, () => unknown, string][] = [
     untyped(retryModelCalls, { maxDelayMs: 2 ** 31 }),
     '`maxDelayMs` must be milliseconds from 0 to 2147483647, got 2147483648',
   ],
+  [
+    'maxTokens',
+    untyped(compaction, undefined),
+    'exactly one of `maxTokens` and `maxMessages` must be set, got neither',
+  ],
   ['retryOn', untyped(retryModelCalls, { retryOn: true }), '`retryOn` must be a function, got true'],
   ['random', untyped(retryModelCalls, { random: 0.5 }), '`random` must be a function, got 0.5'],
   ['retries', untyped(retryModelCalls, { retries: 1 }), 'unknown option `retries`; did you mean `maxRetries`?'],

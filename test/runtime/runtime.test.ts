@@ -205,6 +205,10 @@ describe('on a signal, with `closeOnSignals`,', () => {
     expect(await signalled(signal, ground(), { way: 'connects' })).toEqual({ first: 'connected', ended: signal });
   });
 
+  test.each(['SIGINT', 'SIGTERM'] as const)('the process of an idle runtime ends with %s', async (signal) => {
+    expect(await signalled(signal, ground(), { way: 'idles' })).toEqual({ first: 'idle', ended: signal });
+  });
+
   test('S3-4.2: a runtime closes its agents first: sessions end, and plugins shut down in reverse order', async () => {
     const place = ground();
     const { cwd, trace } = place;

@@ -1,8 +1,17 @@
 import type { Decision } from '../../lifecycle/decision.js';
-import { type Message, type ToolCallPart, type ToolResultPart, textOf, toolCallsOf } from '../../model/message.js';
+import {
+  contentText,
+  type Message,
+  type ToolCallPart,
+  type ToolResultPart,
+  textOf,
+  toolCallsOf,
+} from '../../model/message.js';
+import { RunError } from '../../model/run-error.js';
 import type { RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
+const LONGEST_REASON = 300;
 
 /** One model response: its tool calls with their results, or its text. */
 interface Turn {
@@ -14,7 +23,8 @@ interface Turn {
 
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle. Long texts are cut. Control characters are removed.
+ * lifecycle. A failed tool call shows its reason. Of a failed run, pass the error. Long texts are cut. Control characters
+ * are removed.
  *
  * @example
  * const result = await agent.run('Which files mention the licence?');
@@ -23,7 +33,22 @@ interface Turn {
  * // ├─ turn 1  search {"text":"licence"} ✓
  * // └─ turn 2  "README.md and LICENSE."
  */
-export function formatRun(result: RunResult<unknown>): string {
+export function formatRun(result: RunResult<unknown> | Error): string {
+  if (result instanceof RunError) {
+    const failed = { status: 'failed', pending: [], decisions: [], messages: result.messages, usage: result.usage };
+    return `${draw(failed)}\n${failureOf(result)}`;
+  }
+  return result instanceof Error ? failureOf(result) : draw(result);
+}
+
+/** The members of a result that are drawn. */
+type Drawn = Pick<RunResult<unknown>, 'messages' | 'usage' | 'pending' | 'decisions'> & { readonly status: string };
+
+function failureOf({ name, message }: Error): string {
+  return `✗ ${name}: ${shortened(message, LONGEST_REASON)}`;
+}
+
+function draw(result: Drawn): string {
   const turns = turnsOf(result.messages);
   const lines = turns.flatMap((turn) => drawTurn(turn, result, turn === turns.at(-1)));
   return [drawSums(result, turns), ...lines].join('\n');
@@ -44,13 +69,13 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
   return turns;
 }
 
-function drawSums({ status, usage }: RunResult<unknown>, turns: readonly Turn[]): string {
+function drawSums({ status, usage }: Drawn, turns: readonly Turn[]): string {
   const calls = turns.reduce((sum, turn) => sum + turn.calls.length, 0);
   const models = turns.filter(({ number }) => number > 0).length;
   return `${status}: ${counted(models, 'turn')}, ${counted(calls, 'tool call')}, ${usage.inputTokens} + ${usage.outputTokens} tokens`;
 }
 
-function drawTurn(turn: Turn, result: RunResult<unknown>, isLast: boolean): string[] {
+function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string[] {
   const calls = turn.calls.map(
     (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
   );
@@ -68,10 +93,11 @@ function argumentsOf(call: ToolCallPart | ToolResultPart): string {
   return input === undefined ? '' : ` ${shortened(JSON.stringify(input))}`;
 }
 
-function markOf(id: string, { results }: Turn, { pending }: RunResult<unknown>): string {
+function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
   if (pending.some((call) => call.id === id)) return '… waits for a decision';
   const result = results.find((part) => part.id === id);
-  return result === undefined || result.isError ? '✗' : '✓';
+  if (result === undefined) return '✗';
+  return result.isError ? `✗ (${shortened(contentText(result.content), LONGEST_REASON)})` : '✓';
 }
 
 function drawDecision({ type, by, point, reason, call }: Decision): string {
@@ -84,10 +110,10 @@ function counted(count: number, noun: string): string {
 }
 
 /** Puts a text on one line, removes control and formatting characters, and cuts it. */
-function shortened(text: string): string {
+function shortened(text: string, longest = SHOWN_CHARACTERS): string {
   const line = text
     .replace(/\s+/g, ' ')
     .replace(/[\p{Cc}\p{Cf}]/gu, '')
     .trim();
-  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }

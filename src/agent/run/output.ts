@@ -1,7 +1,7 @@
 import { describeError, OptionInvalidError } from '../../errors.js';
-import { isObject, type JsonSchema } from '../../internal/json.js';
-import { invalidOption } from '../../internal/options/validate.js';
-import { jsonSchemaChecker, jsonSchemaOf } from '../../tools/json-schema.js';
+import type { JsonSchema } from '../../internal/json.js';
+import { validateOption } from '../../internal/options/validate.js';
+import { jsonSchemaChecker, jsonSchemaOf, schemaRule } from '../../tools/json-schema.js';
 import {
   describeIssues,
   isStandardSchema,
@@ -33,9 +33,9 @@ export function resolveOutput(output: OutputSchema): OutputCheck {
       `\`output\` must be a usable schema, got one that cannot be used: ${problem}; pass { schema, jsonSchema }`,
     );
   if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output, invalid));
-  if (!isObject(output)) throw invalidOption('output', 'a Standard Schema or a JSON Schema', output);
-  const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };
-  if (isStandardSchema(schema)) return outputCheck(schema, jsonSchema);
+  const { schema, jsonSchema, ...others } = Object(output) as { schema?: unknown; jsonSchema?: JsonSchema };
+  if (isStandardSchema(schema) && Object.keys(others).length === 0) return outputCheck(schema, jsonSchema);
+  validateOption('output', output, schemaRule);
   return { request: { schema: output as JsonSchema }, check: jsonSchemaChecker(output as JsonSchema) };
 }
 

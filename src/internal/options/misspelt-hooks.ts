@@ -3,10 +3,13 @@ import { isPlainObject } from '../plain-data.js';
 import { nearestName } from './nearest-name.js';
 import { unknownName } from './validate.js';
 
-/** The valid hook names, and patterns of names that other libraries use for them. Patterns match folded names. */
+/**
+ * The valid hook names, and patterns of names that other libraries use for them. Patterns match folded names. An
+ * undefined hook stands for names without a counterpart.
+ */
 export interface HookNames {
   readonly hooks: readonly string[];
-  readonly foreign: readonly (readonly [hook: string, names: RegExp])[];
+  readonly foreign: readonly (readonly [hook: string | undefined, names: RegExp])[];
 }
 
 /**
@@ -40,6 +43,8 @@ export function misspeltHooks(value: object, names: HookNames): string[] {
  */
 function misspeltHook(name: string, { hooks, foreign }: HookNames): string | undefined {
   if (hooks.includes(name)) return undefined;
-  const meant = nearestName(name, hooks, 2) ?? foreign.find(([, names]) => names.test(fold(name)))?.[0];
-  return meant && `unknown member \`${name}\`; did you mean \`${meant}\`?`;
+  const known = foreign.find(([, names]) => names.test(fold(name)));
+  const meant = known === undefined ? nearestName(name, hooks, 2) : known[0];
+  if (meant !== undefined) return `unknown member \`${name}\`; did you mean \`${meant}\`?`;
+  return known && `unknown member \`${name}\`; no hook here stands for it, known are ${hooks.join(', ')}`;
 }

@@ -53,7 +53,7 @@ export interface CompactionOptions {
  * const agent = new Agent({ model, tools, lifecycle: [compaction({ maxTokens: 100_000 })] });
  */
 export function compaction(options: CompactionOptions): AgentLifecycle {
-  const { rule, summarize, isByTokens } = resolveCompactionOptions(options);
+  const { rule, summarize, isByTokens } = resolveCompactionOptions(options ?? {});
   const meter = isByTokens ? createTokenMeter() : undefined;
   const { compact, compactOverflow } = createCompactor({ rule, isByTokens, summarize });
   const replacements = createReplacements();

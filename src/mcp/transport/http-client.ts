@@ -1,5 +1,6 @@
 import { KeelsonError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
+import { wellFormedJson } from '../../internal/json.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
 import { describeWithCause } from '../failure-text.js';
 import { Authorization, challengeOf } from './authorization.js';
@@ -93,7 +94,13 @@ export class HttpClient {
   ): Promise<Response> {
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     try {
-      const response = await this.request({ method: 'POST', url, headers, body: JSON.stringify(message), signal });
+      const response = await this.request({
+        method: 'POST',
+        url,
+        headers,
+        body: wellFormedJson(JSON.stringify(message)),
+        signal,
+      });
       this.sessionId = response.headers.get('mcp-session-id') ?? this.sessionId;
       if (response.ok) return response;
       const error = await this.refusal(response);

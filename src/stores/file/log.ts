@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../../process/files/error-code.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import { StoreCorruptError } from '../store-error.js';
 import { encodeLine, type ParsedLines, parseLines } from './line.js';
-import { readSavedLength, writeSavedLength } from './saved-length.js';
+import { emptySavedLength, readSavedLength, type SavedLength, writeSavedLength } from './saved-length.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 /** Opens a pipe without waiting for its other end. */
@@ -19,8 +19,6 @@ const MARK_BYTES = 8 + 1 + 34;
 /** Converts lines of a log into a state, and a state into lines. */
 export interface LogForm<State> {
   readonly kind: string;
-  /** True if a log that is shorter than its last durable write is damaged. */
-  readonly keepsLength?: boolean;
   create(): State;
   apply(state: State, fields: readonly string[]): void;
   /** Returns lines that produce this state when they are applied to a new state. */
@@ -35,8 +33,9 @@ export interface LogAddition {
 }
 
 /**
- * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory. Reads
- * only the lines that other processes have appended since the last reading, or the whole file if it was rewritten.
+ * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory, except
+ * for `readOnly`. Reads only the lines that other processes have appended since the last reading, or the whole file if it
+ * was rewritten. A second file keeps the length after the last durable write, so that a cut is noticed.
  */
 export class LogFile<State> {
   state: State;
@@ -61,10 +60,29 @@ export class LogFile<State> {
   }
 
   /** Updates the state from the file, and removes an incomplete last line from the file. */
-  async read(): Promise<void> {
-    const handle = await openLog(this.path, constants.O_RDWR);
-    if (handle === undefined) return this.restart();
+  read(): Promise<void> {
+    return this.readFrom(constants.O_RDWR);
+  }
+
+  /** Updates the state from the file without a lock and without a change of the file. */
+  readOnly(): Promise<void> {
+    return this.readFrom(constants.O_RDONLY);
+  }
+
+  /** Throws if a log was stored. */
+  private async startEmpty(): Promise<void> {
+    this.restart();
+    const saved = await readSavedLength(this.lengthPath);
+    if (saved !== 'missing') this.checkLength(saved, saved.mark, 0);
+  }
+
+  private async readFrom(access: number): Promise<void> {
+    const handle = await openLog(this.path, access);
+    if (handle === undefined) return this.startEmpty();
     try {
+      // Before the log: without a lock, the log may grow in between.
+      const saved =
+        this.bytes === 0 || access === constants.O_RDONLY ? await readSavedLength(this.lengthPath) : undefined;
       const found = await handle.stat();
       const { size } = found;
       if (!found.isFile()) throw new StoreCorruptError(this.path, 'it must be a regular file');
@@ -72,12 +90,12 @@ export class LogFile<State> {
       if (this.mark === undefined || !mark.equals(this.mark) || size < this.bytes) this.restart();
       const isNew = this.bytes === 0;
       const { lines, bytes } = this.parse(await readBytes(handle, this.bytes, size - this.bytes));
-      if (isNew && this.form.keepsLength) await this.checkLength(mark, bytes);
+      if (isNew) this.checkLength(saved ?? (await readSavedLength(this.lengthPath)), mark, bytes);
       this.replay(isNew ? lines.slice(1) : lines);
       this.bytes += bytes;
       // A log is written in one step with its first line, so an empty log is damaged.
       if (isNew && bytes === 0) throw new StoreCorruptError(this.path, 'it must begin with a complete line');
-      if (this.bytes < size) await handle.truncate(this.bytes);
+      if (this.bytes < size && access === constants.O_RDWR) await handle.truncate(this.bytes);
       this.mark = this.bytes === 0 ? undefined : mark;
       if (isNew) this.rewriteAt = rewriteSize(dumpText(this.form, this.state));
     } finally {
@@ -114,6 +132,8 @@ export class LogFile<State> {
   async rewrite(): Promise<void> {
     const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
     const text = header + dumpText(this.form, this.state);
+    // A process that is killed here leaves a length that says nothing: empty, or that of the previous file.
+    if (this.bytes === 0) await emptySavedLength(this.lengthPath);
     await writeAtomic(this.path, text);
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));
     this.bytes = Buffer.byteLength(text);
@@ -121,18 +141,33 @@ export class LogFile<State> {
     await this.keepLength();
   }
 
-  /** Stores the length of the file. Without it, a cut of the file is not noticed, so a failure is ignored. */
-  private async keepLength(): Promise<void> {
-    if (!this.form.keepsLength || this.mark === undefined) return;
-    await writeSavedLength(this.lengthPath, this.mark, this.bytes).catch(() => {});
+  /** Moves a damaged file to `backup`, so that a new one can begin. */
+  async setAside(backup: string): Promise<void> {
+    await rename(this.path, backup).catch((error: unknown) => {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
+    await emptySavedLength(this.lengthPath);
+    this.restart();
   }
 
-  /** A process that was killed leaves an incomplete line after the stored length. A shorter file was cut. */
-  private async checkLength(mark: Buffer, bytes: number): Promise<void> {
-    const saved = await readSavedLength(this.lengthPath, mark);
-    if (bytes >= saved) return;
-    const problem = `its end is missing: ${saved} bytes were saved, and ${bytes} are left. To use what is left, delete ${this.lengthPath}`;
-    throw new StoreCorruptError(this.path, problem);
+  /** A failure is ignored: the older length is less strict. */
+  private async keepLength(): Promise<void> {
+    if (this.mark === undefined) return;
+    await writeSavedLength(this.lengthPath, { mark: this.mark, bytes: this.bytes }).catch(() => {});
+  }
+
+  /**
+   * A process that was killed leaves an incomplete line after the stored length. A shorter file was cut. A length of another
+   * file, or an empty one, says nothing.
+   */
+  private checkLength(saved: SavedLength | 'missing', mark: Buffer, bytes: number): void {
+    const advice = `To use what is left, write an empty file to ${this.lengthPath}`;
+    if (saved === 'missing') {
+      throw new StoreCorruptError(this.path, `its length was stored beside it and is missing. ${advice}`);
+    }
+    if (bytes >= saved.bytes || !saved.mark.equals(mark)) return;
+    const problem = `its end is missing: ${saved.bytes} bytes were saved, and ${bytes} are left`;
+    throw new StoreCorruptError(this.path, `${problem}. ${advice}`);
   }
 
   private parse(bytes: Buffer): ParsedLines {

@@ -21,7 +21,6 @@ type Head =
 /** Describes the log of a session. */
 export const sessionForm: VaultForm<SessionLog> = {
   kind: 'session',
-  keepsLength: true,
   create: () => ({ id: '', record: new SessionRecord(), end: Number.POSITIVE_INFINITY }),
   apply(state, [head = '', ...append]) {
     applyLine(state, JSON.parse(head), append);

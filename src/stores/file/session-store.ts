@@ -20,11 +20,9 @@ import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
 import { claimLine, createLine, detailsLine, endLine, type SessionLog, saveLine, sessionForm } from './session-log.js';
 import { FileVault } from './vault.js';
 
-const DAY_MS = 86_400_000;
-
 /** Options of a FileSessionStore. */
 export interface FileSessionStoreOptions extends FileOptions {
-  /** Milliseconds until a session expires after its last load or save. `Infinity` means never. Default: 24 hours. */
+  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -49,17 +47,21 @@ export class FileSessionStore implements SessionStore {
 
   constructor(options: FileSessionStoreOptions) {
     const resolved = resolveFileOptions(options, rules);
-    const { ttlMs = DAY_MS } = options;
+    const { ttlMs = Number.POSITIVE_INFINITY } = options;
     this.ttlMs = ttlMs;
     this.vault = new FileVault({ ...resolved, form: sessionForm });
   }
 
   async load(id: string, known?: KnownSession): Promise<StoredSession | undefined> {
     const stored = await this.vault.run(id, {
+      reads: true,
       run: ({ state, now, write }) => {
         if (state.record.revision === 0) return undefined;
-        state.end = now + this.ttlMs;
-        write(endLine(state), false);
+        const end = now + this.ttlMs;
+        if (end !== state.end) {
+          state.end = end;
+          write(endLine(state), false);
+        }
         return state.record.since(known);
       },
     });
@@ -117,7 +119,10 @@ export class FileSessionStore implements SessionStore {
 
   async list(query: SessionQuery): Promise<SessionPage> {
     resolveSessionQuery(query);
-    const found = await this.vault.runAll({ run: ({ state }) => summaryOf(state) }, { skipsDamaged: true });
+    const found = await this.vault.runAll(
+      { reads: true, run: ({ state }) => summaryOf(state) },
+      { skipsDamaged: true },
+    );
     return listSessions(
       found.filter((summary) => summary !== undefined),
       query,

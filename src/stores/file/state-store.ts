@@ -45,15 +45,18 @@ export class FileStateStore implements StateStore {
     this.vault = new FileVault({
       ...resolved,
       form,
-      onDamage: ({ file }, backup) =>
-        logger.warn(`The state file ${file} was damaged and moved to ${backup}. Its session starts with empty state.`),
+      onDamage: ({ message }, backup) =>
+        logger.warn(`${message} What is left was moved to ${backup}. The session starts with empty state.`),
     });
   }
 
   async get({ session, extension }: StateScope, key: string, policy: StatePolicy): Promise<string | undefined> {
     checkStateKey(key);
     checkStatePolicy(policy);
-    return this.vault.run(session, { run: (draft) => readValue(draft, { extension, key }, policy) });
+    return this.vault.run(session, {
+      reads: true,
+      run: (draft) => readValue(draft, { extension, key }, policy),
+    });
   }
 
   async set({ session, extension }: StateScope, entry: StateEntry, policy: StatePolicy): Promise<StateChange> {
@@ -67,6 +70,7 @@ export class FileStateStore implements StateStore {
 
   async peek(query: StatePeek): Promise<StateView> {
     return this.vault.run(query.session, {
+      reads: true,
       run: ({ state, now }) => {
         state.purge(now);
         return state.view(query);
@@ -113,6 +117,7 @@ export class FileStateStore implements StateStore {
 
   async stats(session: string): Promise<StateStats> {
     return this.vault.run(session, {
+      reads: true,
       run: ({ state, now }) => {
         state.purge(now);
         return state.stats();

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, rename, utimes } from 'node:fs/promises';
+import { readdir, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { KeelsonError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
@@ -48,6 +48,8 @@ interface Draft<State> {
 export interface VaultStep<State, Result> {
   /** If true, creates a missing state. */
   readonly creates?: boolean;
+  /** If true, the step only reads. Its lines renew lifetimes, and are dropped in a directory that is read-only. */
+  readonly reads?: boolean;
   run(draft: Draft<State>): Result;
 }
 
@@ -133,11 +135,8 @@ export class FileVault<State> {
   private async workAtOnce(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
     const { form, clock } = this.options;
     const cached = this.cache.take(name);
-    const lock = await lockFolder(join(this.folder, name), {
-      create: jobs.some(({ task }) => task.step !== 'remove' && task.step.creates === true),
-      timeoutMs: Math.max(...jobs.map(({ task }) => task.timeoutMs)),
-      failure: lockFailure,
-    });
+    const lock = await this.lock(name, jobs);
+    if (lock === 'read-only') return settle(await this.readOnly(name, jobs));
     if (lock === undefined) return settle(runSteps(jobs, new LogDraft(form.create(), clock.now())));
 
     let log: LogFile<State> | undefined;
@@ -158,6 +157,30 @@ export class FileVault<State> {
     settle(outcomes);
   }
 
+  /** Returns undefined if the directory is missing. Returns 'read-only' if jobs that only read need no lock. */
+  private async lock(name: string, jobs: readonly Job<Task<State>>[]): Promise<FolderLock | 'read-only' | undefined> {
+    try {
+      return await lockFolder(join(this.folder, name), {
+        create: jobs.some(({ task }) => task.step !== 'remove' && task.step.creates === true),
+        timeoutMs: Math.max(...jobs.map(({ task }) => task.timeoutMs)),
+        failure: lockFailure,
+      });
+    } catch (error) {
+      const areReading = jobs.every(({ task }) => task.step !== 'remove' && task.step.reads === true);
+      if (areReading && hasCode(error, 'EROFS', 'EACCES', 'EPERM')) return 'read-only';
+      throw error;
+    }
+  }
+
+  private async readOnly(name: string, jobs: readonly Job<Task<State>>[]): Promise<Outcome[]> {
+    const { form, clock } = this.options;
+    const log = new LogFile(join(this.folder, name), form);
+    await log.readOnly();
+    const now = clock.now();
+    if (form.isEmpty(log.state, now)) log.restart();
+    return runSteps(jobs, new LogDraft(log.state, now));
+  }
+
   /** Reads the log from disk. Moves a damaged log away if `onDamage` is set. */
   private async read(name: string, cached: LogFile<State> | undefined): Promise<LogFile<State>> {
     const { form, onDamage } = this.options;
@@ -169,9 +192,9 @@ export class FileVault<State> {
     } catch (error) {
       if (!(error instanceof StoreCorruptError) || onDamage === undefined) throw error;
       const backup = join(this.folder, `damaged-${name}-${randomBytes(8).toString('hex')}`);
-      await rename(log.path, backup);
+      await log.setAside(backup);
       onDamage(error, backup);
-      return new LogFile(folder, form);
+      return log;
     }
   }
 

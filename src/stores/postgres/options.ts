@@ -28,7 +28,7 @@ export interface PostgresStoreOptions {
 
 /** Options of a session store on PostgreSQL. */
 export interface PostgresSessionStoreOptions extends PostgresStoreOptions {
-  /** Milliseconds until a session expires after its last load or save. `Infinity` means never. Default: 24 hours. */
+  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export const sessionStoreRules = {
 /** Checks the options of a store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveStoreOptions(options: PostgresSessionStoreOptions, rules: OptionRules) {
   validateOptions(options, rules);
-  const { client, schema = 'keelson', timeoutMs = 5_000, ttlMs = DAY_MS } = options;
+  const { client, schema = 'keelson', timeoutMs = 5_000, ttlMs = Number.POSITIVE_INFINITY } = options;
   return { client, schema, timeoutMs, ttlMs };
 }
 

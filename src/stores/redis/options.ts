@@ -18,7 +18,7 @@ export interface RedisStoreOptions {
 
 /** Options of a session store on Redis. */
 export interface RedisSessionStoreOptions extends RedisStoreOptions {
-  /** Milliseconds until a session expires after its last load or save. `Infinity` means never. Default: 24 hours. */
+  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export function resolveStateStoreOptions(options: RedisStoreOptions) {
 /** Checks the options of a session store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
   validateOptions(options, sessionStoreRules);
-  const { ttlMs = DAY_MS, ...others } = options;
+  const { ttlMs = Number.POSITIVE_INFINITY, ...others } = options;
   return { ...resolveStateStoreOptions(others), ttlMs };
 }
 

@@ -19,7 +19,7 @@ export interface SqliteStoreOptions {
 
 /** Options of a SqliteSessionStore. */
 export interface SqliteSessionStoreOptions extends SqliteStoreOptions {
-  /** Milliseconds until a session expires after its last load or save. `Infinity` means never. Default: 24 hours. */
+  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export const sessionStoreRules = {
 /** Checks the options and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
 export function resolveSqliteOptions(options: SqliteSessionStoreOptions, rules: OptionRules) {
   validateOptions(options, rules);
-  const { file, timeoutMs = 5_000, clock = systemClock, ttlMs = DAY_MS } = options;
+  const { file, timeoutMs = 5_000, clock = systemClock, ttlMs = Number.POSITIVE_INFINITY } = options;
   return { file, timeoutMs, clock, ttlMs };
 }
 

@@ -1,4 +1,5 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -80,7 +81,8 @@ export function traceToolCall(
   promise.then(
     (result) => {
       const failure = result.isError ? TOOL_ERROR : undefined;
-      settle({ errorType: failure, attributes: () => toolContent(backend, call, result) });
+      const error = failure && hookRunOf(call.run)?.end.calls?.errors?.get(call.id);
+      settle({ errorType: failure, error, attributes: () => toolContent(backend, call, result) });
     },
     (error) => {
       // A suspended call was not executed: it waits for a decision.

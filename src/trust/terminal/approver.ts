@@ -3,7 +3,7 @@ import { exactText, readBytes } from '../../process/files/file-bytes.js';
 import type { ApprovalPart, ApprovalRequest, Approver, PartialApproval } from '../decision.js';
 import { type BoundFile, sha256Of } from '../fingerprint/bound-file.js';
 import { describeItem, describeParts } from './describe-request.js';
-import { askOnTerminal, isTerminal, type TerminalOptions } from './prompt.js';
+import { askOnTerminal, checkTerminalOptions, isTerminal, type TerminalOptions } from './prompt.js';
 import { shown, shownLines } from './shown-text.js';
 
 /**
@@ -15,6 +15,7 @@ import { shown, shownLines } from './shown-text.js';
  * const agent = new Agent({ model, loaders: [shellHooks({ approve: terminalApprover() })] });
  */
 export function terminalApprover(options: TerminalOptions = {}): Approver {
+  checkTerminalOptions(options);
   return async (request, { signal }) => {
     if (!isTerminal(options)) return false;
     const isPackage = request.parts.length > 0;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { isObject } from '../../internal/json.js';
-import { askOnTerminal, isTerminal, type Reading, type TerminalOptions } from './prompt.js';
+import { askOnTerminal, checkTerminalOptions, isTerminal, type Reading, type TerminalOptions } from './prompt.js';
 import { shown, shownLines } from './shown-text.js';
 
 /** The part of a tool call that is shown. */
@@ -8,7 +8,11 @@ export interface AskedCall {
   readonly name: string;
   /** The arguments that the tool will get. */
   readonly input: unknown;
-  readonly run: { readonly signal: AbortSignal };
+  readonly run: {
+    readonly signal: AbortSignal;
+    /** Ends the run. Called on Ctrl-C. */
+    readonly end?: (action: { readonly type: 'reject'; readonly reason: string; readonly by: string }) => void;
+  };
 }
 
 /** An answer that `approval` takes; `undefined` leaves the call open. */
@@ -16,8 +20,8 @@ export type TerminalAnswer = 'approve' | 'deny' | { readonly deny: string } | un
 
 /**
  * Creates the option `ask` of the lifecycle `approval`. Shows the tool and its arguments on the terminal, one call at a
- * time. Only `y` and `yes` approve. `n <reason>` denies with a reason, and `l` leaves the call open. Any other line,
- * Ctrl-C and an abort deny. Denies every call if there is no terminal.
+ * time. Only `y` and `yes` approve. `n <reason>` denies with a reason, and `l` leaves the call open. Any other line and
+ * an abort deny. Ctrl-C ends the run with a RejectedError. Denies every call if there is no terminal.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay'], ask: terminalAsk() })] });
@@ -25,6 +29,7 @@ export type TerminalAnswer = 'approve' | 'deny' | { readonly deny: string } | un
 export function terminalAsk(
   options: TerminalOptions = {},
 ): (call: AskedCall, reason: string) => Promise<TerminalAnswer> {
+  checkTerminalOptions(options);
   return async (call, reason) => {
     if (!isTerminal(options)) return { deny: 'there is no terminal to ask on' };
     const rows = argumentRows(call.input);
@@ -42,11 +47,14 @@ export function terminalAsk(
         prompt: 'Run it? [y/N, n <reason>, l for later] ',
         read: (line) => answerOf(line, call),
         refusal: 'deny',
+        onInterrupt: () => call.run.end?.(INTERRUPTED),
       },
       call.run.signal,
     );
   };
 }
+
+const INTERRUPTED = { type: 'reject', reason: 'Ctrl-C was pressed at the prompt.', by: 'terminalAsk' } as const;
 
 function answerOf(line: string, { input }: AskedCall): TerminalAnswer | Reading {
   if (/^y(es)?$/i.test(line)) return 'approve';

@@ -1,11 +1,21 @@
 import { createInterface } from 'node:readline';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { having } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 
 /** The streams of the terminal. Default: standard input and standard error, so that standard output gets no prompts. */
 export interface TerminalOptions {
   readonly input?: (Readable & { readonly isTTY?: boolean }) | undefined;
   readonly output?: (Writable & { readonly isTTY?: boolean }) | undefined;
+}
+
+const stream = having('a stream', {});
+const rules = { input: stream, output: stream } satisfies OptionTable<TerminalOptions>;
+
+/** Throws an OptionInvalidError if an option is unknown or invalid. */
+export function checkTerminalOptions(options: TerminalOptions): void {
+  validateOptions(options, rules);
 }
 
 /** Text to show before the prompt is repeated. */
@@ -22,6 +32,8 @@ export interface Question<Answer> {
   readonly read: (line: string) => Answer | Reading | Promise<Answer | Reading>;
   /** The answer to Ctrl-C, the end of the input and an abort. */
   readonly refusal: Answer;
+  /** Called before `refusal` is returned because of Ctrl-C. */
+  readonly onInterrupt?: () => void;
 }
 
 /** True if both streams are a terminal. */
@@ -86,9 +98,12 @@ async function converse<Answer>(terminal: Terminal, question: Question<Answer>):
   const { input, output, signal } = terminal;
   let prompt = `${question.text}\n${question.prompt}`;
   for (;;) {
-    if (await discardTyped(input)) return question.refusal;
+    if (await discardTyped(input)) {
+      question.onInterrupt?.();
+      return question.refusal;
+    }
     if (signal.aborted || !input.readable) return question.refusal;
-    const line = await readLine(terminal, prompt);
+    const line = await readLine(terminal, prompt, question.onInterrupt);
     const answer = line === undefined ? question.refusal : await question.read(line.trim());
     if (!isReading(answer)) return answer;
     output.write(`${answer.show}\n\n`);
@@ -119,7 +134,11 @@ async function discardTyped(input: Readable): Promise<boolean> {
 }
 
 /** Resolves to undefined after Ctrl-C, at the end of the input, and after an abort. */
-async function readLine({ input, output, signal }: Terminal, prompt: string): Promise<string | undefined> {
+async function readLine(
+  { input, output, signal }: Terminal,
+  prompt: string,
+  onInterrupt?: () => void,
+): Promise<string | undefined> {
   // Closing a readline interface pauses its input and ends raw mode, so the interface gets a stream of its own.
   const typed = new PassThrough();
   input.pipe(typed);
@@ -130,6 +149,10 @@ async function readLine({ input, output, signal }: Terminal, prompt: string): Pr
     lines.on('close', () => {
       signal.removeEventListener('abort', onAbort);
       resolve(undefined);
+    });
+    lines.once('SIGINT', () => {
+      onInterrupt?.();
+      lines.close();
     });
     lines.question(prompt, resolve);
   });

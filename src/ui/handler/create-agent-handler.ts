@@ -1,5 +1,6 @@
 import type { Agent } from '../../agent/agent.js';
-import { logFailure } from '../../internal/logger.js';
+import { type Logger, logFailure } from '../../internal/logger.js';
+import { invalidOption } from '../../internal/options/validate.js';
 import {
   UIChatUnknownError,
   UIDecisionRefusedError,
@@ -12,6 +13,7 @@ import { pendingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
+import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { ActiveRuns } from './active-runs.js';
 import {
@@ -20,7 +22,7 @@ import {
   type HandlerConfig,
   resolveHandlerOptions,
 } from './handler-options.js';
-import { allowOrigin, checkOrigin, preflight } from './origin.js';
+import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
 import { type Protocol, protocols } from './protocol.js';
 import { readBody } from './read-body.js';
 import { openSession, startAnswer } from './start-answer.js';
@@ -48,9 +50,11 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
 ): AgentHandler {
   const config = resolveHandlerOptions(options);
   const handler = new ChatHandler(agent as unknown as Agent<never>, config);
-  return async (request) => {
-    const { origins, logger, texts } = config;
+  return async (request, ...others: readonly unknown[]) => {
+    const { origins, hosts, logger, texts } = config;
+    if (typeof request?.headers?.get !== 'function') return refuseNodeRequest(request, others[0], logger);
     try {
+      if (hosts !== undefined) checkHost(request, hosts);
       checkOrigin(request, origins);
       if (request.method === 'OPTIONS') return allowOrigin(preflight(request), request, origins);
       return allowOrigin(await handler.answer(request), request, origins);
@@ -59,6 +63,19 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
       return allowOrigin(errorResponse(error, texts), request, origins);
     }
   };
+}
+
+/** Answers a server of `node:http` that calls the handler itself, so that its client does not wait forever. */
+async function refuseNodeRequest(request: unknown, response: unknown, logger: Logger): Promise<Response> {
+  const expected = 'a web Request; for `node:http`, pass the handler to `toNodeListener`';
+  const error = invalidOption('request', expected, request);
+  logFailure({ logger }, error.message, error);
+  const { code, message } = error;
+  const refused = Response.json({ error: { code, message } }, { status: 500 });
+  if (typeof (response as Partial<ServerResponseLike> | undefined)?.end === 'function') {
+    await pipeResponse(refused, response as ServerResponseLike);
+  }
+  return refused;
 }
 
 /** Returns the response for a refused or failed request: `{ error: { code, message } }`. */

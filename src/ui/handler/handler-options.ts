@@ -25,7 +25,10 @@ export type ChatSession = string | (SessionOptions & { readonly id: string });
 
 /** Options of `createAgentHandler`, apart from `context`. */
 export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
-  /** Identifies the person behind a request. `'none'` lets everybody in, with the identity undefined. */
+  /**
+   * Identifies the person behind a request. `'none'` lets everybody in who names one of `hosts`, with the identity
+   * undefined.
+   */
   readonly authorize: Authorize<Identity> | 'none';
   /**
    * Returns the session of a chat, or undefined for status code 404. The page chooses the chat id, so the session id must
@@ -41,6 +44,11 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   readonly protocol?: ProtocolName | undefined;
   /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[] | undefined;
+  /**
+   * The names of this server, such as `app.example.com`. A request whose `Host` header has another name is refused.
+   * Default: with `authorize: 'none'`, the loopback names `localhost`, `127.0.0.1` and `[::1]`; otherwise every name.
+   */
+  readonly hosts?: readonly string[] | undefined;
   /** Maximum size of a body. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** How long a request waits for the active run of its session before it is refused with 409. Default: 1,000. */
@@ -68,6 +76,8 @@ export interface HandlerConfig {
   readonly context: ContextOf<unknown, unknown> | undefined;
   readonly protocol: ProtocolName;
   readonly origins: readonly string[];
+  /** Undefined if every name is accepted. */
+  readonly hosts: readonly string[] | undefined;
   readonly maxBodyBytes: number;
   readonly queueMs: number;
   readonly logger: Logger;
@@ -84,6 +94,12 @@ const origin: OptionRule = {
   accepts: (value) => text.accepts(value) && URL.canParse(value as string) && new URL(value as string).origin === value,
 };
 
+const host: OptionRule = {
+  expected: 'the name of a host such as "app.example.com", with or without a port',
+  accepts: (value) => text.accepts(value) && URL.canParse(`http://${value}`) && !/[/@?#]/.test(value as string),
+};
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
 const rules = {
   ...errorTextRules,
   authorize: required(authorize),
@@ -92,6 +108,7 @@ const rules = {
   context: callable,
   protocol: oneOf('ai-sdk', 'ag-ui', 'sse'),
   origins: listOf(origin),
+  hosts: listOf(host),
   maxBodyBytes: whole(1),
   queueMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
   logger,
@@ -109,6 +126,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     context: all.context,
     protocol: all.protocol ?? 'ai-sdk',
     origins: all.origins ?? [],
+    hosts: all.hosts ?? (all.authorize === 'none' ? LOOPBACK : undefined),
     maxBodyBytes: all.maxBodyBytes ?? 4 * 1024 * 1024,
     queueMs: all.queueMs ?? 1_000,
     logger: all.logger ?? consoleLogger,

@@ -1,4 +1,14 @@
-import { UIOriginRefusedError } from '../error.js';
+import { UIHostRefusedError, UIOriginRefusedError } from '../error.js';
+
+/**
+ * Throws a UIHostRefusedError unless the request names one of the hosts, with any port or with the listed one. A page
+ * that gives its own name the address of this server sends its own name here, and the browser takes its origin for ours.
+ */
+export function checkHost(request: Request, hosts: readonly string[]): void {
+  const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase();
+  const name = host.replace(/:\d*$/, '');
+  if (!hosts.some((known) => [host, name].includes(known.toLowerCase()))) throw new UIHostRefusedError(host, hosts);
+}
 
 /**
  * Throws a UIOriginRefusedError if the request comes from a page of another origin that is not listed. Requests without

@@ -24,7 +24,7 @@ describe('formatRun', () => {
     const { inputTokens, outputTokens } = result.usage;
     expect(formatRun(result).split('\n')).toEqual([
       `completed: 2 turns, 2 tool calls, ${inputTokens} + ${outputTokens} tokens`,
-      '├─ turn 1  search {"q":"x"} ✓, fails {} ✗',
+      '├─ turn 1  search {"q":"x"} ✓, fails {} ✗ (broken)',
       '│           guard: modify search',
       '└─ turn 2  "Two."',
     ]);
@@ -48,6 +48,19 @@ describe('formatRun', () => {
       '│           resume: approve search',
       '└─ turn 1  "Done."',
     ]);
+  });
+
+  test('formats the error of a failed run', async () => {
+    const script = [calls({ id: 'c1', name: 'fails', input: {} })];
+    const agent = new Agent({ model: scriptedModel(script), tools: [fails], maxTurns: 1 });
+    const error = await agent.run('go').catch((thrown) => thrown);
+
+    expect(formatRun(error).split('\n')).toEqual([
+      expect.stringMatching(/^failed: 1 turn, 1 tool call, \d+ \+ \d+ tokens$/),
+      '└─ turn 1  fails {} ✗ (broken)',
+      "✗ TurnLimitError: The run took 1 turns without a final answer. Raise `maxTurns`, or set `maxTurns.atLimit` to 'answer'.",
+    ]);
+    expect(formatRun(new RangeError('too far'))).toBe('✗ RangeError: too far');
   });
 
   test('cuts long texts and removes control characters', async () => {

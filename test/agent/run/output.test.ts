@@ -3,6 +3,7 @@ import { type } from 'arktype';
 import {
   Agent,
   HookAction,
+  type JsonSchema,
   type OutputOf,
   type OutputSchema,
   type RunError,
@@ -307,5 +308,17 @@ describe('structured output', () => {
 
       expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_(OUTPUT|OPTION)_INVALID$/) });
     },
+  );
+});
+
+test.each([
+  ['a map of schemas', { city: z.string() }],
+  ['a map with a name that is also an option', { schema: z.string(), city: z.string() }],
+  ['a map of schemas of valibot', { city: v.string() }],
+])('refuses %s, which as a JSON Schema would accept every answer', async (_title, output) => {
+  const run = new Agent({ model: scriptedModel([good]) }).run('go', { output: output as JsonSchema });
+
+  await expect(run).rejects.toThrow(
+    /^`output` must be a Standard Schema or a JSON Schema; wrap a map of schemas in `z\.object\(…\)`/,
   );
 });

@@ -137,8 +137,56 @@ describe('a damaged file', () => {
       }
     }
     expect(await readFile(file, 'utf8')).toBe(left);
-    await rm(join(file, '..', 'length'));
+    await writeFile(join(file, '..', 'length'), '');
     expect((await store.load('s'))?.messages).toEqual([said('message 0'), said('message 1')]);
+    expect(await store.save('s', { keep: 2, append: [said('again')] }, 2)).toBe(3);
+  });
+
+  test('reports a session log whose stored length is missing, because it may have been cut', async () => {
+    const folder = await temporaryFolder();
+    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
+    const length = join(await logIn(folder), '..', 'length');
+    await rm(length);
+    const store = new FileSessionStore({ folder });
+
+    await expect(store.load('s')).rejects.toThrow(`write an empty file to ${length}`);
+    await writeFile(length, '');
+    expect((await store.load('s'))?.messages).toEqual([said('x')]);
+  });
+
+  test('reports a session log that was removed', async () => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    await store.save('s', { keep: 0, append: [said('x')] }, 0);
+    await rm(await logIn(folder));
+
+    for (const reader of [store, new FileSessionStore({ folder })]) {
+      expect(await rejectionOf(reader.load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
+    }
+  });
+
+  test('reports and keeps a state log that was cut at any position', async () => {
+    const folder = await temporaryFolder();
+    const written = new FileStateStore({ folder });
+    for (const key of ['a', 'b']) await written.set(scope, { key, value: `value ${key}` }, policy);
+    const file = await logIn(folder);
+    const length = join(file, '..', 'length');
+    const [whole, saved] = [await readFile(file), await readFile(length)];
+
+    for (let left = 0; left < whole.length; left += 1) {
+      await writeFile(file, whole.subarray(0, left));
+      await writeFile(length, saved);
+      const logger = keepingLogger();
+      const store = new FileStateStore({ folder, logger });
+
+      expect(await store.get(scope, 'a', policy)).toBeUndefined();
+      expect(logger.lines).toEqual([expect.stringMatching(/^warn: .* What is left was moved to /)]);
+      const [backup = ''] = (await readdir(folder)).filter((name) => name.startsWith('damaged-'));
+      expect((await readFile(join(folder, backup))).length).toBe(left);
+      await rm(join(folder, backup));
+      await mkdir(join(file, '..'), { recursive: true });
+      await writeFile(join(file, '..', 'free'), 'lock');
+    }
   });
 
   test('drops an incomplete line after the last save of a session, which no caller has seen as saved', async () => {

@@ -180,17 +180,20 @@ describe('expiry in a file store', () => {
     expect(await new FileStateStore({ folder, clock }).stats('s')).toEqual({ bytes: 4, extensions: { e: 4 } });
   });
 
-  test('a session with `ttlMs: Infinity` never expires', async () => {
-    const folder = await temporaryFolder();
-    const clock = fakeClock(Date.now());
-    const open = () => new FileSessionStore({ folder, clock, ttlMs: Number.POSITIVE_INFINITY });
-    await open().save('s', { keep: 0, append: [said('1')] }, 0);
-    await open().load('s');
+  test.each([{}, { ttlMs: Number.POSITIVE_INFINITY }])(
+    'a session with the options %j never expires',
+    async (options) => {
+      const folder = await temporaryFolder();
+      const clock = fakeClock(Date.now());
+      const open = () => new FileSessionStore({ folder, clock, ...options });
+      await open().save('s', { keep: 0, append: [said('1')] }, 0);
+      await open().load('s');
 
-    clock.advance(1e12);
+      clock.advance(1e12);
 
-    expect(await open().load('s')).toMatchObject({ messages: [said('1')], revision: 1 });
-  });
+      expect(await open().load('s')).toMatchObject({ messages: [said('1')], revision: 1 });
+    },
+  );
 
   test('leftover directories of dead processes are removed', async () => {
     const folder = await temporaryFolder();

@@ -64,6 +64,7 @@ export async function checkKilledWriters(writes: number): Promise<void> {
     'session-#/log',
     'state-#',
     'state-#/free',
+    'state-#/length',
     'state-#/log',
   ]);
   await rm(folder, { recursive: true });

@@ -14,5 +14,7 @@ export function terminal(isTTY = true) {
     for (let tries = 0; tries < 300 && shown.split(text).length <= times; tries++) await sleep(10);
     return shown;
   };
-  return { input, output, seen, shown: () => shown };
+  // Inherited, so that the object can be passed as options.
+  const reading: { seen: typeof seen; shown(): string } = { seen, shown: () => shown };
+  return Object.assign(Object.create(reading) as typeof reading, { input, output });
 }

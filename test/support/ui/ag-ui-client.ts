@@ -11,7 +11,7 @@ export interface AgUIRun {
 /** Runs AG-UI's own client against a function that answers requests. The client verifies the order of the events. */
 export function agUIClient(respond: (request: Request) => Response | Promise<Response>, messages: Message[] = []) {
   const client = new HttpAgent({
-    url: 'http://chat.test/agent',
+    url: 'http://localhost/agent',
     threadId: 't1',
     initialMessages: messages,
     fetch: async (url, init) => respond(new Request(url, init)),

@@ -47,7 +47,7 @@ export class ChatClient extends AbstractChat<UIMessage> {
     super({
       id,
       state: new PlainState(),
-      transport: new DefaultChatTransport({ api: 'http://chat.test/api/chat', fetch: send }),
+      transport: new DefaultChatTransport({ api: 'http://localhost/api/chat', fetch: send }),
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
       onError: (error) => errors.push(error),
     });
@@ -60,7 +60,7 @@ export class ChatClient extends AbstractChat<UIMessage> {
 export function post(handler: AgentHandler, route: string, body: unknown): Promise<Response> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: text };
-  return handler(new Request(`http://chat.test/api/chat${route}`, init));
+  return handler(new Request(`http://localhost/api/chat${route}`, init));
 }
 
 /** The history of a chat as the handler returns it. */
@@ -71,6 +71,6 @@ export interface LoadedHistory {
 
 /** Loads the history of a chat. */
 export async function loadHistory(handler: AgentHandler, id = 'chat'): Promise<LoadedHistory> {
-  const response = await handler(new Request(`http://chat.test/api/chat/history?id=${encodeURIComponent(id)}`));
+  const response = await handler(new Request(`http://localhost/api/chat/history?id=${encodeURIComponent(id)}`));
   return (await response.json()) as LoadedHistory;
 }

@@ -5,6 +5,7 @@ import { calls, fails, responds, says, scriptedModel } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { boundedJson, messagesJson } from '../../../src/telemetry/otel/content.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
 import { Telemetry } from '../../support/telemetry/telemetry.js';
 
 let telemetry: Telemetry;
@@ -101,6 +102,22 @@ describe('with `content`', () => {
       'exception.type': 'ModelError',
       'exception.message': 'Model "m" failed: SECRET failure',
       'exception.stacktrace': expect.stringContaining('at '),
+    });
+  });
+
+  test('the error that a tool threw is recorded with message and stack', async () => {
+    const fail = () => {
+      throw new RangeError('SECRET');
+    };
+    await createAgent([calls('fail', {}), says('ok')], { content: true }).run('Hello', {
+      tools: [toolOf('fail', fail)],
+    });
+
+    const tool = telemetry.spans.find(({ name }) => name === 'execute_tool fail');
+    expect(tool?.events[0]?.attributes).toMatchObject({
+      'exception.type': 'RangeError',
+      'exception.message': 'SECRET',
+      'exception.stacktrace': expect.stringMatching(/^RangeError: SECRET\n +at /),
     });
   });
 

@@ -167,7 +167,8 @@ describe('failures', () => {
     await createAgent([calls('broken', {}), says('So be it.')]).run('Hello');
 
     expect(failed('execute_tool broken')).toEqual({
-      ...{ status: 'ERROR', type: 'tool_error', message: undefined, events: [] },
+      ...{ status: 'ERROR', type: 'tool_error', message: undefined },
+      events: [{ event: 'exception', 'exception.type': 'RangeError' }],
     });
     expect(shown(telemetry.span('invoke_agent clerk')).status).toBe('UNSET');
     expect(JSON.stringify(telemetry.spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { terminalApprover } from 'keelson/trust';
+import { terminalApprover, terminalAsk } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { script, write } from '../../support/process/scratch.js';
 import { attempt, makeExtension, makePlace, type Place } from '../../support/trust/place.js';
@@ -407,3 +407,10 @@ test.each(['\u0003', 'end'])(
     for (const part of parts) expect(await gate.authorize(part)).toMatchObject({ allowed: false, reason: 'declined' });
   },
 );
+
+test.each([
+  ['terminalApprover', terminalApprover],
+  ['terminalAsk', terminalAsk],
+])('%s refuses unknown options', (_name, create) => {
+  expect(() => create({ stdin: process.stdin } as never)).toThrow('unknown option `stdin`; known are input, output');
+});

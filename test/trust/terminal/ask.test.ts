@@ -240,3 +240,16 @@ test.skipIf(!hasPty)(
   },
   90_000,
 );
+
+test('Ctrl-C ends the question and the run', async () => {
+  const screen = terminal();
+  const pay = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), execute: () => expect.fail() });
+  const script = [calls({ name: 'pay', input: {} }, { name: 'pay', input: {} }), says('Done.')];
+  const lifecycle = [approval({ tools: ['pay'], ask: terminalAsk(screen) })];
+  const running = new Agent({ model: scriptedModel(script), tools: [pay], lifecycle }).run('Pay.');
+  await screen.seen(PROMPT);
+  screen.input.write('\u0003');
+
+  await expect(running).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', by: 'terminalAsk' });
+  expect(screen.shown().split(PROMPT)).toHaveLength(2);
+});

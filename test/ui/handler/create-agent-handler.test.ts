@@ -226,7 +226,7 @@ test('aborts the run if the signal of the request aborts', async () => {
   const abort = new AbortController();
   const message = { id: 'x', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
   const response = await handler(
-    new Request('http://chat.test/api/chat', {
+    new Request('http://localhost/api/chat', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ id: 'chat', messages: [message] }),
@@ -255,7 +255,7 @@ test('starts no run for a client that disconnects while its request waits', asyn
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ id: 'chat', message: 'And now?' });
   const init = { method: 'POST', headers, body, signal: abort.signal };
-  const second = handler(new Request('http://chat.test/api/chat', init));
+  const second = handler(new Request('http://localhost/api/chat', init));
   await setImmediate();
 
   abort.abort();
@@ -340,7 +340,7 @@ test('answers 404 for a chat of another identity', async () => {
 
   expect(send.status).toBe(404);
   expect((await post(handler, '/stop', { id: 'bo-1' })).status).toBe(404);
-  expect((await handler(new Request('http://chat.test/api/chat/history?id=bo-1'))).status).toBe(404);
+  expect((await handler(new Request('http://localhost/api/chat/history?id=bo-1'))).status).toBe(404);
 });
 
 test('hides the message of an internal error, and logs it', async () => {

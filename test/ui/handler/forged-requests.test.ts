@@ -76,5 +76,5 @@ test('accepts the decision of the page after all forged requests', async () => {
 
 function send({ route = '', body, init, protocol = 'ai-sdk' }: ForgedRequest): Promise<Response> {
   if (init === undefined) return post(handlers[protocol], route, body);
-  return handlers[protocol](new Request(`http://chat.test/api/chat${route}`, init));
+  return handlers[protocol](new Request(`http://localhost/api/chat${route}`, init));
 }

@@ -6,13 +6,13 @@ import { expect, test } from 'vitest';
 const agent = new Agent({ model: scriptedModel([]) });
 const handlerOf = (origins: readonly string[]) =>
   createAgentHandler(agent, { authorize: 'none', session: (id) => id, origins });
-const history = (headers: Record<string, string>, url = 'http://chat.test/api/chat/history?id=chat') =>
+const history = (headers: Record<string, string>, url = 'http://localhost/api/chat/history?id=chat') =>
   new Request(url, { headers });
 
 test.each([
   ['no origin', {}],
-  ['the origin of the server', { origin: 'http://chat.test' }],
-  ['the origin of the server behind a proxy that ends TLS', { origin: 'https://chat.test' }],
+  ['the origin of the server', { origin: 'http://localhost' }],
+  ['the origin of the server behind a proxy that ends TLS', { origin: 'https://localhost' }],
   ['a listed origin', { origin: 'https://app.test' }],
 ])('answers a request with %s', async (_title, headers) => {
   expect((await handlerOf(['https://app.test'])(history(headers))).status).toBe(200);
@@ -20,7 +20,7 @@ test.each([
 
 test.each([
   ['another origin', { origin: 'https://evil.test' }],
-  ['another port', { origin: 'http://chat.test:81' }],
+  ['another port', { origin: 'http://localhost:81' }],
   ['the origin "null"', { origin: 'null' }],
   ['no origin, from another site', { 'sec-fetch-site': 'cross-site' }],
 ])('refuses a request with %s', async (_title, headers) => {
@@ -48,7 +48,7 @@ test('adds the headers to a response of `authorize`', async () => {
 });
 
 test('answers the preflight request of a listed origin', async () => {
-  const request = new Request('http://chat.test/api/chat', {
+  const request = new Request('http://localhost/api/chat', {
     method: 'OPTIONS',
     headers: { origin: 'https://app.test', 'access-control-request-headers': 'content-type, x-key' },
   });
@@ -60,10 +60,64 @@ test('answers the preflight request of a listed origin', async () => {
 });
 
 test('refuses the preflight request of another origin', async () => {
-  const request = new Request('http://chat.test/api/chat', {
+  const request = new Request('http://localhost/api/chat', {
     method: 'OPTIONS',
     headers: { origin: 'https://evil.test' },
   });
 
   expect((await handlerOf([])(request)).status).toBe(403);
+});
+
+/** Sends a request as a page of `host`, whose name has the address of this server. */
+const rebound = (host: string) =>
+  new Request(`http://${host}/chat`, {
+    method: 'POST',
+    headers: { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 'x', message: 'run' }),
+  });
+
+test.each([
+  ['localhost', 200],
+  ['localhost:3000', 200],
+  ['LOCALHOST', 200],
+  ['127.0.0.1:3000', 200],
+  ['[::1]:3000', 200],
+  ['rebound.evil.example:3000', 403],
+  ['localhost.evil.example', 403],
+  ['127.0.0.1.evil.example', 403],
+])('without `authorize`, answers a request to %s with status code %i', async (host, status) => {
+  const runs = new Agent({ model: scriptedModel(['Hi.']) });
+  const handler = createAgentHandler(runs, { authorize: 'none', session: (id) => id, protocol: 'sse' });
+
+  const response = await handler(rebound(host));
+  const text = await response.text();
+
+  expect(response.status).toBe(status);
+  if (status === 403) expect(JSON.parse(text).error).toMatchObject({ code: 'ERR_UI_HOST_REFUSED' });
+});
+
+test.each([
+  [['chat.example'], 'chat.example', 200],
+  [['chat.example'], 'chat.example:8080', 200],
+  [['chat.example:8080'], 'chat.example:8080', 200],
+  [['chat.example:8080'], 'chat.example:9090', 403],
+  [['chat.example'], 'localhost', 403],
+])('`hosts` %j and a request to %s give status code %i', async (hosts, host, status) => {
+  for (const authorize of ['none', () => 'ada'] as const) {
+    const handler = createAgentHandler(agent, { authorize, session: (id) => id, hosts });
+
+    expect((await handler(history({ host }))).status).toBe(status);
+  }
+});
+
+test('with `authorize`, every host is answered', async () => {
+  const handler = createAgentHandler(agent, { authorize: () => 'ada', session: (id) => id });
+
+  expect((await handler(history({ host: 'chat.example' }))).status).toBe(200);
+});
+
+test.each(['https://chat.example', 'chat.example/', 'user@chat.example', ''])('refuses the host %j', (host) => {
+  expect(() => createAgentHandler(agent, { authorize: 'none', session: (id) => id, hosts: [host] })).toThrow(
+    '`hosts[0]` must be the name of a host such as "app.example.com"',
+  );
 });

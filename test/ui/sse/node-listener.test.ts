@@ -1,8 +1,11 @@
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Agent } from 'keelson';
 import { hangs, scriptedModel, streams } from 'keelson/testing';
 import { createAgentHandler, toNodeListener } from 'keelson/ui';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { postTo, startChatServer } from '../../support/ui/chat-server.js';
 import { readSSE } from '../../support/ui/read-sse.js';
 import { bodyOf } from '../../support/ui/read-ui-message.js';
@@ -91,13 +94,29 @@ test('reads the path of Express before a router removed its prefix', async () =>
     method: 'GET',
     url: '/history',
     originalUrl: '/chat/history',
-    headers: { host: 'chat.test' },
+    headers: { host: 'localhost' },
   });
   const response = { writeHead() {}, write: () => true, end() {}, once() {}, off() {}, destroyed: false };
 
   await listener(request, response);
 
-  expect(urls).toEqual(['http://chat.test/chat/history']);
+  expect(urls).toEqual(['http://localhost/chat/history']);
 });
 
 test('leaves no run behind when 50 clients read slowly or disconnect', () => playVanishingClients(50));
+
+test('a handler that is passed to `createServer` itself answers with an error that names `toNodeListener`', async () => {
+  const logger = keepingLogger();
+  const agent = new Agent({ model: scriptedModel([]) });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, logger });
+  const server = createServer(handler as never);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  const response = await fetch(`http://127.0.0.1:${port}/chat`, { method: 'POST', body: '{}' });
+
+  expect(response.status).toBe(500);
+  expect(JSON.stringify(await response.json())).toContain('pass the handler to `toNodeListener`');
+  expect(JSON.stringify(logger.lines)).toContain('toNodeListener');
+});

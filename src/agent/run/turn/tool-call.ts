@@ -1,6 +1,7 @@
 import { describeError, TimeoutExceededError } from '../../../errors.js';
 import { withinTime } from '../../../internal/clock.js';
 import type { Logger } from '../../../internal/logger.js';
+import { copyData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
@@ -61,7 +62,8 @@ function begin(call: ToolCall): unknown {
       const raw = input.invalidInput.length > 200 ? `${input.invalidInput.slice(0, 200)}…` : input.invalidInput;
       return refusal(`The arguments of "${input.name}" are no JSON: ${raw}`);
     }
-    const checked = tool.check(input.input);
+    // A copy, because a tool may change its arguments, and the conversation keeps what the model wrote.
+    const checked = tool.check(copyData(input.input));
     // `Promise.resolve` guards against a foreign thenable that settles twice or throws.
     const output = isPromise(checked)
       ? Promise.resolve(checked).then((later) => execute(call, tool, later))
@@ -71,7 +73,7 @@ function begin(call: ToolCall): unknown {
     if (timeoutMs !== undefined || loop.end.stop !== undefined) return inTime(call, output, timeoutMs);
     return Promise.resolve(output);
   } catch (error) {
-    return refusal(describeError(error));
+    return thrown(call, error);
   }
 }
 
@@ -100,7 +102,15 @@ function finish(call: ToolCall, output: unknown): ToolResult {
 function finishFailed(call: ToolCall, error: unknown): ToolResult {
   call.settle();
   call.loop.end.throwIfAborted();
-  return errorResult(call.calls.halted ? call.calls.reason : describeError(error));
+  return call.calls.halted ? errorResult(call.calls.reason) : thrown(call, error);
+}
+
+/** Makes an error result for the model, and keeps the error itself for `tool-end` and for traces. */
+function thrown({ calls, callId, toolName, logger }: ToolCall, error: unknown): ToolResult {
+  calls.errors ??= new Map();
+  calls.errors.set(callId, error);
+  logger.debug(`Tool "${toolName}" threw an error.`, error);
+  return refusal(describeError(error));
 }
 
 /** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */

@@ -68,9 +68,10 @@ export class TurnEvents {
   }
 
   /** Emits `tool-end`, after the `wrapToolCall` hooks; without a result if the call was suspended. */
-  endTool({ id, name }: ToolCallPart, part: ToolResultPart | undefined): void {
+  endTool({ id, name }: ToolCallPart, part: ToolResultPart | undefined, error?: unknown): void {
     const { type: _type, id: _id, name: _name, ...result } = part ?? ({} as ToolResultPart);
-    this.run.listeners.emit({ type: 'tool-end', ...this.place, callId: id, name, result: part && result });
+    const ended = { type: 'tool-end', ...this.place, callId: id, name, result: part && result } as const;
+    this.run.listeners.emit(error === undefined ? ended : { ...ended, error });
   }
 
   /** Emits a text of a lifecycle, as a new attempt that replaces the text of the model. */

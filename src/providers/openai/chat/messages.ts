@@ -1,3 +1,4 @@
+import { wellFormedJson } from '../../../internal/json.js';
 import type {
   AssistantMessage,
   ContentPart,
@@ -10,7 +11,7 @@ import type {
 import { toArguments } from '../../shared/answer.js';
 import { fileNote, fileOf, IMAGE_TYPE, TEXT_TYPE } from '../../shared/file-data.js';
 import { attachmentsOf, resultText } from '../../shared/tools/tool-result.js';
-import { type WireObject, wellFormed } from '../../shared/wire.js';
+import type { WireObject } from '../../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
 
@@ -65,9 +66,8 @@ function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefi
   return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
 }
 
-/** Servers parse the arguments string, so lone surrogates in it are replaced before it is serialized. */
 function toolCall(part: ToolCallPart, model: string): WireObject {
-  const call = { name: part.name, arguments: JSON.stringify(wellFormed(toArguments(part))) };
+  const call = { name: part.name, arguments: wellFormedJson(JSON.stringify(toArguments(part))) };
   return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
 }
 

@@ -28,9 +28,9 @@ export const contentCases: CaseTable<SessionSubject> = {
       'a\nb',
     ];
 
-    for (const id of ids) await store.save(id, { keep: 0, append: [said(id)] }, 0);
+    for (const [at, id] of ids.entries()) await store.save(id, { keep: 0, append: [said(`${at}`)] }, 0);
 
-    for (const id of ids) expectThat((await store.load(id))?.messages).equals([said(id)]);
+    for (const [at, id] of ids.entries()) expectThat((await store.load(id))?.messages).equals([said(`${at}`)]);
   },
   'tool calls and tool results are loaded unchanged': async ({ open }) => {
     const store = await open();

@@ -1,5 +1,14 @@
-import { Agent, type AgentLifecycle, defineTool, type JsonSchema, type ToolCallPart } from 'keelson';
+import { type } from 'arktype';
+import {
+  Agent,
+  type AgentLifecycle,
+  defineTool,
+  type JsonSchema,
+  type StandardSchema,
+  type ToolCallPart,
+} from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
+import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../../support/agent/sample-tools.js';
@@ -265,4 +274,37 @@ test('the idempotency key differs between turns in which the model uses the same
   expect(keys).toHaveLength(4);
   expect(repeated).toBe(first);
   expect(second).not.toBe(first);
+});
+
+describe('a tool gets a copy of its arguments, so that the conversation keeps what the model wrote,', () => {
+  const sent = () => ({ text: 'x', nested: { list: [{ n: 1 }] } });
+  const schemas: Readonly<Record<string, StandardSchema | JsonSchema>> = {
+    'a JSON Schema': { type: 'object' },
+    'a loose object of zod': z.looseObject({}),
+    'any value of zod': z.object({ text: z.any(), nested: z.any() }),
+    'a loose object of valibot': v.looseObject({}),
+    'an object of arktype': type({ text: 'string', nested: 'object' }),
+  };
+
+  test.each(Object.entries(schemas))('with %s', async (_library, input) => {
+    const edit = defineTool({
+      name: 'edit',
+      description: 'Edits its arguments.',
+      input: input as JsonSchema,
+      inputSchema: { type: 'object' },
+      execute(args: ReturnType<typeof sent>) {
+        args.text = 'changed';
+        args.nested.list.push({ n: 2 });
+        args.nested.list[0] = { n: 3 };
+      },
+    });
+
+    for (const lifecycle of [[], [{ wrapToolCall: (call, next) => next(call) } satisfies AgentLifecycle]]) {
+      const agent = new Agent({ model: scriptedModel([calls('edit', sent()), 'done']), tools: [edit], lifecycle });
+      const { history } = await agent.run('go');
+
+      expect(history[1]?.content).toMatchObject([{ type: 'tool-call', input: sent() }]);
+      expect(resultsIn(history)).toEqual({ call_1: 'Done.' });
+    }
+  });
 });

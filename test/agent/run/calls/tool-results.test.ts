@@ -221,3 +221,34 @@ describe('a wrap that passes another call id to `next`', () => {
     expect(transcript(history)[2]).toMatch(/^tool: call_1!.*call_2=worked/);
   });
 });
+
+test('the error that a tool threw is in `tool-end` with its stack, and in the log at debug', async () => {
+  class Overdrawn extends Error {}
+  const logged: unknown[][] = [];
+  const quiet = () => {};
+  const logger = { debug: (...entry: unknown[]) => void logged.push(entry), info: quiet, warn: quiet, error: quiet };
+  const fail = () => {
+    throw new Overdrawn('overdrawn');
+  };
+  const tools = [toolOf('now', fail), toolOf('later', async () => fail()), toolOf('fine', () => 'ok')];
+  const script = [calls({ name: 'now' }, { name: 'later' }, { name: 'fine' }), 'done'];
+  // A hook that hides the error from the model does not hide it from the developer.
+  const hide: AgentLifecycle = { wrapToolCall: async (call, next) => ({ ...(await next(call)), content: 'hidden' }) };
+
+  for (const lifecycle of [[], [hide]]) {
+    const ended: unknown[] = [];
+    const agent = new Agent({ model: scriptedModel(script), tools, lifecycle, logger });
+    await agent.on('tool-end', ({ name, error }) => void ended.push([name, error])).run('go');
+
+    expect(ended).toEqual(
+      expect.arrayContaining([
+        ['now', expect.any(Overdrawn)],
+        ['later', expect.any(Overdrawn)],
+        ['fine', undefined],
+      ]),
+    );
+    expect(logged.splice(0)).toEqual(
+      ['now', 'later'].map((name) => [`Tool "${name}" threw an error.`, expect.any(Overdrawn)]),
+    );
+  }
+});

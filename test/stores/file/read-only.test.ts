@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { FileSessionStore, FileStateStore } from 'keelson/file';
+import { expect, test } from 'vitest';
+import { bundle } from '../../support/process/bundle.js';
+import { temporaryFolder } from '../../support/stores/temporary-folder.js';
+
+const NOBODY = 65_534;
+const program = await bundle(fileURLToPath(new URL('../../fixtures/stores/file-reader.ts', import.meta.url)));
+const policy = { ttlMs: 60_000, sessionTtlMs: 90_000, extensionBytes: 100, sessionBytes: 100 };
+
+/** Makes a directory, and all in it, read-only for its owner, which is not root: root may write everywhere. */
+async function makeReadOnly(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (process.getuid?.() === 0) await chown(path, NOBODY, NOBODY);
+    await chmod(path, entry.isDirectory() ? 0o500 : 0o400);
+  }
+  if (process.getuid?.() === 0) await chown(folder, NOBODY, NOBODY);
+  await chmod(folder, 0o500);
+}
+
+test('file stores load, list and get in a directory that is read-only, and refuse writes', async () => {
+  const folder = join(await temporaryFolder(), 'store');
+  const sessions = new FileSessionStore({ folder });
+  const details = { owner: 'ada' };
+  await sessions.save('s', { keep: 0, append: [{ role: 'user', content: 'Hi' }], details }, 0);
+  await new FileStateStore({ folder }).set({ extension: 'e', session: 's' }, { key: 'k', value: 'x' }, policy);
+  await makeReadOnly(folder);
+  // The reader may read the program, and pass through the directories above.
+  for (const path of [dirname(program), dirname(folder)]) await chmod(path, 0o755);
+  await chmod(program, 0o644);
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+  const { stdout, stderr } = spawnSync(process.execPath, [program, folder], { ...user, cwd: '/', encoding: 'utf8' });
+  await chmod(folder, 0o700);
+  for (const name of await readdir(folder)) await chmod(join(folder, name), 0o700);
+
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual({
+    loaded: { uid: expect.any(String), revision: 1, keep: 0, messages: [{ role: 'user', content: 'Hi' }] },
+    missing: null,
+    listed: ['s'],
+    got: 'x',
+    stats: { bytes: 2, extensions: { e: 2 } },
+    save: 'ERR_STORE_FAILED',
+    set: 'ERR_STORE_FAILED',
+  });
+});
