@@ -144,8 +144,10 @@ class ShellHooksLoader implements ShellHooks {
       installation.update();
       nameCheck.update();
       this.reportUnnamedTools();
+      void nameCheck.judgePatterns();
     };
     follow();
+    await nameCheck.judgePatterns();
     this.unfollow = this.registry.onChange(follow);
   }
 

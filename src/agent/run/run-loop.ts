@@ -19,7 +19,7 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
   try {
     const entering = enter(run, input);
     if (entering !== undefined) await entering;
-    while (!run.isOver) {
+    while (!isOver(run)) {
       const turn = startTurn(run);
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
@@ -87,4 +87,9 @@ function withText(message: UserMessage | undefined, text: string): UserMessage |
   if (message === undefined || typeof message.content === 'string') return { role: 'user', content: text };
   const others = message.content.filter((part) => part.type !== 'text');
   return { role: 'user', content: [{ type: 'text', text }, ...others] };
+}
+
+/** True if no further turn follows. */
+function isOver({ end, answer, pending }: Run): boolean {
+  return end.verdict !== undefined || answer !== undefined || pending !== undefined;
 }

@@ -102,6 +102,7 @@ export class Run implements HookRun {
   refused = false;
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
+  toolErrors: Map<string, unknown> | undefined = undefined;
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(
@@ -118,11 +119,6 @@ export class Run implements HookRun {
   /** The tokens so far. A sum that is changed in place. */
   get usage(): UsageSum {
     return this.effects === undefined ? this.total : this.effects.usageOver(this.total);
-  }
-
-  /** True if no further turn follows. */
-  get isOver(): boolean {
-    return this.end.verdict !== undefined || this.answer !== undefined || this.pending !== undefined;
   }
 
   /** Counts tokens. After the end of the run its result already has the sum. */

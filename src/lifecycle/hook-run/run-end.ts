@@ -22,8 +22,6 @@ export interface CallsInFlight {
   readonly reason: string;
   /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
   ran?: Set<string> | undefined;
-  /** What the tools of the calls threw, by call id. */
-  errors?: Map<string, unknown> | undefined;
   /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
   readonly suspended: ReadonlyMap<string, Verdict>;
   suspend(id: string, verdict: Verdict): void;

@@ -8,6 +8,7 @@ import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookDiagnostic, Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookDialect } from '../hook/event.js';
+import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { namesOf } from '../run/matching.js';
 import { shownArgs, shownToolName } from '../run/tool-names.js';
@@ -28,6 +29,8 @@ type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
  */
 export class NameCheck {
   private readonly checked = new WeakSet<ShellHook>();
+  /** Hooks whose pattern was judged. */
+  private readonly judged = new WeakSet<ShellHook>();
   /** Mapped tools that were reported, as a dialect and a name. */
   private readonly reported = new Set<string>();
   private stop: (() => void) | undefined = undefined;
@@ -41,6 +44,19 @@ export class NameCheck {
   update(): void {
     if (this.stop !== undefined || this.unchecked().length === 0) return;
     this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel: (_messages, run) => this.check(run) });
+  }
+
+  /** Reports patterns that match every tool, because they cannot be matched in linear time. */
+  async judgePatterns(): Promise<void> {
+    await patternsReady();
+    for (const hook of this.options.registry.list()) {
+      const doubt = this.judged.has(hook) ? undefined : hook.pattern?.doubt;
+      this.judged.add(hook);
+      if (doubt === undefined) continue;
+      const { name, event, source } = hook;
+      const message = `The matcher of hook "${name}" is in doubt, so the hook runs for every tool at ${event}: ${doubt}. Write a pattern without look-around and back-references, or a list of names.`;
+      this.options.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
+    }
   }
 
   private unchecked(): readonly ShellHook[] {

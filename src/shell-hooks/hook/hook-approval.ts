@@ -15,11 +15,11 @@ export class HookApprovals {
   ) {}
 
   /**
-   * Returns true if the matcher may be evaluated. A regular expression of the workspace may run forever, so it is
-   * evaluated only after its approval. Until then, it counts as matching.
+   * Returns true if the matcher may be evaluated. A regular expression of the workspace counts as matching until it is
+   * approved: a changed one must not switch off a guard.
    */
   mayMatch(hook: ShellHook): boolean {
-    return !hook.isPattern || this.mayTest(hook);
+    return hook.pattern === undefined || this.mayTest(hook);
   }
 
   /** Returns true if the condition may be tested. Until a workspace hook is approved, its condition counts as met. */

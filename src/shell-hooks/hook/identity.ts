@@ -1,8 +1,8 @@
 import type { ComparedItem } from '../../internal/changes.js';
 import type { ShellHook } from './definition.js';
 
-/** Returns a string that is equal for hooks with the same definition and origin. Ignores `id` and `ordinal`. */
-export function contentOf({ id: _id, ordinal: _ordinal, ...hook }: ShellHook): string {
+/** Returns a string that is equal for hooks with the same definition and origin. Ignores `id`, `ordinal` and what is compiled. */
+export function contentOf({ id: _id, ordinal: _ordinal, pattern: _pattern, ...hook }: ShellHook): string {
   return JSON.stringify(hook);
 }
 

@@ -81,7 +81,7 @@ export function traceToolCall(
   promise.then(
     (result) => {
       const failure = result.isError ? TOOL_ERROR : undefined;
-      const error = failure && hookRunOf(call.run)?.end.calls?.errors?.get(call.id);
+      const error = failure && hookRunOf(call.run)?.toolErrors?.get(call.id);
       settle({ errorType: failure, error, attributes: () => toolContent(backend, call, result) });
     },
     (error) => {

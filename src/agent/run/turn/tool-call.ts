@@ -106,9 +106,9 @@ function finishFailed(call: ToolCall, error: unknown): ToolResult {
 }
 
 /** Makes an error result for the model, and keeps the error itself for `tool-end` and for traces. */
-function thrown({ calls, callId, toolName, logger }: ToolCall, error: unknown): ToolResult {
-  calls.errors ??= new Map();
-  calls.errors.set(callId, error);
+function thrown({ loop, callId, toolName, logger }: ToolCall, error: unknown): ToolResult {
+  loop.toolErrors ??= new Map();
+  loop.toolErrors.set(callId, error);
   logger.debug(`Tool "${toolName}" threw an error.`, error);
   return refusal(describeError(error));
 }

@@ -27,7 +27,6 @@ export class ToolCalls implements CallsInFlight {
   /** The error that ended the calls early. */
   failure: { readonly error: unknown } | undefined = undefined;
   ran: Set<string> | undefined = undefined;
-  errors: Map<string, unknown> | undefined = undefined;
   suspended: ReadonlyMap<string, Verdict> = NONE;
   readonly results: (ToolResultPart | undefined)[];
   private running = 0;
@@ -209,11 +208,12 @@ function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] | undefined {
   return pending.length > 0 ? pending : undefined;
 }
 
-function putResult({ run, parts, results, begun, errors }: ToolCalls, index: number, result: ToolResult): void {
+function putResult({ run, parts, results, begun }: ToolCalls, index: number, result: ToolResult): void {
   const part = parts[index] as ToolCallPart;
   const resultPart = resultPartOf(part, result);
   results[index] = resultPart;
-  if (index < begun) run.turn?.events?.endTool(part, resultPart, errors?.get(part.id));
+  if (index < begun) run.turn?.events?.endTool(part, resultPart, run.toolErrors?.get(part.id));
+  run.toolErrors?.delete(part.id);
 }
 
 /** Converts a tool result to a part of a tool message. */

@@ -1,0 +1,74 @@
+import type { RE2JS } from 're2js';
+import { describeError } from '../../errors.js';
+
+/** A longer pattern takes long to compile. */
+const LONGEST = 1_000;
+/** A larger program comes from counted repetitions such as `(a{99}){9}`. */
+const MOST_STATES = 10_000;
+/** Steps of one match. A step is one state of the program at one character, and takes up to 100 ns. */
+const MOST_STEPS = 400_000;
+
+/** What the engine reads in another way than JavaScript does: named references, `\\A`, `\\p{L}`, `\\u{61}`, `[[:alpha:]]`. */
+const OTHER_MEANING = /\\(?:[^dDwWsSbBtrnvfxu\W\d_]|u\{)|\[\[:/;
+
+let engine: typeof RE2JS | undefined;
+let loading: Promise<void> | undefined;
+
+/** Resolves when the engine for patterns is loaded. Loads nothing if no pattern was made. */
+export async function patternsReady(): Promise<void> {
+  await loading;
+}
+
+/** Loads the engine once. Without it, every pattern is in doubt. */
+function load(): void {
+  loading ??= import('re2js').then(
+    (loaded) => {
+      engine = loaded.RE2JS;
+    },
+    () => {},
+  );
+}
+
+/**
+ * A regular expression in JavaScript's syntax that is matched in linear time, because a model writes the text and
+ * JavaScript's own engine cannot be interrupted. It is in doubt, and matches every text, if the engine cannot express it
+ * (look-ahead, look-behind, back-reference) or if it is too large. See docs/decisions/0106-rules-of-hooks-match-in-doubt.md.
+ */
+export class LinearPattern {
+  private compiled: { readonly pattern: RE2JS; readonly states: number } | undefined = undefined;
+  private problem: string | undefined = undefined;
+
+  /** Throws a SyntaxError if JavaScript refuses the pattern. */
+  constructor(private readonly source: string) {
+    new RegExp(source);
+    if (OTHER_MEANING.test(source.replaceAll('\\\\', '')))
+      this.problem = 'it has an escape that its engine reads in another way';
+    else if (source.length > LONGEST) this.problem = `it has ${source.length} characters, more than ${LONGEST}`;
+    else load();
+  }
+
+  /** Says why the pattern matches every text; undefined if it does not. The engine must be loaded. */
+  get doubt(): string | undefined {
+    this.compile();
+    return this.compiled === undefined ? (this.problem ?? 'its engine is not loaded') : undefined;
+  }
+
+  test(text: string): boolean {
+    this.compile();
+    if (this.compiled === undefined) return true;
+    const { pattern, states } = this.compiled;
+    return states * text.length > MOST_STEPS || pattern.matcher(text).find();
+  }
+
+  private compile(): void {
+    if (engine === undefined || this.compiled !== undefined || this.problem !== undefined) return;
+    try {
+      const pattern = engine.compile(engine.translateRegExp(this.source));
+      const states = pattern.programSize();
+      if (states <= MOST_STATES) this.compiled = { pattern, states };
+      else this.problem = `its program has ${states} states, more than ${MOST_STATES}`;
+    } catch (error) {
+      this.problem = describeError(error);
+    }
+  }
+}
