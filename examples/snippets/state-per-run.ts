@@ -13,14 +13,14 @@ class Stopwatch implements AgentLifecycle {
   }
 
   afterAgent(_text: string, run: RunContext): void {
-    this.stop(run);
+    this.note(run);
   }
 
   onError(_error: unknown, run: RunContext): void {
-    this.stop(run);
+    this.note(run);
   }
 
-  private stop(run: RunContext): void {
+  private note(run: RunContext): void {
     this.times.push(run.clock.now() - (this.started.get(run) ?? run.clock.now()));
   }
 }

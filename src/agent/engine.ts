@@ -126,6 +126,7 @@ export class Engine {
         return life.stop.signal;
       },
       tools: () => registry.config.catalog.current().tools,
+      toolPrefixes: () => registry.config.catalog.prefixes(),
       generate: (request) => defaults.model.generate(request),
       use: (lifecycle, replaced) => registry.use(lifecycle, replaced),
       closeAgent: () => this.close(),

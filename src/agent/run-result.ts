@@ -1,4 +1,5 @@
 import { hideMembers } from '../errors.js';
+import { counted } from '../internal/names-text.js';
 import type { Decision } from '../lifecycle/decision.js';
 import type { Message, ToolCallPart } from '../model/message.js';
 import type { Annotations, FinishReason, Usage } from '../model/model.js';
@@ -86,7 +87,7 @@ export class TurnLimitError extends RunError {
 
   constructor(readonly maxTurns: number) {
     super(
-      `The run took ${maxTurns} turns without a final answer. Raise \`maxTurns\`, or set \`maxTurns.atLimit\` to 'answer'.`,
+      `The run took ${counted(maxTurns, 'turn')} without a final answer. Raise \`maxTurns\`, or set \`maxTurns.atLimit\` to 'answer'.`,
     );
   }
 }

@@ -46,6 +46,7 @@ export class NamedLifecycles {
             return host.signal;
           },
           tools: () => host.tools(),
+          toolPrefixes: () => host.toolPrefixes(),
           generate: (request) => host.generate(request),
           closeAgent: () => host.closeAgent(),
           use: (lifecycle, replaced) => {

@@ -1,5 +1,6 @@
 import type { Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { KnownTools } from '../tools/unknown-tool-names.js';
 import { GuidanceCheck, type GuidanceCheckOptions } from './checks/guidance-check.js';
 
 /** The agents that use a registry. */
@@ -29,9 +30,13 @@ export class Attachments {
     return this.open()[0]?.host.logger;
   }
 
-  /** Returns the names of all tools of the open agents. */
-  toolNames(): readonly string[] {
-    return this.open().flatMap(({ host }) => host.tools().map(({ name }) => name));
+  /** Returns the tools of the open agents, and the prefixes of later ones. */
+  known(): KnownTools {
+    const hosts = this.open().map(({ host }) => host);
+    return {
+      tools: hosts.flatMap((host) => host.tools()),
+      prefixes: hosts.flatMap((host) => host.toolPrefixes()),
+    };
   }
 
   /** Returns the attachments of open agents, and forgets all others. */

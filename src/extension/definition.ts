@@ -116,8 +116,8 @@ export type AdditionCondition =
   | ((context: ExtensionContext) => Awaitable<boolean>);
 
 /**
- * Guidance on tools by name. Unknown names are logged once all loaders are ready. In a registry with the option
- * `tools`, `register` throws on an unknown name. `register` also accepts the keys in snake_case.
+ * Guidance on tools by name. `register` throws on a name that is neither that of a tool of the registry's agents, nor in
+ * the registry's option `tools`. `register` also accepts the keys in snake_case.
  */
 export interface ToolConfig {
   /** Offered to the model first, and named as preferred in the system message. */
@@ -126,7 +126,7 @@ export interface ToolConfig {
   readonly avoidedTools?: readonly string[] | undefined;
   /** The order that the system message suggests if a task needs several of these tools. */
   readonly toolOrder?: readonly string[] | undefined;
-  /** If true, unknown names are ignored without a warning, because their tools may be added later. */
+  /** If true, the names are checked at the first model call instead, and unknown ones are logged. */
   readonly lazy?: boolean | undefined;
 }
 

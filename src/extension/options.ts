@@ -51,8 +51,8 @@ export interface ExtensionRegistryOptions {
   /** Default: the logger of the agent. */
   readonly logger?: Logger | undefined;
   /**
-   * Tools, or names of later tools, that a `toolConfig` may name in addition to the tools of the agents. With this
-   * option, `register` throws on any other name. Without it, unknown names are logged at the first model call.
+   * Tools, or names of later tools, that a `toolConfig` may name in addition to the tools of the agents that have loaded
+   * the registry. `register` throws on any other name, unless the `toolConfig` is `lazy`.
    */
   readonly tools?: readonly (Tool | string)[] | LiveToolSet | undefined;
   /** Called when the state of a session reaches 80 % of `sessionBytes`. The write does not wait for the callback. */

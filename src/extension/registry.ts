@@ -7,6 +7,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import type { StateStats } from '../state/state-store.js';
 import { EXTENSION_REGISTRATION_TOTAL } from '../telemetry/metrics.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
+import type { KnownTools } from '../tools/unknown-tool-names.js';
 import { Attachments } from './attachments.js';
 import { readDefinition } from './checks/definition-check.js';
 import type { ExtensionInput, RegisteredExtension } from './definition.js';
@@ -71,7 +72,7 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /**
    * Registers an extension from the next run on. Throws ExtensionInvalidError, and leaves the registry unchanged, if
-   * the extension is invalid or its id is already registered.
+   * the extension is invalid, its id is already registered, or its `toolConfig` names an unknown tool.
    *
    * @example
    * const extensions = new ExtensionRegistry();
@@ -211,10 +212,10 @@ export class ExtensionRegistry implements LifecycleLoader {
     return made;
   }
 
-  /** Undefined without the option `tools`, since a loader may add tools later. */
-  private knownTools(): ReadonlySet<string> | undefined {
-    if (this.tools === undefined) return undefined;
-    return new Set([...this.declaredTools(), ...this.agents.toolNames()]);
+  /** The declared tools, the tools of the agents, and the tools that their servers may add. */
+  private knownTools(): KnownTools {
+    const { tools, prefixes } = this.agents.known();
+    return { tools: [...this.declaredTools().map((name) => ({ name })), ...tools], prefixes };
   }
 
   private declaredTools(): readonly string[] {

@@ -3,3 +3,8 @@ export function namesText(names: readonly string[], most = 5): string {
   const more = names.length - most;
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
+
+/** Returns the number and the noun, in the plural unless the number is 1. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -128,6 +128,8 @@ export interface LifecycleHost {
   readonly agent: string;
   /** Returns the current tools of the agent. */
   tools(): readonly Tool[];
+  /** Returns the beginnings of the names of tools that may be added later, such as `mcp__files__` for a server. */
+  toolPrefixes(): readonly string[];
   /** Calls the agent's model outside of any run, without hooks. */
   generate(request: ModelRequest): Promise<ModelResponse>;
   readonly logger: Logger;

@@ -36,6 +36,11 @@ export interface ApprovalOptions<Context = unknown> {
     | undefined;
   /** Calls `ask` for all calls of a turn at the same time, for example to show one card per call. Default: false. */
   readonly askInParallel?: boolean | undefined;
+  /**
+   * Accepts names in `tools` that match no tool, for a guard that several agents share. Without it, such a name ends the
+   * run with an OptionInvalidError.
+   */
+  readonly optional?: boolean | undefined;
 }
 
 /** The decision of `ask`, in the form that the `resume` option takes. */
@@ -49,7 +54,7 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * always needs approval.
  *
  * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no
- * tool is logged as a warning at the first model call.
+ * tool ends the run with an OptionInvalidError. The tools of a configured MCP server are known by their prefix.
  *
  * Priority 5: innermost, so that `ask` sees the final arguments and is not called for calls that other hooks refuse.
  *
@@ -58,10 +63,10 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  */
 export function approval<Context = unknown>(options: ApprovalOptions<Context> = {}): AgentLifecycle<Context> {
   validateOptions(options, rules);
-  const { when, ask, askInParallel } = options;
+  const { when, ask, askInParallel, optional } = options;
   const tools = options.tools && [...options.tools];
   const queues = new WeakMap<object, Promise<unknown>>();
-  const names = tools && checkToolNames('approval({ tools })', tools);
+  const names = tools && !optional ? checkToolNames('approval({ tools })', tools, true) : undefined;
   return {
     name: 'approval',
     priority: 5,
@@ -131,4 +136,5 @@ const rules = {
   when: callable,
   ask: callable,
   askInParallel: boolean,
+  optional: boolean,
 } satisfies OptionTable<ApprovalOptions>;

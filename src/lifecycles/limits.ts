@@ -1,6 +1,7 @@
 import { HookResultInvalidError, OptionInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { callable, mapOf, numberRule, whole } from '../internal/options/rules.js';
+import { counted } from '../internal/names-text.js';
+import { boolean, callable, mapOf, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import { type Budget, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
@@ -32,9 +33,11 @@ export interface LimitsOptions {
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /**
    * The maximum number of calls of each tool, by tool name. A further call gets an error result, and the run continues.
-   * A name that matches no tool is logged as a warning at the first model call.
+   * A name that matches no tool ends the run with an OptionInvalidError, unless `optional` is set.
    */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
+  /** Accepts names in `perTool` that match no tool, for limits that several agents share. Default: false. */
+  readonly optional?: boolean | undefined;
   /** Returns how the run ends at the limit of `modelCalls`, `toolCalls`, `tokens` or `usd`. Default: a reject. */
   readonly onLimit?: ((limit: LimitReached) => RejectAction | RespondAction) | undefined;
 }
@@ -55,7 +58,7 @@ interface Used {
   readonly perTool: Map<string, number>;
 }
 
-const NAMES = { modelCalls: 'model calls', toolCalls: 'tool calls', tokens: 'tokens', usd: 'US dollars' };
+const NAMES = { modelCalls: 'model call', toolCalls: 'tool call', tokens: 'token', usd: 'US dollar' };
 const NO_RESPONSE: ModelResponse = {
   content: [],
   finishReason: 'other',
@@ -74,8 +77,8 @@ const NO_RESPONSE: ModelResponse = {
  * const agent = new Agent({ model, tools, lifecycle: [limits({ modelCalls: 20, perTool: { search: 5 } })] });
  */
 export function limits(options: LimitsOptions): AgentLifecycle {
-  const { onLimit = rejectAt, perTool, prices, ...max } = resolveLimits(options);
-  const names = perTool && checkToolNames('limits({ perTool })', Object.keys(perTool));
+  const { onLimit = rejectAt, perTool, optional, prices, ...max } = resolveLimits(options);
+  const names = perTool && !optional ? checkToolNames('limits({ perTool })', Object.keys(perTool), true) : undefined;
   const usedBy = createCounters({ usd: max.usd, prices });
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
@@ -109,7 +112,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     },
     wrapToolCall(call, next) {
       const refusal = refusalOf(call, usedBy(call.run), { toolCalls: max.toolCalls, perTool });
-      return refusal === undefined ? next(call) : errorResult(`The call was not run: ${refusal} is used up.`);
+      return refusal === undefined ? next(call) : errorResult(`The call was not run: ${refusal}.`);
     },
   };
 }
@@ -163,8 +166,8 @@ function refusalOf({ name }: ToolCallRequest, used: Used, max: Pick<LimitsOption
   const count = (used.perTool.get(name) ?? 0) + 1;
   used.toolCalls += 1;
   used.perTool.set(name, count);
-  if (used.toolCalls > toolCalls) return `the run's limit of ${toolCalls} tool calls`;
-  return count > ofTool ? `the run's limit of ${ofTool} calls of "${name}"` : undefined;
+  if (used.toolCalls > toolCalls) return `the run reached its limit of ${counted(toolCalls, 'tool call')}`;
+  return count > ofTool ? `tool "${name}" reached its limit of ${counted(ofTool, 'call')} per run` : undefined;
 }
 
 function rejectAt(reached: LimitReached): RejectAction {
@@ -172,7 +175,7 @@ function rejectAt(reached: LimitReached): RejectAction {
 }
 
 function reasonFor({ limit, max, used }: LimitReached): string {
-  return `The limit of ${max} ${NAMES[limit]} is used up (${used}).`;
+  return `The run reached its limit of ${counted(max, NAMES[limit])} (${used} used).`;
 }
 
 const rules = {
@@ -182,6 +185,7 @@ const rules = {
   usd: numberRule('a number of US dollars of more than 0', Number.MIN_VALUE),
   prices: mapOf(priceRule),
   perTool: mapOf(whole(0)),
+  optional: boolean,
   onLimit: callable,
 } satisfies OptionTable<LimitsOptions>;
 

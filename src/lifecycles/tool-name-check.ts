@@ -1,25 +1,35 @@
+import { OptionInvalidError } from '../errors.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, LifecycleHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { unknownToolNames } from '../tools/unknown-tool-names.js';
 
-/** Warns about configured tool names that match no tool: once per agent, at its first model call. */
+/** Checks configured tool names against the tools of each agent, from its first model call on. */
 export interface ToolNameCheck {
   readonly onInit: NonNullable<AgentLifecycle['onInit']>;
-  /** Logs the warnings. Call it before a model call, when all loaders have finished. */
-  check(run: Pick<RunContext, 'agent' | 'tools' | 'logger'>): void;
+  /** Call it before a model call, when all loaders have finished. */
+  check(run: RunContext): void;
 }
 
-/** Checks the tool names in an option of a lifecycle. `option` names the option in the warning. */
-export function checkToolNames(option: string, names: readonly string[]): ToolNameCheck {
+/**
+ * Checks the tool names in an option of a lifecycle. For a guard, throws an OptionInvalidError in every run until each
+ * name is that of a tool: a guard that names nothing guards nothing. Otherwise logs one warning per agent.
+ */
+export function checkToolNames(option: string, names: readonly string[], isGuard: boolean): ToolNameCheck {
   const unchecked = new Map<string, LifecycleHost>();
   return {
     onInit: (host) => void unchecked.set(host.agent, host),
     check(run) {
       const host = unchecked.size === 0 ? undefined : unchecked.get(run.agent);
       if (host === undefined) return;
-      unchecked.delete(run.agent);
-      const problems = unknownToolNames(names, [...host.tools(), ...run.tools]);
-      if (problems.length > 0) run.logger.warn(`${option}: ${problems.join('; ')}`);
+      const known = { tools: [...host.tools(), ...run.tools], prefixes: host.toolPrefixes() };
+      const problems = unknownToolNames(names, known).join('; ');
+      if (problems === '' || !isGuard) unchecked.delete(run.agent);
+      if (problems === '') return;
+      if (!isGuard) return run.logger.warn(`${option}: ${problems}`);
+      const message = `\`${option}\` must name tools of the agent, got other names: ${problems}; correct the name, or set \`optional: true\``;
+      const error = new OptionInvalidError(option, message);
+      throw hookRunOf(run)?.end.own(error) ?? error;
     },
   };
 }

@@ -43,6 +43,10 @@ export class AgentTools implements LiveToolSet {
     return this.loaders.length === 1 ? tools : tools.filter((tool) => this.has(tool));
   }
 
+  prefixes(): readonly string[] {
+    return this.pool.members.tools.prefixes();
+  }
+
   find(name: string): McpTool | undefined {
     const tool = this.pool.members.tools.find(name);
     return tool !== undefined && this.has(tool) ? tool : undefined;

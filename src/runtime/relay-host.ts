@@ -32,6 +32,10 @@ export class RelayHost implements LoaderHost {
     return [...this.hosts].flatMap((host) => host.tools());
   }
 
+  toolPrefixes(): readonly string[] {
+    return [...this.hosts].flatMap((host) => host.toolPrefixes());
+  }
+
   /** Calls the model of the oldest open agent. Rejects with an OptionInvalidError if no agent exists. */
   generate(request: ModelRequest): Promise<ModelResponse> {
     const [host] = this.hosts;

@@ -43,6 +43,11 @@ export class ToolCatalog {
     return this.snapshot;
   }
 
+  /** Returns the beginnings of the names of tools that live sources may add later. */
+  prefixes(): readonly string[] {
+    return this.live.flatMap((source) => source.prefixes?.() ?? []);
+  }
+
   private refresh(): void {
     if (this.live.every((source, i) => source.revision === this.revisions[i])) return;
     this.revisions = this.live.map((source) => source.revision);

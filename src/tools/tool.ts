@@ -143,6 +143,8 @@ export interface LiveToolSet<Context = unknown> {
   readonly revision: number;
   /** Returns the current tools. */
   readonly list: () => readonly Tool<Context>[];
+  /** Returns the beginnings of the names of tools that the set may add later, such as `mcp__files__`. Default: none. */
+  readonly prefixes?: (() => readonly string[]) | undefined;
 }
 
 /**

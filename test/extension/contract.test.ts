@@ -12,6 +12,7 @@ function lifecycleOf(...extensions: readonly ExtensionInput[]): AgentLifecycle {
   registry.load({
     ...{ agent: 'a', signal: new AbortController().signal, logger: recordingLogger() },
     tools: () => [],
+    toolPrefixes: () => [],
     generate: () => Promise.reject(),
     closeAgent: () => Promise.reject(),
     use(lifecycle) {

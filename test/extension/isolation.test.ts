@@ -157,7 +157,14 @@ describe('the lifecycle of a registry', () => {
     for (const extension of extensions) registry.register(extension);
     const { signal } = new AbortController();
     registry.load({
-      ...{ agent: 'a', signal, tools: () => [], generate: () => Promise.reject(), logger: console },
+      ...{
+        agent: 'a',
+        signal,
+        tools: () => [],
+        toolPrefixes: () => [],
+        generate: () => Promise.reject(),
+        logger: console,
+      },
       closeAgent: () => Promise.reject(),
       use(lifecycle) {
         used.push(lifecycle);
@@ -307,6 +314,7 @@ describe('the lifecycle of a registry', () => {
       agent: 'closed',
       logger,
       tools: () => [],
+      toolPrefixes: () => [],
       use: () => () => {},
       get signal() {
         reads += 1;

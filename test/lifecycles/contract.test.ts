@@ -12,7 +12,7 @@ const passive: readonly [string, () => AgentLifecycle][] = [
     'limits that are not reached',
     () => limits({ modelCalls: 100, toolCalls: 100, tokens: 1e6, perTool: { trial_echo: 100 } }),
   ],
-  ['approval of other tools', () => approval({ tools: ['erase'] })],
+  ['approval of other tools', () => approval({ tools: ['erase'], optional: true })],
   ['compaction that is not reached', () => compaction({ maxTokens: 1e6 })],
   ['long results', () => truncateToolResults()],
 ];

@@ -24,7 +24,7 @@ describe('limits: the whole run', () => {
 
     expect(error).toBeInstanceOf(RejectedError);
     expect(error).toMatchObject({ by: 'limits', point: 'beforeModel' });
-    expect(error.reason).toBe('The limit of 2 model calls is used up (2).');
+    expect(error.reason).toBe('The run reached its limit of 2 model calls (2 used).');
     expect(model.requests).toHaveLength(2);
     expect(transcript(error.messages)).toEqual([
       ...['user: Hello', 'assistant: call call_1 echo', 'tool: call_1=x'],
@@ -55,7 +55,7 @@ describe('limits: the whole run', () => {
     const { agent, model } = agentOf(() => step, limits({ tokens: 100 }));
 
     expect(await rejectionOf(agent.run('Hello'))).toMatchObject({
-      reason: 'The limit of 100 tokens is used up (100).',
+      reason: 'The run reached its limit of 100 tokens (100 used).',
       usage: { totalTokens: 100 },
     });
     expect(model.requests).toHaveLength(2);
@@ -68,9 +68,9 @@ describe('limits: the whole run', () => {
 
     expect(resultsIn(error.messages)).toEqual({
       ...{ a: 'a', b: 'b' },
-      c: "!The call was not run: the run's limit of 2 tool calls is used up.",
+      c: '!The call was not run: the run reached its limit of 2 tool calls.',
     });
-    expect(error.reason).toBe('The limit of 2 tool calls is used up (3).');
+    expect(error.reason).toBe('The run reached its limit of 2 tool calls (3 used).');
     expect(model.requests).toHaveLength(1);
   });
 
@@ -112,7 +112,7 @@ describe('limits: one tool', () => {
     expect(text).toBe('Done.');
     expect(resultsIn(messages)).toEqual({
       ...{ a: 'found', b: 'b', d: 'd' },
-      c: '!The call was not run: the run\'s limit of 1 calls of "search" is used up.',
+      c: '!The call was not run: tool "search" reached its limit of 1 call per run.',
     });
   });
 

@@ -50,7 +50,7 @@ test('a run ends before the model call after its budget is spent', async () => {
 
   const error = await rejectionOf(agent.run('Hello'));
 
-  expect(error).toMatchObject({ by: 'limits', reason: 'The limit of 5 US dollars is used up (6).' });
+  expect(error).toMatchObject({ by: 'limits', reason: 'The run reached its limit of 5 US dollars (6 used).' });
   expect(model.requests).toHaveLength(2);
 });
 
@@ -100,7 +100,7 @@ describe('the budget of a run with subagents', () => {
 
     const error = await rejectionOf(agent.run('Hi'));
 
-    expect(error).toMatchObject({ by: 'limits', reason: 'The limit of 2 US dollars is used up (2).' });
+    expect(error).toMatchObject({ by: 'limits', reason: 'The run reached its limit of 2 US dollars (2 used).' });
     expect([dear.requests.length, cheap.requests.length]).toEqual([1, 2]);
   });
 
@@ -111,7 +111,7 @@ describe('the budget of a run with subagents', () => {
 
     expect(cheap.requests).toHaveLength(2);
     expect(resultsIn(error.messages)).toEqual({
-      h: '!Agent "helper" failed: The run was rejected by "limits" in wrapModelCall: The limit of 2 US dollars is used up (2).',
+      h: '!Agent "helper" failed: The run was rejected by "limits" in wrapModelCall: The run reached its limit of 2 US dollars (2 used).',
     });
   });
 

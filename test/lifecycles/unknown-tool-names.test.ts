@@ -1,6 +1,6 @@
-import { Agent, type AgentLifecycle, type Tool } from 'keelson';
+import { Agent, type AgentLifecycle, type AgentOptions, type LoaderHost, type Tool } from 'keelson';
 import { approval, limits, toolSearch } from 'keelson/lifecycles';
-import { scriptedModel } from 'keelson/testing';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';
 
@@ -22,39 +22,71 @@ async function warningsOf(lifecycle: AgentLifecycle, given: { tools: readonly To
 const write = toolOf('write', () => '');
 const remote = toolOf('mcp__files__read', () => '');
 
-describe('a configured tool name that matches no tool', () => {
+describe('a guard that names no tool', () => {
+  const agentOf = (lifecycle: AgentLifecycle, given: Partial<AgentOptions> = {}) =>
+    new Agent({ model: scriptedModel([calls('write'), 'done']), tools: [write], lifecycle: [lifecycle], ...given });
+
   test.each([
     ['approval({ tools })', approval({ tools: ['wriet', 'write'] })],
     ['limits({ perTool })', limits({ perTool: { wriet: 1, write: 1 } })],
-    ['toolSearch({ pinned })', toolSearch({ pinned: ['wriet', 'write', 'w*', 'x*'] })],
-  ])('in %s is logged once, with the nearest tool name', async (option, lifecycle) => {
-    expect(await warningsOf(lifecycle, { tools: [write] })).toEqual([
-      `${option}: no tool is named "wriet"; did you mean "write"?`,
-    ]);
+  ])('%s ends every run before its first model call, with the nearest tool name', async (option, lifecycle) => {
+    const agent = agentOf(lifecycle, { model: scriptedModel(() => expect.fail()) });
+
+    for (const _ of [1, 2]) {
+      await expect(agent.run('go')).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        option,
+        message: `\`${option}\` must name tools of the agent, got other names: no tool is named "wriet"; did you mean "write"?; correct the name, or set \`optional: true\``,
+      });
+    }
   });
+
+  test('is accepted with `optional`, without a warning', async () => {
+    for (const guard of [
+      approval({ tools: ['pay'], optional: true }),
+      limits({ perTool: { pay: 1 }, optional: true }),
+    ]) {
+      expect(await warningsOf(guard, { tools: [write] })).toEqual([]);
+    }
+  });
+
+  test('knows the tools of later loaders, of one run, and those that a live set announces', async () => {
+    const live = { revision: 0, list: () => [], prefixes: () => ['mcp__later__'] };
+    const late = { name: 'late', load: (host: LoaderHost) => void host.use({ tools: [toolOf('late', () => '')] }) };
+    const guard = approval({ tools: ['late', 'given', 'mcp__later__read'], ask: () => 'approve' });
+    const agent = agentOf(guard, { tools: live, loaders: [late], lifecycle: [guard, { tools: live }] });
+
+    await expect(agent.run('go', { tools: [toolOf('given', () => ''), write] })).resolves.toMatchObject({
+      text: 'done',
+    });
+  });
+
+  test('does not take a name with the prefix of a server that nobody has configured', async () => {
+    await expect(
+      agentOf(approval({ tools: ['mcp__files__raed', 'read'] }), { tools: [remote] }).run('go'),
+    ).rejects.toThrow(
+      'no tool is named "mcp__files__raed"; did you mean "mcp__files__read"?; no tool is named "read"; did you mean "mcp__files__read"?',
+    );
+  });
+});
+
+describe('a configured tool name that matches no tool', () => {
+  test.each([['toolSearch({ pinned })', toolSearch({ pinned: ['wriet', 'write', 'w*', 'x*'] })]])(
+    'in %s is logged once, with the nearest tool name',
+    async (option, lifecycle) => {
+      expect(await warningsOf(lifecycle, { tools: [write] })).toEqual([
+        `${option}: no tool is named "wriet"; did you mean "write"?`,
+      ]);
+    },
+  );
 
   test('the names of tools from a loader are known', async () => {
     expect(await warningsOf(approval({ tools: ['write'] }), { tools: [], late: [write] })).toEqual([]);
   });
 
-  test('a tool of an MCP server without tools is not reported, a tool of a server with tools is reported', async () => {
-    const lifecycle = approval({ tools: ['mcp__files__raed', 'mcp__later__read', 'read'] });
-
-    expect(await warningsOf(lifecycle, { tools: [remote] })).toEqual([
-      'approval({ tools }): no tool is named "mcp__files__raed"; did you mean "mcp__files__read"?; ' +
-        'no tool is named "read"; did you mean "mcp__files__read"?',
-    ]);
-  });
-
   test('the name that an MCP server gave a tool pins nothing, and is logged with the whole name', async () => {
-    expect(
-      await warningsOf(toolSearch({ over: 0, pinned: ['read', 'mcp__later__read'] }), { tools: [remote] }),
-    ).toEqual(['toolSearch({ pinned }): no tool is named "read"; did you mean "mcp__files__read"?']);
-  });
-
-  test('a search of `toolSearch` needs no approval, and its name is logged', async () => {
-    expect(await warningsOf(approval({ tools: ['search_tools'] }), { tools: [write] })).toEqual([
-      'approval({ tools }): no tool is named "search_tools"',
+    expect(await warningsOf(toolSearch({ over: 0, pinned: ['read'] }), { tools: [remote] })).toEqual([
+      'toolSearch({ pinned }): no tool is named "read"; did you mean "mcp__files__read"?',
     ]);
   });
 

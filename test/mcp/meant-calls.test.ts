@@ -62,7 +62,8 @@ describe('an approval of a call by the short name of a tool', () => {
   test('never runs the tool of another server that has the short name', async () => {
     const run = await suspended({ lifecycle });
     const { mcp } = lab({ servers: { prod: server('prod', 'drop') } });
-    await using agent = agentOf(mcp, { lifecycle });
+    const shared = [approval({ tools: ['mcp__db__drop'], optional: true })];
+    await using agent = agentOf(mcp, { lifecycle: shared });
 
     expect(resultsOf(await agent.run('', approve(run)))).toEqual([
       ['mcp__db__drop', expect.stringContaining('There is no tool "mcp__db__drop"')],

@@ -1,3 +1,4 @@
+import { counted } from '../../internal/names-text.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import {
   contentText,
@@ -103,10 +104,6 @@ function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
 function drawDecision({ type, by, point, reason, call }: Decision): string {
   const about = call === undefined ? point : shortened(call.name);
   return `${shortened(by)}: ${type} ${about}${reason === undefined ? '' : ` (${shortened(reason)})`}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Puts a text on one line, removes control and formatting characters, and cuts it. */

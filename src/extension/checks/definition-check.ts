@@ -3,6 +3,7 @@ import { isObject } from '../../internal/json.js';
 import { array, boolean, callable, group, listOf, oneOf, required, text } from '../../internal/options/rules.js';
 import { memberProblems, type OptionRule, type OptionTable, unknownName } from '../../internal/options/validate.js';
 import { suspectNames } from '../../internal/plain-data.js';
+import type { KnownTools } from '../../tools/unknown-tool-names.js';
 import type { Extension, ExtensionInput, PromptAddition, TagHandler } from '../definition.js';
 import { ExtensionInvalidError } from '../error.js';
 import { doubledNames, inBothSpellings, inCamelCase } from './spelling.js';
@@ -60,9 +61,9 @@ const rulesOfInput = inBothSpellings(rules);
 
 /**
  * Returns the members of a definition under their camelCase names. Throws an ExtensionInvalidError that lists each
- * invalid member. Checks the tool names in `toolConfig` only with `knownTools`.
+ * invalid member. Checks the tool names in `toolConfig` only with `known`.
  */
-export function readDefinition(input: ExtensionInput, knownTools?: ReadonlySet<string>): Extension {
+export function readDefinition(input: ExtensionInput, known?: KnownTools): Extension {
   if (!isObject(input)) {
     throw new ExtensionInvalidError('unknown', [`an extension must be an object, got ${describeValue(input)}`]);
   }
@@ -73,7 +74,7 @@ export function readDefinition(input: ExtensionInput, knownTools?: ReadonlySet<s
     ...memberProblems(input, rulesOfInput),
     ...doubledNames(input, rules),
     ...tagProblems(definition),
-    ...(isObject(toolConfig) ? toolConfigProblems(toolConfig, knownTools) : []),
+    ...(isObject(toolConfig) ? toolConfigProblems(toolConfig, known) : []),
   ];
   if (problems.length > 0) throw new ExtensionInvalidError(typeof id === 'string' ? id : 'unknown', problems);
   return { ...definition, toolConfig: toolConfig && normaliseToolConfig(toolConfig) };

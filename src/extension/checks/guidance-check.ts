@@ -14,7 +14,8 @@ export interface GuidanceCheckOptions {
 }
 
 /**
- * Logs a warning if a `toolConfig` names unknown tools: once per extension, at the first model call after all loaders.
+ * Logs a warning if a `lazy` `toolConfig` names unknown tools: once per extension, at the first model call after all
+ * loaders. `register` has checked the others.
  */
 export class GuidanceCheck {
   private readonly checked = new WeakSet<RegisteredExtension>();
@@ -39,7 +40,7 @@ export class GuidanceCheck {
 
   private unchecked(): readonly RegisteredExtension[] {
     const { list } = this.options;
-    return list().filter((it) => guidedTools(it.toolConfig ?? {}).length > 0 && !this.checked.has(it));
+    return list().filter((it) => it.toolConfig?.lazy === true && !this.checked.has(it));
   }
 
   private check(run: RunContext): void {
@@ -51,10 +52,10 @@ export class GuidanceCheck {
       this.checked.add(extension);
       const { id, toolConfig = {} } = extension;
       const named = new Set(guidedTools(toolConfig).flatMap(([, names]) => names));
-      const problems = unknownToolNames([...named], tools);
+      const problems = unknownToolNames([...named], { tools, prefixes: this.host.toolPrefixes() });
       if (problems.length === 0) continue;
       const message = `The \`toolConfig\` of extension "${id}" names unknown tools: ${problems.join('; ')}.`;
-      logger.warn(`${message} Correct the names, or set \`lazy\` if the tools are added later.`, { extensionId: id });
+      logger.warn(`${message} Correct the names, or add the tools.`, { extensionId: id });
     }
   }
 }

@@ -2,6 +2,7 @@ import { isTexts } from '../../internal/json.js';
 import { boolean, fullText, group, listOf } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import { freezeData } from '../../internal/plain-data.js';
+import { type KnownTools, unknownToolNames } from '../../tools/unknown-tool-names.js';
 import type { ToolConfig, ToolConfigLiteral } from '../definition.js';
 import { doubledNames, inBothSpellings, inCamelCase } from './spelling.js';
 
@@ -23,23 +24,20 @@ export function normaliseToolConfig(config: ToolConfig | ToolConfigLiteral): Too
 
 /**
  * Returns a problem for each member that is given in camelCase and in snake_case. With `known`, also returns a problem
- * for each tool name that is not in `known`. The names in a `lazy` config are not checked.
+ * for each unknown tool name. The names in a `lazy` config are checked at the first model call.
  */
-export function toolConfigProblems(config: object, known: ReadonlySet<string> | undefined): string[] {
+export function toolConfigProblems(config: ToolConfig, known: KnownTools | undefined): string[] {
   const doubled = doubledNames(config, rules, 'toolConfig.');
-  if (known === undefined) return doubled;
+  if (known === undefined || config.lazy) return doubled;
   const unknown = guidedTools(config).flatMap(([list, names]) =>
-    names
-      .filter((name) => !known.has(name))
-      .map(
-        (name) =>
-          `\`toolConfig.${list}\` names the unknown tool "${name}"; add it to the registry's \`tools\`, or set \`lazy\``,
-      ),
+    unknownToolNames(names, known).map(
+      (problem) => `\`toolConfig.${list}\`: ${problem}; add it to the registry's \`tools\`, or set \`lazy\``,
+    ),
   );
   return [...doubled, ...unknown];
 }
 
-/** Returns each array of tool names with its key as written. Returns an empty array for a `lazy` config. */
+/** Returns each array of tool names with its key as written. */
 export function guidedTools(config: ToolConfig): [list: string, names: readonly string[]][] {
-  return config.lazy ? [] : Object.entries(config).filter(([, value]) => isTexts(value));
+  return Object.entries(config).filter(([, value]) => isTexts(value));
 }

@@ -82,7 +82,7 @@ export function toolSearch(options: ToolSearchOptions = {}): AgentLifecycle {
   validateOptions(options, rules);
   const search = new ToolSearch(options);
   const names = (options.pinned ?? []).filter((name) => !name.includes('*'));
-  const pinnedNames = names.length > 0 ? checkToolNames('toolSearch({ pinned })', names) : undefined;
+  const pinnedNames = names.length > 0 ? checkToolNames('toolSearch({ pinned })', names, false) : undefined;
   return {
     name: 'tool-search',
     priority: 4,

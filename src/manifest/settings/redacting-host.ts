@@ -39,6 +39,10 @@ class RedactedTools implements LiveToolSet {
     });
   }
 
+  prefixes(): readonly string[] {
+    return ('prefixes' in this.source && this.source.prefixes?.()) || [];
+  }
+
   private wrap(tool: Tool): Tool {
     const { redactor } = this;
     return {

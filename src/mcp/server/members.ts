@@ -39,7 +39,8 @@ export class ServerMembers {
     private readonly checkArguments: () => CheckArguments,
   ) {
     this.leaving = new LeavingServers((error) => logger().error(failureText(error)));
-    this.tools = new McpToolSet(({ name, metadata }) => {
+    const servers = () => this.byName.keys();
+    this.tools = new McpToolSet(servers, ({ name, metadata }) => {
       logger().warn(
         `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
       );

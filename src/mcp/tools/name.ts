@@ -11,8 +11,13 @@ const MARK = new RegExp(`-x[0-9a-z]{${HASH_LENGTH}}$`);
  * servers and their own names are the same. Characters that providers reject are replaced, and a hash is appended.
  */
 export function toolName(server: string, tool: string): string {
-  const prefix = `mcp__${serverSegment(server)}__`;
+  const prefix = toolPrefix(server);
   return prefix + segment(tool, MAX_LENGTH - prefix.length);
+}
+
+/** Returns the beginning of the names of a server's tools. */
+export function toolPrefix(server: string): string {
+  return `mcp__${serverSegment(server)}__`;
 }
 
 /** Returns the server's segment of a tool name. It contains no `__` and does not end with `_`, so its end is unambiguous. */

@@ -1,5 +1,6 @@
 import type { LiveToolSet } from '../../tools/tool.js';
 import type { McpTool } from './mcp-tool.js';
+import { toolPrefix } from './name.js';
 
 /** The tools of all servers by their full names, and by those short names that only one server has. */
 export class McpToolSet implements LiveToolSet {
@@ -8,7 +9,15 @@ export class McpToolSet implements LiveToolSet {
   private byName: ReadonlyMap<string, McpTool> = new Map();
   private aliases: ReadonlyMap<string, McpTool | undefined> = new Map();
 
-  constructor(private readonly onConflict: (tool: McpTool) => void) {}
+  /** `servers` returns the names of all servers, connected or not. */
+  constructor(
+    private readonly servers: () => Iterable<string>,
+    private readonly onConflict: (tool: McpTool) => void,
+  ) {}
+
+  prefixes(): readonly string[] {
+    return [...this.servers()].map(toolPrefix);
+  }
 
   list(): readonly McpTool[] {
     return this.tools;

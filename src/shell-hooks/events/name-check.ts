@@ -24,8 +24,8 @@ export interface NameCheckOptions {
 type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
 
 /**
- * Warns about matchers with unknown tool names, and about mapped tools that lack arguments of the tool they stand for.
- * Checks each hook once, at the first model call after all loaders.
+ * Reports matchers that match no tool as errors, and warns about mapped tools that lack arguments of the tool they stand
+ * for. Checks each hook once, at the first model call after all loaders.
  */
 export class NameCheck {
   private readonly checked = new WeakSet<ShellHook>();
@@ -61,7 +61,7 @@ export class NameCheck {
 
   private unchecked(): readonly ShellHook[] {
     const { registry, toolNames } = this.options;
-    const isConcerned = (hook: ShellHook) => hook.names.length > 0 || toolNames[hook.dialect] !== undefined;
+    const isConcerned = (hook: ShellHook) => namesTools(hook) || toolNames[hook.dialect] !== undefined;
     return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
   }
 
@@ -79,8 +79,8 @@ export class NameCheck {
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
     if (problems.length === 0) return;
-    const message = `Some hooks name unknown tools: ${problems.join(', and ')}.`;
-    this.options.report({ level: 'warning', code: 'matcher-unknown', message });
+    const message = `Some hooks guard no tool: ${problems.join(', and ')}.`;
+    this.options.report({ level: 'error', code: 'matcher-unknown', message });
   }
 
   /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
@@ -109,10 +109,20 @@ export class NameCheck {
     const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
     // Without `toolNames`, the loader has already reported `tools-unnamed`.
     if (isForeign && toolNames[hook.dialect] === undefined) return [];
-    const known = tools.flatMap(({ name }) => namesOf(name, hook, toolNames)).map((name) => ({ name }));
-    const unknown = unknownToolNames(hook.names, known);
+    const known = tools.flatMap(({ name }) => namesOf(name, hook, toolNames));
+    const prefixes = this.host.toolPrefixes();
+    if (hook.pattern !== undefined) {
+      const isAwaited = prefixes.some((prefix) => hook.matcher?.includes(prefix));
+      return isAwaited || hook.matches(known) ? [] : [`the pattern \`${hook.matcher}\` matches no tool`];
+    }
+    const unknown = unknownToolNames(hook.names, { tools: known.map((name) => ({ name })), prefixes });
     return isForeign && unknown.length < hook.names.length ? [] : unknown;
   }
+}
+
+/** True for a hook whose matcher is for tools, and does not match all of them. */
+function namesTools({ event, names, pattern }: ShellHook): boolean {
+  return names.length > 0 || (pattern !== undefined && event.endsWith('_tool'));
 }
 
 /** Describes the documented arguments that a mapped tool lacks. Undefined if the tool lacks none. */

@@ -58,7 +58,7 @@ describe('formatRun', () => {
     expect(formatRun(error).split('\n')).toEqual([
       expect.stringMatching(/^failed: 1 turn, 1 tool call, \d+ \+ \d+ tokens$/),
       '└─ turn 1  fails {} ✗ (broken)',
-      "✗ TurnLimitError: The run took 1 turns without a final answer. Raise `maxTurns`, or set `maxTurns.atLimit` to 'answer'.",
+      "✗ TurnLimitError: The run took 1 turn without a final answer. Raise `maxTurns`, or set `maxTurns.atLimit` to 'answer'.",
     ]);
     expect(formatRun(new RangeError('too far'))).toBe('✗ RangeError: too far');
   });

@@ -1,5 +1,5 @@
 import type { LifecycleLoader } from 'keelson';
-import { type ExtensionInput, extensions } from 'keelson/extension';
+import { type ExtensionInput, ExtensionRegistry, extensions } from 'keelson/extension';
 import { describe, expect, test } from 'vitest';
 import { echo } from '../../support/agent/sample-tools.js';
 import { type Lab, lab } from '../../support/extension/lab.js';
@@ -15,48 +15,46 @@ describe('a `toolConfig` in a registry without the option `tools`', () => {
   const warningsOf = ({ logger }: Lab) =>
     logger.records.filter(({ level }) => level === 'warn').map(({ message }) => message);
 
-  test('may name a tool that a later loader adds', async () => {
-    const registry = extensions([guide('late_tool')]);
-    const made = lab([], { agent: { loaders: [registry, late], tools } });
+  test('is refused at registration if no agent has the tool, and nothing is registered', () => {
+    const registry = new ExtensionRegistry();
+
+    expect(() => registry.register(guide('search'))).toThrow(
+      '`toolConfig.preferredTools`: no tool is named "search"; add it to the registry\'s `tools`, or set `lazy`',
+    );
+    expect(registry.list()).toEqual([]);
+  });
+
+  test('may name the tools of an agent that has loaded the registry, and those of its configured servers', async () => {
+    const registry = new ExtensionRegistry();
+    const servers: LifecycleLoader = {
+      name: 'servers',
+      load: (host) => void host.use({ tools: { revision: 0, list: () => [], prefixes: () => ['mcp__docs__'] } }),
+    };
+    const made = lab([], { agent: { loaders: [registry, servers], tools } });
+    await made.agent.ready();
+
+    registry.register(guide('b', 'mcp__docs__search'));
+    expect(() => registry.register({ ...guide('bb'), id: 'other' })).toThrow('did you mean "b"?');
     await made.agent.run('go');
 
-    expect(made.model.requests[0]?.tools[0]?.name).toBe('late_tool');
+    expect(made.model.requests[0]?.tools[0]?.name).toBe('b');
     expect(warningsOf(made)).toEqual([]);
   });
 
-  test('with unknown names is logged once per extension, with the nearest name, after all loaders', async () => {
-    const registry = extensions([guide('late_tol', 'b', 'nothing'), { ...guide('bb', 'gone'), id: 'lazy' }]);
+  test('with `lazy` is checked once per extension and agent at the first model call, after all loaders', async () => {
+    const lazy = (id: string, ...preferredTools: string[]) => ({ id, toolConfig: { preferredTools, lazy: true } });
+    const registry = extensions([lazy('guide', 'late_tol', 'b', 'nothing'), lazy('fine', 'late_tool')]);
     const made = lab([], { agent: { loaders: [registry, late], tools } });
+    const other = lab([], { agent: { loaders: [registry], tools } });
     await made.agent.ready();
     expect(warningsOf(made)).toEqual([]);
     await made.agent.run('go');
     await made.agent.run('go');
-    registry.register({ id: 'fine', toolConfig: { toolOrder: ['a', 'b'] } });
-    registry.register({ id: 'later', tool_config: { avoided_tools: ['e'] } });
-    await made.agent.run('go');
-
-    expect(warningsOf(made)).toEqual([
-      'The `toolConfig` of extension "guide" names unknown tools: no tool is named "late_tol"; did you mean "late_tool"?; no tool is named "nothing". Correct the names, or set `lazy` if the tools are added later.',
-      expect.stringContaining('extension "lazy"'),
-      expect.stringContaining('extension "later" names unknown tools: no tool is named "e"'),
-    ]);
-  });
-
-  test('logs nothing for lazy names, and for tools of an MCP server that is not connected yet', async () => {
-    const lazy = { id: 'lazy', toolConfig: { preferredTools: ['gone'], lazy: true } };
-    const made = lab([guide('mcp__docs__search'), lazy], { agent: { tools } });
-    await made.agent.run('go');
-
-    expect(warningsOf(made)).toEqual([]);
-  });
-
-  test('with unknown names is logged for each agent', async () => {
-    const registry = extensions([guide('a')]);
-    const fine = lab([], { agent: { loaders: [registry], tools } });
-    const other = lab([], { agent: { loaders: [registry] } });
-    await fine.agent.run('go');
     await other.agent.run('go');
 
-    expect([warningsOf(fine).length, warningsOf(other).length]).toEqual([0, 1]);
+    expect(warningsOf(made)).toEqual([
+      'The `toolConfig` of extension "guide" names unknown tools: no tool is named "late_tol"; did you mean "late_tool"?; no tool is named "nothing". Correct the names, or add the tools.',
+    ]);
+    expect(warningsOf(other).length).toBe(2);
   });
 });

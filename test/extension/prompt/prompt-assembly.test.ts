@@ -285,7 +285,7 @@ describe('tool guidance', () => {
     (key) => {
       const registry = new ExtensionRegistry({ tools: ['pending', ...tools] });
       registry.register({ id: 'fine', toolConfig: { [key]: ['pending', 'a'] } });
-      const problem = `\`toolConfig.${key}\` names the unknown tool "gone"`;
+      const problem = `\`toolConfig.${key}\`: no tool is named "gone"; add it`;
 
       expect(() => registry.register({ id: 'x', toolConfig: { [key]: ['a', 'gone'] } })).toThrow(problem);
       expect(registry.list().map(({ id }) => id)).toEqual(['fine']);
@@ -300,7 +300,9 @@ describe('tool guidance', () => {
         registry: { tools: ['pending'] },
       },
     );
-    expect(() => registry.register({ id: 'early', toolConfig: { preferredTools: ['a'] } })).toThrow('unknown tool');
+    expect(() => registry.register({ id: 'early', toolConfig: { preferredTools: ['a'] } })).toThrow(
+      'no tool is named "a"',
+    );
     await agent.ready();
     registry.register({ id: 'x', toolConfig: { preferredTools: ['a'] } });
     await agent.run('go');

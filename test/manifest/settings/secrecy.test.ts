@@ -62,6 +62,7 @@ const mcpCalls: Cover<McpServers> = {
 const toolCalls: Cover<McpTools> = {
   list: (tools) => tools.list(),
   find: (tools) => tools.find('tell'),
+  prefixes: (tools) => tools.prefixes?.(),
   revision: (tools) => tools.revision,
 };
 

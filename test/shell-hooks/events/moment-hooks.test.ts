@@ -71,7 +71,7 @@ describe('Notification', () => {
   test('does not fire for a call that needs no approval', async () => {
     const hooks = claudeHooks(lab, on('Notification'));
     const { tool } = countingTool('look');
-    const lifecycle = [approval({ tools: ['pay'] })];
+    const lifecycle = [approval({ tools: ['pay'], optional: true })];
     const { agent } = agentWith(lab, hooks, { script: [calls('look', {}), says('ok')], tools: [tool], lifecycle });
     await agent.run('go');
 

@@ -1,3 +1,4 @@
+import type { LifecycleLoader } from 'keelson';
 import type { HookRegistration, ShellHooksOptions } from 'keelson/shell-hooks';
 import { says } from 'keelson/testing';
 import { expect, test } from 'vitest';
@@ -19,10 +20,10 @@ async function warningsOf(hooks: readonly Partial<HookRegistration>[], more: She
   return unknown.map(({ level, message }) => `${level}: ${message}`);
 }
 
-test('warns once about all unknown tool names, with the nearest known name', async () => {
+test('reports once all unknown tool names, as an error, with the nearest known name', async () => {
   expect(await warningsOf([{ matcher: 'delete_flie' }, { matcher: 'delete_file, wipe', event: 'after_tool' }])).toEqual(
     [
-      'warning: Some hooks name unknown tools: ' +
+      'error: Some hooks guard no tool: ' +
         'the matcher of hook "guard-0": no tool is named "delete_flie"; did you mean "delete_file"?, and ' +
         'the matcher of hook "guard-1": no tool is named "wipe".',
     ],
@@ -32,9 +33,9 @@ test('warns once about all unknown tool names, with the nearest known name', asy
 test.each([
   ['a tool', { matcher: 'delete_file' }],
   ['a tool of an MCP server', { matcher: 'mcp__sea__look' }],
-  ['a tool of an MCP server without tools', { matcher: 'mcp__pending__look' }],
   ['everything', { matcher: '*' }],
-  ['a regular expression', { matcher: '^wipe$' }],
+  ['a regular expression that matches a tool', { matcher: '^delete_' }],
+  ['a regular expression in doubt', { matcher: '^(?!wipe)' }],
   ['a session event', { event: 'session_start', matcher: 'startup', dialect: 'claude' }],
   ['a foreign tool name without toolNames', { matcher: 'Bash|Write', dialect: 'claude' }],
 ] as const)('does not warn about %s', async (_what, hook) => {
@@ -74,12 +75,38 @@ test.each(['claude', 'codex', 'copilot'] as const)(
   },
 );
 
-test.each(['gemini', 'cursor'] as const)(
-  'does not warn about %s matchers, which are always regular expressions',
-  async (dialect) => {
-    expect(await warningsOf([{ matcher: 'run_shell', dialect }], { toolNames: { [dialect]: {} } })).toEqual([]);
-  },
-);
+test.each([
+  ['native', '^wipe$', {}],
+  ['gemini', 'run_shell', { toolNames: { gemini: {} } }],
+  ['cursor', 'run_shell', { toolNames: { cursor: {} } }],
+] as const)('reports a %s pattern that matches no tool as an error', async (dialect, matcher, more) => {
+  expect(await warningsOf([{ matcher, dialect }], more)).toEqual([
+    expect.stringMatching(
+      /^error: Some hooks guard no tool: the matcher of hook "guard-0": the pattern `.*` matches no tool\.$/,
+    ),
+  ]);
+});
+
+test('knows the tools of a configured MCP server by their prefix, whether it is connected or not', async () => {
+  const loader = hooksIn(lab, {
+    hooks: ['mcp__pending__look', '^mcp__pending__.*$', 'mcp__other__look', '^mcp__other__'].map((matcher) => ({
+      ...sh('before_tool', 'true'),
+      matcher,
+    })),
+  });
+  const pending: LifecycleLoader = {
+    name: 'pending',
+    load: (host) => void host.use({ tools: { revision: 0, list: () => [], prefixes: () => ['mcp__pending__'] } }),
+  };
+  const { agent } = agentWith(lab, loader, { script: [says('one')], loaders: [loader, pending] });
+  await agent.run('first');
+
+  const [unknown, ...more] = loader.status().diagnostics;
+  expect(more).toEqual([]);
+  expect(unknown?.message).toContain('no tool is named "mcp__other__look"');
+  expect(unknown?.message).toContain('the pattern `^mcp__other__` matches no tool');
+  expect(unknown?.message).not.toContain('pending');
+});
 
 test('checks a hook that is registered later at the next run', async () => {
   const loader = hooksIn(lab, { hooks: [] });
