@@ -57,6 +57,7 @@ export type { Ids } from './internal/ids.js';
 export type { JsonSchema, JsonValue } from './internal/json.js';
 export type { Logger } from './internal/logger.js';
 export type { Awaitable } from './internal/promise.js';
+export { CallSuspendedError } from './lifecycle/compose-points.js';
 export type { Decision, HookPoint } from './lifecycle/decision.js';
 export {
   type ApproveAction,

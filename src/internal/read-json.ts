@@ -60,11 +60,15 @@ export function readJsonCut(text: string, drop: readonly string[] = []): JsonVal
   }
 }
 
-/** Describes why a key was lost. Leaves out its name, because the caller prints the path. */
-export function lossText({ reason, line, column }: LostKey): string {
-  const what =
-    reason === 'dropped' ? 'not allowed and was left out' : 'repeated in its object: only the last value is used';
-  return `the key at line ${line}, column ${column} is ${what}`;
+/**
+ * Describes why a key was lost. Leaves out its name, because the caller prints the path. With `isRefused`, says that the
+ * whole file is not used.
+ */
+export function lossText({ reason, line, column }: LostKey, isRefused = false): string {
+  const isDropped = reason === 'dropped';
+  const what = isDropped ? 'not allowed' : 'repeated in its object';
+  const effect = isDropped ? ' and was left out' : ': only the last value is used';
+  return `the key at line ${line}, column ${column} is ${what}${isRefused ? ', so the file is refused: remove it' : effect}`;
 }
 
 function withoutMark(text: string): string {

@@ -19,6 +19,7 @@ export {
   McpConfigError,
   McpConnectError,
   McpRequestError,
+  McpSessionLostError,
   McpUnauthorizedError,
   McpUnavailableError,
 } from './error.js';
@@ -58,6 +59,8 @@ export {
   type McpToolSource,
   wrapMcpTool,
 } from './tools/mcp-tool.js';
+export { HttpStatusError, HttpUnreachableError } from './transport/http-client.js';
+export { AnswerTooLongError } from './transport/json-rpc.js';
 export type { McpOAuth } from './transport/oauth.js';
 
 /**

@@ -76,7 +76,7 @@ export interface McpClientInfo {
 
 /** Times in milliseconds. */
 export interface McpTimeouts {
-  /** From the start of a server until its tools are listed. Default 60,000. */
+  /** From the start of a server until its tools are listed. Default 10,000. */
   readonly connectMs?: number | undefined;
   /**
    * Added to `connectMs` for a server that a package runner starts, such as `npx`, `uvx` or `docker run`, because the runner

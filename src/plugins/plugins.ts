@@ -10,11 +10,11 @@ export {
   TypeScriptUnsupportedError,
 } from './error.js';
 export type { ToolVerdict } from './hooks/call.js';
-export {
-  createHookManager,
-  type HookCallIds,
-  type HookManager,
-  type HookManagerOptions,
+export { createHookManager } from './hooks/create-hook-manager.js';
+export type {
+  HookCallIds,
+  HookManager,
+  HookManagerOptions,
 } from './hooks/hook-manager.js';
 export { createToolRegistry } from './hooks/tool-registry.js';
 export type { ImportModule } from './import-module.js';

@@ -1,5 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { boolean, fullText, group, listOf, oneOf, required, withMethods } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { ManifestDiagnostic } from '../internal/problem.js';
 import { isInside } from '../process/files/location.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
@@ -31,6 +33,20 @@ export interface SkillRoot {
   readonly describesItself?: boolean | undefined;
 }
 
+const rules = {
+  gate: required(withMethods('authorize', 'verify')),
+  workspaceDir: required(fullText),
+  roots: required(
+    listOf(
+      group({
+        scope: required(oneOf('user', 'workspace')),
+        folder: required(fullText),
+        describesItself: boolean,
+      } satisfies OptionTable<SkillRoot>),
+    ),
+  ),
+} satisfies OptionTable<LoadSkillsOptions>;
+
 /** The loaded skills, and the problems with other skills. */
 export interface LoadedSkills {
   readonly entries: readonly SkillEntry[];
@@ -52,6 +68,7 @@ export interface LoadedSkills {
  * const agent = new Agent({ model, lifecycle: [skillLifecycle(registry)] });
  */
 export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkills> {
+  validateOptions(options, rules);
   const loaded: LoadedSkill[] = [];
   const denied: string[] = [];
   const { folders, diagnostics } = await findFolders(options);

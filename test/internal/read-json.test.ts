@@ -126,7 +126,7 @@ describe('readJson reports a key', () => {
       value: { a: [{ k: 1 }, { k: 3 }], k: { a: 1 } },
       lost: [{ path: ['a', 1, 'k'], reason: 'repeated', line: 2, column: 2 }],
     });
-    expect('lost' in read && read.lost.map(lossText)).toEqual([
+    expect('lost' in read && read.lost.map((key) => lossText(key))).toEqual([
       'the key at line 2, column 2 is repeated in its object: only the last value is used',
     ]);
   });

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { textOf } from 'keelson';
+import { loadSkills } from 'keelson/skills';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { makePlace, manifest, type Place } from '../support/manifest/place.js';
@@ -296,4 +297,11 @@ describe('G: directories with a SKILL.md', () => {
       process.env.HOME = before;
     }
   });
+});
+
+test.each([
+  [{}, '`gate` must be an object with the methods authorize, verify, got undefined'],
+  [{ gate: { authorize() {}, verify() {} }, workspaceDir: '/ws' }, '`roots` must be an array, got undefined'],
+])('`loadSkills` refuses the options %j', async (options, problem) => {
+  await expect(loadSkills(options as never)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', message: problem });
 });

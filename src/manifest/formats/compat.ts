@@ -49,7 +49,8 @@ export interface CompatRules {
  * entries are kept.
  */
 export async function readCompatManifest(document: JsonDocument, rules: CompatRules): Promise<ReadManifest> {
-  const { value, lost } = document;
+  const { value } = document;
+  const lost = document.lost.map(({ path, message }) => ({ path, message }));
   const named = namedSchema.safeParse(value);
   if (!named.success) return { problems: [...lost, ...problemsOfIssues(named.error.issues, value)] };
   const { name, version, description } = named.data;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
+import { lossText } from '../../internal/read-json.js';
 import { isInside, realLocation } from '../../process/files/location.js';
 import { missingPaths, problemOfRelativePath } from '../../process/files/relative-path.js';
 import { HOOK_EVENTS, isHookEvent } from '../../shell-hooks/hook/event.js';
@@ -46,7 +47,8 @@ function foldersOutside(root: string, { skillFolders }: ManifestContent): readon
 }
 
 /** Parses the content of a `manifest.json`. */
-export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest {
+export function readNativeManifest({ value, lost: found }: JsonDocument): ReadManifest {
+  const lost = found.map(({ path, key }) => ({ path, message: lossText(key, true) }));
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) return { problems: [...lost, ...problemsOfIssues(parsed.error.issues, value)] };
   const file = parsed.data;

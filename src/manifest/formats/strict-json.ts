@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { type ManifestProblem, pathText } from '../../internal/problem.js';
-import { lossText, readJson } from '../../internal/read-json.js';
+import { type LostKey, lossText, readJson } from '../../internal/read-json.js';
 import { exactText, readBytes } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 
@@ -10,11 +10,16 @@ const MAX_JSON_BYTES = 1_048_576;
 /** A JSON object, or the problems of its source. */
 export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
 
+/** A key that is dropped. The message says that the rest of the document is used. */
+export interface LostMember extends ManifestProblem {
+  readonly key: LostKey;
+}
+
 /** A parsed JSON object. */
 export interface JsonDocument {
   readonly value: { readonly [key: string]: JsonValue };
   /** Keys that are dropped: `__proto__`, and every earlier duplicate of a key. */
-  readonly lost: readonly ManifestProblem[];
+  readonly lost: readonly LostMember[];
 }
 
 /** Reads a JSON file in the directory of an extension package. Resolves to undefined if the file is missing. */
@@ -33,7 +38,7 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   const read = readJson(text);
   if ('problem' in read) return wrong(read.problem);
   if (!isObject(read.value)) return wrong('it must be a JSON object');
-  const lost = read.lost.map((key) => ({ path: pathText(key.path), message: lossText(key) }));
+  const lost = read.lost.map((key) => ({ path: pathText(key.path), message: lossText(key), key }));
   return { value: read.value as JsonDocument['value'], lost };
 }
 

@@ -45,7 +45,7 @@ export interface McpSettings
   };
 }
 
-const TIMEOUTS = { connectMs: 60_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 };
+const TIMEOUTS = { connectMs: 10_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 };
 const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: '1.0.0' };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
 /** Default limits on what one server may send. */

@@ -140,7 +140,7 @@ export class Link {
   }
 
   private refused({ reason, message }: DeniedDecision): void {
-    this.failed(new McpConnectError(this.context.definition.name, message, { retryable: false }));
+    this.failed(new McpConnectError(this.context.definition.name, message, { retryable: false }), 'warn');
     if (reason === 'declined') this.state = 'denied';
     else if (['no-approver', 'approver-failed', 'changed'].includes(reason)) this.state = 'pending';
   }
@@ -160,15 +160,19 @@ export class Link {
     emit({ type: 'connection-start', server: definition.name, again });
   }
 
-  private failed(error: unknown): void {
+  /** A server that cannot start is an error; one that was lost, or that nobody has approved, is a warning. */
+  private failed(error: unknown, level: 'warn' | 'error' = this.connections > 0 ? 'warn' : 'error'): void {
     const { definition, log, emit } = this.context;
     const before = this.lastError;
     this.failure = error;
     const message = failureText(error);
     // A repeated failure is logged once. Logs only the message and the code, since the cause contains unfiltered text
     // from the server.
-    const level = message === before ? 'debug' : 'warn';
-    log.write(level, message, error instanceof KeelsonError ? { code: error.code } : undefined);
+    log.write(
+      message === before ? 'debug' : level,
+      message,
+      error instanceof KeelsonError ? { code: error.code } : undefined,
+    );
     if (isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
     emit({ type: 'connection-error', server: definition.name, message });

@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '../../internal/clock.js';
 import { consoleLogger, type Logger, logFailure } from '../../internal/logger.js';
 import { clock, logger, timerMs } from '../../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import type { OptionTable } from '../../internal/options/validate.js';
 import { isPromise } from '../../internal/promise.js';
-import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../../lifecycle/lifecycle.js';
 import { validatePlugin } from '../check-plugin.js';
 import { PluginConflictError } from '../error.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from '../plugin.js';
@@ -31,7 +31,9 @@ export interface HookCallIds {
  * returned. If a hook throws, times out or returns an invalid value, the failure is logged with the plugin's name and
  * never thrown.
  */
-export interface HookManager {
+export interface HookManager extends LifecycleLoader {
+  /** Calls `onInit` of each plugin unless it was called, and adds the lifecycles. `loaders: [hooks]` calls this. */
+  load(host: LoaderHost): Promise<void>;
   /**
    * Adds a plugin. Throws a PluginInvalidError if the plugin is invalid, and a PluginConflictError if its name is
    * taken.
@@ -72,19 +74,6 @@ const SHUTDOWN_MS = 5_000;
 /** Validation rules for the options of `createHookManager`. */
 export const callingRules = { timeoutMs: timerMs, logger, clock } satisfies OptionTable<HookManagerOptions>;
 
-/**
- * Creates a hook manager without plugins.
- *
- * @example
- * const hooks = createHookManager();
- * hooks.register({ name: 'trim', hooks: { beforeMessage: (message) => message.trim() } });
- * const agent = new Agent({ model, lifecycle: hooks.lifecycles() });
- */
-export function createHookManager(options: HookManagerOptions = {}): HookManager {
-  validateOptions(options, callingRules);
-  return new PluginHookManager(resolveCalling(options));
-}
-
 export function resolveCalling({
   timeoutMs = 30_000,
   logger = consoleLogger,
@@ -102,7 +91,10 @@ export interface Member {
 }
 
 /** The hook manager. The plugins passed to the constructor must be validated already. */
-export class PluginHookManager implements HookManager {
+export class PluginHookManager implements Omit<HookManager, keyof LifecycleLoader> {
+  /** True once `onInit` was called. */
+  isInitialised = false;
+
   constructor(
     private readonly calling: PluginCalling,
     private members: readonly Member[] = [],
@@ -128,6 +120,7 @@ export class PluginHookManager implements HookManager {
   async initialiseEach(
     contextOf: (part: PluginPart) => PluginContext,
   ): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]> {
+    this.isInitialised = true;
     const failed: { plugin: Plugin; error: unknown }[] = [];
     for (const { plugin, part } of this.members) {
       try {

@@ -6,7 +6,7 @@ import { memberProblems, unknownName } from '../../internal/options/validate.js'
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import { definitionRules, type HookRegistration, type ShellHook } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
-import { ALL_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed } from '../hook/problem.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
@@ -16,7 +16,7 @@ import type { JsonMap } from './parse-events.js';
 /** Hooks in Keelson's own format. */
 export const native: Dialect = {
   id: 'native',
-  events: Object.fromEntries(ALL_EVENTS.map((event) => [event, { event }])),
+  events: Object.fromEntries(HOOK_EVENTS.map((event) => [event, { event }])),
   places: { user: ['.{app}/hooks.json'], workspace: ['.{app}/hooks.json'] },
   folders: { project: [], extension: [] },
   worksIn: 'extension',
@@ -104,7 +104,7 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
 }
 
 function refuseEvent(source: HookSource, key: string): void {
-  const near = nearestName(key, ALL_EVENTS);
+  const near = nearestName(key, HOOK_EVENTS);
   const hint = near === undefined || near === key ? '' : ` Did you mean "${near}"?`;
   const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array.` : `Unknown event "${key}".${hint}`;
   reportOn(source, { level: 'error', code: 'event-unknown', message: `${problem} Its hooks were left out.` });

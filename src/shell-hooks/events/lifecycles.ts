@@ -7,7 +7,7 @@ import { textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
-import { ALL_EVENTS, type HookEvent } from '../hook/event.js';
+import { HOOK_EVENTS, type HookEvent } from '../hook/event.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
@@ -41,7 +41,7 @@ export class Installation {
 
   update(): void {
     const { parts } = this;
-    const events = new Set(ALL_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
+    const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
     const names = [...events].join();
     if (names === this.events) return;
     this.events = names;

@@ -106,6 +106,7 @@ export class NameCheck {
    */
   private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
     const { toolNames } = this.options;
+    if (!namesTools(hook)) return [];
     const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
     // Without `toolNames`, the loader has already reported `tools-unnamed`.
     if (isForeign && toolNames[hook.dialect] === undefined) return [];
@@ -120,9 +121,11 @@ export class NameCheck {
   }
 }
 
-/** True for a hook whose matcher is for tools, and does not match all of them. */
-function namesTools({ event, names, pattern }: ShellHook): boolean {
-  return names.length > 0 || (pattern !== undefined && event.endsWith('_tool'));
+/** True for a hook whose matcher is for tools, and not for a command or a path, and does not match all of them. */
+function namesTools(hook: ShellHook): boolean {
+  const { event, names, pattern } = hook;
+  const isForTools = event.endsWith('_tool') && namedEventOf(hook)?.subject === undefined;
+  return names.length > 0 || (pattern !== undefined && isForTools);
 }
 
 /** Describes the documented arguments that a mapped tool lacks. Undefined if the tool lacks none. */

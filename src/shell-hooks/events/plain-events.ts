@@ -8,7 +8,7 @@ import { problemOfPart } from '../../model/whole-response.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { HookEventInvalidError } from '../error.js';
 import type { HookEffects } from '../hook/effects.js';
-import { ALL_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
 import {
@@ -162,7 +162,7 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
 /** Throws a `HookEventInvalidError` if the event is unknown, or if a field is missing or invalid. */
 export function validatePlainEvent(event: HookEvent, data: PlainData): void {
   if (!isHookEvent(event))
-    throw new HookEventInvalidError(String(event), [unknownName('event', String(event), ALL_EVENTS)]);
+    throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
   if (!isObject(data)) throw new HookEventInvalidError(event, ['`data` must be an object']);
   const problems = memberProblems(data, { session_id: fullText, ...EVENTS[event].rules });
   if (problems.length > 0) throw new HookEventInvalidError(event, problems);

@@ -13,8 +13,8 @@ export interface HookDiagnostic {
   readonly source?: string | undefined;
 }
 
-/** Callback that is called with each diagnostic. */
-export type Report = (diagnostic: HookDiagnostic) => void;
+/** Callback that is called with each diagnostic. With `isLogged`, the log has a line about it already. */
+export type Report = (diagnostic: HookDiagnostic, isLogged?: boolean) => void;
 
 const METHODS = { error: 'error', warning: 'warn', info: 'info' } as const;
 
@@ -24,15 +24,15 @@ export class Diagnostics {
 
   constructor(
     private readonly logger: Logger,
-    private readonly listener: Report | undefined,
+    private readonly listener: ((diagnostic: HookDiagnostic) => void) | undefined,
   ) {}
 
-  readonly report: Report = (given) => {
+  readonly report: Report = (given, isLogged = false) => {
     // The message may quote a workspace file and may be printed on a terminal.
     const diagnostic = { ...given, message: safeText(given.message), hook: given.hook && safeText(given.hook) };
     this.kept.push(diagnostic);
     if (this.kept.length > 1_000) this.kept.shift();
-    this.logger[METHODS[diagnostic.level]](diagnostic.message, diagnostic);
+    if (!isLogged) this.logger[METHODS[diagnostic.level]](diagnostic.message, diagnostic);
     try {
       this.listener?.(diagnostic);
     } catch (error) {

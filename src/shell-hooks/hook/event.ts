@@ -1,5 +1,5 @@
 /**
- * Names of the hook events of each run, in the order in which they occur.
+ * Names of the hook events. The first nine occur in each run of a session, in this order.
  *
  * @example
  * const isHookEvent = (name: string) => HOOK_EVENTS.some((event) => event === name);
@@ -14,20 +14,17 @@ export const HOOK_EVENTS = [
   'after_tool',
   'after_agent',
   'session_end',
+  'notification',
+  'after_subagent',
+  'before_compaction',
 ] as const;
 
-/** Names of events that do not occur in every run. */
-const RARE_EVENTS = ['notification', 'after_subagent', 'before_compaction'] as const;
-
-/** Names of all events, in the order in which they are listed. */
-export const ALL_EVENTS: readonly HookEvent[] = [...HOOK_EVENTS, ...RARE_EVENTS];
-
 /** Name of an event at which hooks run. */
-export type HookEvent = (typeof HOOK_EVENTS)[number] | 'notification' | 'after_subagent' | 'before_compaction';
+export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** Returns true if the value is the name of a hook event. */
 export function isHookEvent(value: unknown): value is HookEvent {
-  return (ALL_EVENTS as readonly unknown[]).includes(value);
+  return (HOOK_EVENTS as readonly unknown[]).includes(value);
 }
 
 /** Returns true for events at which hooks act as guards: all except `session_start`, `session_end` and `notification`. */

@@ -1,5 +1,5 @@
 import type { HookRegistration, ShellHook } from './definition.js';
-import { ALL_EVENTS, type HookEvent } from './event.js';
+import { HOOK_EVENTS, type HookEvent } from './event.js';
 import { numberedHooks } from './identity.js';
 import { resolveHook } from './resolve-hook.js';
 
@@ -67,7 +67,7 @@ export class HookRegistry {
     this.count += checked.length;
     const others = this.list().filter((hook) => !replaced.includes(hook));
     const wanted = numberedHooks(checked, { replaced, others });
-    const placed = ALL_EVENTS.flatMap((event) => {
+    const placed = HOOK_EVENTS.flatMap((event) => {
       const before = this.hooksOf(event);
       const own = wanted.filter((hook) => hook.event === event);
       const after = putInPlace(before, replaced, own);

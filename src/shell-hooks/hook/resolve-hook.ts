@@ -4,7 +4,7 @@ import { EXTENSION_PATH } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookInvalidError } from '../error.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
-import { ALL_EVENTS, type HookDialect, isHookEvent } from './event.js';
+import { HOOK_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
 
 /** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */
@@ -58,7 +58,7 @@ function problemsOf(hook: HookRegistration): string[] {
   const isUnclear = isCommandLine(hook) && splitCommandLine(command) === undefined;
   return [
     ...unknown.map((key) => unknownName('setting', key, known)),
-    ...(typeof event === 'string' && !isHookEvent(event) ? [unknownName('event', event, ALL_EVENTS)] : []),
+    ...(typeof event === 'string' && !isHookEvent(event) ? [unknownName('event', event, HOOK_EVENTS)] : []),
     ...memberProblems(hook, registrationRules),
     ...(isUnclear
       ? [

@@ -114,11 +114,11 @@ export class HookReports {
     return this.reported.add(key).size > size;
   }
 
-  /** Reports once per hook that a failure did not cancel the operation. */
+  /** Adds a diagnostic once per hook whose failure did not cancel the operation. The log has the failure already. */
   private unguarded(hook: ShellHook, what: string): void {
     if (hook.onFailure === 'block' || !this.isNew(`${hook.id} unguarded`)) return;
     const message = `Hook "${hook.name}" does not guard ${hook.event}: ${what}`;
-    this.options.report({ level: 'warning', code: 'gate-broken', message, hook: hook.name });
+    this.options.report({ level: 'warning', code: 'gate-broken', message, hook: hook.name }, true);
   }
 
   private skip(hook: ShellHook, why: string): void {

@@ -397,7 +397,9 @@ test('a duplicate key is refused with its path, at any depth and in any spelling
     problems: [
       {
         path: 'hooks[0].command',
-        message: expect.stringMatching(/^the key at line 1, column \d+ is repeated in its object/),
+        message: expect.stringMatching(
+          /^the key at line 1, column \d+ is repeated in its object, so the file is refused: remove it$/,
+        ),
       },
       {},
     ],

@@ -27,7 +27,7 @@ describe('a server whose first attempt to connect fails', () => {
     expect(mcp.tools.list()).not.toEqual([]);
     expect(mcp.status()[0]).toMatchObject({ reconnects: 0, lastError: undefined });
     // The second failure is equal to the first.
-    expect(logger.lines.filter((line) => line.startsWith('warn:'))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.startsWith('error:'))).toHaveLength(1);
   });
 
   test('becomes unavailable for good after `reconnect.attempts`', async () => {

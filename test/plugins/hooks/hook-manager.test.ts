@@ -1,4 +1,5 @@
 import { runInNewContext } from 'node:vm';
+import { Agent } from 'keelson';
 import {
   createHookManager,
   createToolRegistry,
@@ -6,7 +7,9 @@ import {
   type PluginContext,
   type PluginHooks,
 } from 'keelson/plugins';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { toolOf } from '../../support/agent/sample-tools.js';
 import { unhandledDuring } from '../../support/agent/settle.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 
@@ -245,4 +248,30 @@ test('register refuses a second plugin with the same name', () => {
   for (const wrong of [{ timeoutMs: 0 }, { timeout: 5 } as never]) {
     expect(() => createHookManager(wrong)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
   }
+});
+
+test('R65: a hook manager is a loader, which calls `onInit` once and adds the hooks and tools', async () => {
+  const seen: unknown[] = [];
+  const hooks = createHookManager();
+  hooks.register({
+    name: 'audit',
+    hooks: {
+      onInit: ({ toolRegistry }) => void seen.push(['init', toolRegistry.list()]),
+      beforeToolExecute: (name, input) => {
+        seen.push(['before', name]);
+        return { name, input };
+      },
+      onShutdown: () => void seen.push('down'),
+    },
+  });
+  const agent = new Agent({
+    model: scriptedModel([calls('look', {}), says('ok')]),
+    tools: [toolOf('look', () => 'seen')],
+    loaders: [hooks],
+  });
+
+  await agent.run('go');
+  await agent.close();
+
+  expect(seen).toEqual([['init', ['look']], ['before', 'look'], 'down']);
 });

@@ -140,7 +140,10 @@ test('a regular expression matches only whole names, and a hook with an invalid 
   await agent.run('go');
 
   expect([lab.has('part'), lab.read('whole')]).toEqual([false, 'x\n']);
-  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-invalid' }]);
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'error', code: 'hook-invalid' },
+    { level: 'error', code: 'matcher-unknown' },
+  ]);
 });
 
 test('hooks add context, replace a result, ask a person, and make the agent continue', async () => {

@@ -278,7 +278,7 @@ test('reports a hook file once if its matchers name foreign tools and toolNames 
 
   expect(await said(['Bash', 'Edit|Write'])).toEqual(['warning tools-unnamed']);
   expect(await said(['', '*', '.*', 'mcp__files__.*'])).toEqual([]);
-  expect(await said(['Bash'], { toolNames: { claude: {} } })).toEqual(['warning matcher-unknown']);
+  expect(await said(['Bash'], { toolNames: { claude: {} } })).toEqual(['error matcher-unknown']);
 });
 
 test('leaves out and reports a command that uses CLAUDE_PLUGIN_DATA outside of a plugin', async () => {

@@ -85,3 +85,20 @@ describe('a hook with `asyncRewake`', () => {
     expect(hooks.status().diagnostics).toMatchObject([{ level: 'warning', code: 'key-ignored' }]);
   });
 });
+
+test.each([
+  ['fails to start', { command: '/nonexistent', args: [] }],
+  ['fails', { command: 'sh', args: ['-c', 'exit 3'] }],
+  ['writes no JSON', { command: 'sh', args: ['-c', 'echo no'] }],
+  ['exceeds its time limit', { command: 'sleep', args: ['9'], timeout: 50 }],
+])('a hook that %s logs one line, and the diagnostic stays in the status', async (_how, program) => {
+  const hooks = hooksIn(lab, { hooks: [{ event: 'before_tool', name: 'guard', ...program }] });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('look', {}), says('ok')],
+    tools: [countingTool('look').tool],
+  });
+  await agent.run('go');
+
+  expect(loud()).toHaveLength(1);
+  expect(hooks.status().diagnostics.map(({ code }) => code)).toEqual(['gate-broken']);
+});

@@ -1,4 +1,4 @@
-/** A host program whose installation has no `@modelcontextprotocol/sdk`. Prints the warnings and the state of a server. */
+/** A host program whose installation has no `@modelcontextprotocol/sdk`. Prints the errors and the state of a server. */
 import { register } from 'node:module';
 import { mcpServers } from 'keelson/mcp';
 
@@ -7,8 +7,8 @@ const hook = `export const resolve = (specifier, context, next) => {
   return next(specifier, context);
 };`;
 register(`data:text/javascript,${encodeURIComponent(hook)}`);
-const silent = { debug() {}, info() {}, error() {} };
-const warn = (text: string, details?: unknown) => console.log((details as { code: string }).code, text);
-const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { ...silent, warn } } });
+const silent = { debug() {}, info() {}, warn() {} };
+const error = (text: string, details?: unknown) => console.log((details as { code: string }).code, text);
+const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { ...silent, error } } });
 await mcp.connect();
 console.log(mcp.status()[0]?.state);
