@@ -23,7 +23,7 @@ const options: McpServersOptions = {
       includeTools: ['list_*', 'get_issue'],
     },
   },
-  timeouts: { connectMs: 60_000, installMs: 240_000, callMs: 60_000, totalMs: 600_000 },
+  timeouts: { connectMs: 10_000, installMs: 240_000, callMs: 60_000, totalMs: 600_000 },
 };
 // #endregion
 assert.equal(mcpServers(options).status().length, 2);

@@ -53,8 +53,7 @@ assert.equal((await registry.execute('plan', {})).content, 'the password is ***'
 
 const model = scriptedModel([calls('erase'), says('done')]);
 // #region lifecycles
-await hooks.onInit({ config: { plugins: [] }, toolRegistry: registry });
-const agent = new Agent({ model, lifecycle: hooks.lifecycles() });
+const agent = new Agent({ model, loaders: [hooks] });
 // #endregion
 await agent.run(' go ');
 assert.deepEqual(model.requests[0]?.messages, [{ role: 'user', content: 'go' }]);

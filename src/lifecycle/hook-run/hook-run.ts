@@ -24,7 +24,7 @@ export interface HookRun {
   report(news: RunReport): boolean;
   /** Budgets for the model calls of all runs inside of this run. */
   budgets?: readonly Budget[];
-  /** What the tools of the running calls threw, by call id. */
+  /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;

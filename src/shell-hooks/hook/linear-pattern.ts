@@ -8,7 +8,7 @@ const MOST_STATES = 10_000;
 /** Steps of one match. A step is one state of the program at one character, and takes up to 100 ns. */
 const MOST_STEPS = 400_000;
 
-/** What the engine reads in another way than JavaScript does: named references, `\\A`, `\\p{L}`, `\\u{61}`, `[[:alpha:]]`. */
+/** Syntax that the engine reads in another way than JavaScript does: named references, `\\A`, `\\p{L}`, `\\u{61}`, `[[:alpha:]]`. */
 const OTHER_MEANING = /\\(?:[^dDwWsSbBtrnvfxu\W\d_]|u\{)|\[\[:/;
 
 let engine: typeof RE2JS | undefined;
