@@ -11,7 +11,7 @@ const MAX_JSON_BYTES = 1_048_576;
 export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
 
 /** A key that is dropped. The message says that the rest of the document is used. */
-export interface LostMember extends ManifestProblem {
+interface LostMember extends ManifestProblem {
   readonly key: LostKey;
 }
 
