@@ -151,7 +151,7 @@ describe('a recorder', () => {
 describe('a faulty tool', () => {
   it.each([
     ['throws', { content: 'The tool failed as scripted.', isError: true }],
-    ['gives-nothing', { content: expect.stringContaining('undefined'), isError: true }],
+    ['gives-no-json', { content: expect.stringContaining('of type function'), isError: true }],
     ['hangs', { content: expect.stringContaining('20 ms'), isError: true }],
     ['deaf', { content: expect.stringContaining('20 ms'), isError: true }],
   ] as const)('that %s becomes an error result', async (fault, result) => {

@@ -4,9 +4,9 @@ import { aborted } from './step.js';
 
 /**
  * The fault of a tool. `throws`: it throws. `hangs`: it waits until its signal aborts. `deaf`: it never returns, even
- * after an abort. `gives-nothing`: it returns undefined, which is invalid.
+ * after an abort. `gives-no-json`: it returns a function, which JSON cannot hold.
  */
-export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-nothing';
+export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-no-json';
 
 /**
  * Creates a tool that accepts any arguments and has one fault. By default the name of the fault is the name of the
@@ -20,7 +20,7 @@ export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-nothing';
 export function faultyTool(fault: ToolFault, name: string = fault): Tool {
   return {
     name,
-    description: `A tool that ${fault.replace('-', ' ')}.`,
+    description: `A tool that ${fault.replaceAll('-', ' ')}.`,
     inputSchema: { type: 'object' },
     check: (input) => ({ value: input }),
     execute: (_input, context) => FAULTS[fault](context),
@@ -33,5 +33,5 @@ const FAULTS: Readonly<Record<ToolFault, (context: ToolContext) => unknown>> = {
   },
   hangs: ({ signal }) => aborted(signal),
   deaf: () => new Promise(() => {}),
-  'gives-nothing': () => undefined,
+  'gives-no-json': () => () => {},
 };

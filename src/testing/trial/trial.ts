@@ -111,7 +111,7 @@ export function trialTools(): readonly Tool[] {
       return `${again}echo ${JSON.stringify(input)}`;
     },
   };
-  const faults = ['throws', 'hangs', 'deaf', 'gives-nothing'] as const;
+  const faults = ['throws', 'hangs', 'deaf', 'gives-no-json'] as const;
   return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replace('-', '_')}`))];
 }
 

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from '../support/docs/doc-files.js';
+import { EmptyProject } from '../support/package/empty-project.js';
+
+/** The literal values that the requirements state, with the probe of probes.mjs that reads each from the library. */
+const [, ...rows] = readFileSync(`${root}test/requirements/literals.tsv`, 'utf8')
+  .replace(/\n$/, '')
+  .split('\n')
+  .map((line) => line.split('\t'));
+
+let project: EmptyProject;
+let found: Readonly<Record<string, unknown>>;
+beforeAll(() => {
+  project = new EmptyProject();
+  project.link('@modelcontextprotocol/sdk');
+  project.write('probes.mjs', readFileSync(`${root}test/fixtures/literals/probes.mjs`, 'utf8'));
+  const { stdout, stderr } = project.node('probes.mjs');
+  expect(stderr).toBe('');
+  found = JSON.parse(stdout);
+});
+afterAll(() => project[Symbol.dispose]());
+
+test.each(rows)('%s: the packed library has the literal value of `%s`', (_id, probe = '', value = '') => {
+  expect(found[probe]).toEqual(JSON.parse(value));
+});
+
+test('each probe has a row, and each deviation a reason', () => {
+  expect(Object.keys(found).sort()).toEqual([...new Set(rows.map(([, probe]) => probe))].sort());
+  expect(rows.filter((row) => row.length !== 4)).toEqual([]);
+});
