@@ -19,7 +19,7 @@ export type {
   TrustDecision,
   VerifiedItem,
 } from './decision.js';
-export { ItemUnboundError, TrustStoreError } from './error.js';
+export { ItemUnboundError, TrustStoreError, type UnboundProblem } from './error.js';
 export type { BoundFile } from './fingerprint/bound-file.js';
 export { createTrustGate, type TrustGate } from './gate.js';
 export type { TrustGateOptions, UserHooksChange } from './gate-options.js';

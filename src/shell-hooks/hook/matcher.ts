@@ -4,7 +4,11 @@ import { LinearPattern } from './linear-pattern.js';
 export interface CompiledMatcher {
   /** Returns true if any of the names matches. */
   readonly matches: (names: readonly string[]) => boolean;
-  /** The regular expression, if the matcher is one. A pattern of the workspace applies only after its approval. */
+  /**
+   * The regular expression, if the matcher is one. A pattern of the workspace applies only after its approval.
+   *
+   * @internal
+   */
   readonly pattern: LinearPattern | undefined;
   /** The names in the matcher, if it is a list of names. Otherwise empty. */
   readonly names: readonly string[];

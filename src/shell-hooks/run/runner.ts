@@ -21,6 +21,7 @@ import { detached, failed, type HookReading } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { HookApprovals } from '../hook/hook-approval.js';
 import { contentOf } from '../hook/identity.js';
+import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
@@ -98,6 +99,7 @@ export class HookRunner {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<HookEventResult<PlainData>> {
     validatePlainEvent(event, data);
+    await patternsReady();
     const outcome = await this.runEvent(plainContext(event, data, signal));
     return endPlainEvent(event, outcome, (name, hook) => this.namesOf(name, hook));
   }

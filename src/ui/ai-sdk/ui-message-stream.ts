@@ -1,18 +1,25 @@
 import type { RunStream } from '../../agent/run-stream.js';
 import { anything, fullText } from '../../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
-import { type Conversion, itemStream, type Joining } from '../sse/event-queue.js';
+import { type Conversion, itemStream } from '../sse/event-queue.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { ChunkWriter } from './chunk-writer.js';
+import { holdSteps } from './hold-steps.js';
+import { joining } from './join-chunks.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions extends PageOptions {
   /** The id of the assistant message, as from `nextMessageId`. Default: the page chooses an id. */
   readonly messageId?: string | undefined;
+  /**
+   * The major version of the package `ai` on the page. Version 6 cannot take back text, so it gets the text of each model
+   * call when the call has ended. Default: 7.
+   */
+  readonly version?: 6 | 7 | undefined;
 }
 
 /** Options of `uiMessageResponse` and `pipeUIMessages`. */
@@ -21,7 +28,8 @@ export interface UIMessageResponseOptions extends UIMessageStreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...pageRules, messageId: fullText } satisfies OptionTable<UIMessageStreamOptions>;
+const version: OptionRule = { expected: '6 or 7', accepts: (value) => value === 6 || value === 7 };
+const rules = { ...pageRules, messageId: fullText, version } satisfies OptionTable<UIMessageStreamOptions>;
 const responseRules = { ...rules, headers: anything } satisfies OptionTable<UIMessageResponseOptions>;
 
 /**
@@ -69,21 +77,9 @@ export function pipeUIMessages(
   return pipeResponse(uiMessageResponse(stream, options), response);
 }
 
-function conversion({ messageId, decides = true, ...texts }: UIMessageStreamOptions): Conversion<UIMessageChunk> {
+function conversion(options: UIMessageStreamOptions): Conversion<UIMessageChunk> {
+  const { messageId, decides = true, version, ...texts } = options;
   const all = { messageId, decides, ...resolveErrorTexts(texts) };
-  return { ...convertRun<UIMessageChunk>((push) => new ChunkWriter(all, push)), ...joining };
+  const convert = convertRun<UIMessageChunk>((push) => new ChunkWriter(all, version === 6 ? holdSteps(push) : push));
+  return { ...convert, ...joining };
 }
-
-/** Joins the deltas of one part or one tool call, and keeps only the latest progress of a tool call. */
-const joining: Joining<UIMessageChunk> = {
-  keyOf(chunk) {
-    if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') return chunk.id;
-    if (chunk.type === 'tool-input-delta') return chunk.toolCallId;
-    return chunk.type === 'tool-output-available' && chunk.preliminary ? chunk.toolCallId : undefined;
-  },
-  join(waiting, next) {
-    if ('delta' in next) return { ...next, delta: (waiting as typeof next).delta + next.delta };
-    if (next.type !== 'tool-input-delta') return next;
-    return { ...next, inputTextDelta: (waiting as typeof next).inputTextDelta + next.inputTextDelta };
-  },
-};

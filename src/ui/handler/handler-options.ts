@@ -106,7 +106,7 @@ const rules = {
   session: required(callable),
   mayDecide: callable,
   context: callable,
-  protocol: oneOf('ai-sdk', 'ag-ui', 'sse'),
+  protocol: oneOf('ai-sdk', 'ai-sdk-6', 'ag-ui', 'sse'),
   origins: listOf(origin),
   hosts: listOf(host),
   maxBodyBytes: whole(1),

@@ -12,8 +12,8 @@ import { fromSSEBody } from '../sse/from-sse-body.js';
 import { sseResponse } from '../sse/sse-response.js';
 import type { StreamTexts } from '../stream-texts.js';
 
-/** The form of requests and responses: of the AI SDK, of AG-UI, or plain server-sent events. */
-export type ProtocolName = 'ai-sdk' | 'ag-ui' | 'sse';
+/** The form of requests and responses: of the AI SDK 7 or 6, of AG-UI, or plain server-sent events. */
+export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
 
 /** The answer to a request. */
 interface Answer extends StreamTexts {
@@ -32,14 +32,19 @@ export interface Protocol {
   messages(history: readonly Message[], chat: Pick<Answer, 'chatId' | 'decides'>): readonly unknown[];
 }
 
-export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
-  'ai-sdk': {
+function aiSdk(version: 6 | 7): Protocol {
+  return {
     read: fromUIMessages,
     check: checkToolResults,
     respond: (stream, { messageId, decides, errorText, toolErrorText }) =>
-      uiMessageResponse(stream, { messageId, decides, errorText, toolErrorText }),
+      uiMessageResponse(stream, { messageId, decides, version, errorText, toolErrorText }),
     messages: toUIMessages,
-  },
+  };
+}
+
+export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
+  'ai-sdk': aiSdk(7),
+  'ai-sdk-6': aiSdk(6),
   'ag-ui': {
     read: fromAgUIInput,
     check: () => {},

@@ -37,7 +37,12 @@ const handlerOf = (protocol: ProtocolName) =>
     session: (id) => (id.startsWith('bo-') ? undefined : id),
     protocol,
   });
-const handlers = { 'ai-sdk': handlerOf('ai-sdk'), 'ag-ui': handlerOf('ag-ui'), sse: handlerOf('sse') };
+const handlers = {
+  'ai-sdk': handlerOf('ai-sdk'),
+  'ai-sdk-6': handlerOf('ai-sdk-6'),
+  'ag-ui': handlerOf('ag-ui'),
+  sse: handlerOf('sse'),
+};
 const handler = handlers['ai-sdk'];
 const client = new ChatClient(handler);
 

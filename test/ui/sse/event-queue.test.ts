@@ -13,6 +13,7 @@ const collect = runInNewContext('gc') as () => void;
 
 const MESSAGES: Readonly<Record<ProtocolName, unknown>> = {
   'ai-sdk': { id: 'chat', messages: [{ id: 'x', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }] },
+  'ai-sdk-6': { id: 'chat', messages: [{ id: 'x', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }] },
   'ag-ui': { threadId: 'chat', runId: 'r1', messages: [{ id: 'u1', role: 'user', content: 'Hi' }] },
   sse: { id: 'chat', message: 'Hi' },
 };

@@ -1,0 +1,46 @@
+import { joining } from './join-chunks.js';
+import type { UIMessageChunk } from './ui-chunk.js';
+
+/** The chunks that a later `reset-step` can take back. */
+const HELD: readonly UIMessageChunk['type'][] = [
+  'text-start',
+  'text-delta',
+  'text-end',
+  'reasoning-start',
+  'reasoning-delta',
+  'reasoning-end',
+  'tool-input-start',
+  'tool-input-delta',
+];
+
+/**
+ * Returns a `push` for pages with version 6 of the package `ai`, which refuses `reset-step`, and a `reason` in a request for
+ * approval. Holds the text of a step until nothing can take it back: until the tool calls of its response, or its end.
+ */
+export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMessageChunk) => void {
+  let held: UIMessageChunk[] = [];
+  return (chunk) => {
+    if (chunk.type === 'reset-step') held = [];
+    else if (HELD.includes(chunk.type)) hold(held, chunk);
+    else {
+      for (const one of held.splice(0)) push(one);
+      push(chunk.type === 'tool-approval-request' ? withoutReason(chunk) : chunk);
+    }
+  };
+}
+
+/** Joins a delta with the one before, so that a long text needs little memory. */
+function hold(held: UIMessageChunk[], chunk: UIMessageChunk): void {
+  const last = held.at(-1);
+  const key = joining.keyOf(chunk);
+  const isSame = last?.type === chunk.type && key !== undefined && joining.keyOf(last) === key;
+  if (isSame) held[held.length - 1] = joining.join(last, chunk);
+  else held.push(chunk);
+}
+
+function withoutReason({
+  reason: _,
+  ...chunk
+}: Extract<UIMessageChunk, { readonly approvalId: string }>): UIMessageChunk {
+  return chunk;
+}
