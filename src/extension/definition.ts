@@ -140,6 +140,8 @@ export interface ToolConfigLiteral {
 
 /** Members of an {@link Extension} with snake_case keys, as configuration files have them. */
 export interface ExtensionLiteral {
+  /** {@link Extension.id}. */
+  readonly extension_id?: string | undefined;
   /** {@link Extension.onInputMessages}. */
   readonly on_input_messages?: Extension['onInputMessages'];
   /** {@link Extension.onPlainText}. */
@@ -162,7 +164,11 @@ export interface ExtensionLiteral {
  * The argument of `register`: an {@link Extension} with keys in camelCase or snake_case. The same key in both is an
  * error.
  */
-export interface ExtensionInput extends Omit<Extension, 'toolConfig'>, ExtensionLiteral {
+export interface ExtensionInput extends Omit<Extension, 'id' | 'toolConfig'>, ExtensionLiteral {
+  /** {@link Extension.id}. Required, here or under one of its other names. */
+  readonly id?: string | undefined;
+  /** {@link Extension.id}, under the name that callbacks see. */
+  readonly extensionId?: string | undefined;
   readonly toolConfig?: ToolConfig | ToolConfigLiteral | undefined;
 }
 

@@ -43,7 +43,7 @@ describe('the demo', () => {
       /^formatRun\(result\) draws each run: .*\n\ncompleted: 3 turns, 3 tool calls, \d+ \+ \d+ tokens$/m,
     );
     expect(stdout).toMatch(
-      /^├─ turn 1 {2}search_files \{"text":"MIT"\} ✓, list_files \{"path":"\.\."\} ✗, .*✓\n│ +guard: block list_files$/m,
+      /^├─ turn 1 {2}search_files \{"text":"MIT"\} ✓, list_files \{"path":"\.\."\} ✗ \(Denied by the guard: .*\), .*✓\n│ +guard: block list_files$/m,
     );
   });
 

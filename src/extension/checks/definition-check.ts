@@ -57,7 +57,10 @@ const rules = {
   promptAdditions: listOf(group(additionRules)),
   toolConfig: toolConfigRule,
 } satisfies OptionTable<Extension>;
-const rulesOfInput = inBothSpellings(rules);
+const ID_NAMES = ['id', 'extensionId', 'extension_id'] as const;
+const { id: idRule, ...rulesWithoutId } = rules;
+const otherRules = inBothSpellings(rulesWithoutId);
+const rulesOfInput = { ...otherRules, id: idRule, extensionId: idRule, extension_id: idRule };
 
 /**
  * Returns the members of a definition under their camelCase names. Throws an ExtensionInvalidError that lists each
@@ -67,12 +70,15 @@ export function readDefinition(input: ExtensionInput, known?: KnownTools): Exten
   if (!isObject(input)) {
     throw new ExtensionInvalidError('unknown', [`an extension must be an object, got ${describeValue(input)}`]);
   }
-  const definition = inCamelCase(input, rules) as unknown as Extension;
+  const idNames = ID_NAMES.filter((name) => input[name] !== undefined);
+  const idName = idNames[0] ?? 'id';
+  const definition = { ...inCamelCase(input, rules), id: input[idName] } as Extension;
   const { id, toolConfig } = definition;
   const problems = [
     ...unknownMembers(input),
-    ...memberProblems(input, rulesOfInput),
+    ...memberProblems(input, { ...otherRules, [idName]: idRule }),
     ...doubledNames(input, rules),
+    ...(idNames.length > 1 ? [`\`${idNames.join('` and `')}\` are the same member; remove all but one`] : []),
     ...tagProblems(definition),
     ...(isObject(toolConfig) ? toolConfigProblems(toolConfig, known) : []),
   ];

@@ -39,7 +39,7 @@ const PIECE = /\*\*\/|\/\*\*$|\*\*|\*|\?|\\[\s\S]|\[[!^]?\]?(?:\[:\w+:\]|\\[\s\S
 /**
  * Compiles a pattern of gitignore to a test for paths. A pattern without `/`, except at its end, matches at any depth.
  * Returns undefined for a pattern that excludes paths (`!`), and for an invalid range such as `[z-a]`, since both match
- * nothing.
+ * nothing. A path that would take too long matches, because a skipped guard is worse than an unnecessary run.
  */
 function gitignore(pattern: string): ((path: string) => boolean) | undefined {
   if (pattern.startsWith('!')) return undefined;
@@ -47,11 +47,17 @@ function gitignore(pattern: string): ((path: string) => boolean) | undefined {
   const pieces = pattern.replace(/^\//, '').replace(/\/$/, '').match(PIECE) ?? [];
   try {
     const states = [...(isAnchored ? [] : FOLDERS), ...pieces.flatMap(statesOf)];
-    return (path) => accepts(states, path) || (path.startsWith('/') && accepts(states, path.slice(1)));
+    return (path) => {
+      if (states.length * path.length > MOST_STEPS) return true;
+      return accepts(states, path) || (path.startsWith('/') && accepts(states, path.slice(1)));
+    };
   } catch {
     return undefined;
   }
 }
+
+/** States of the pattern times characters of the path. A step takes up to 100 ns. */
+const MOST_STEPS = 250_000;
 
 /** A state of the matcher. The matcher tracks all possible states at once and never backtracks, so its time is linear. */
 interface State {

@@ -27,6 +27,19 @@ describe('definition keys in snake_case', () => {
     });
   });
 
+  test.each(['id', 'extensionId', 'extension_id'])('the id may be given as `%s`, and only once', (name) => {
+    const registry = new ExtensionRegistry();
+
+    expect(registry.register({ [name]: 'one' }).id).toBe('one');
+    expect(registry.get('one')).toMatchObject({ id: 'one' });
+    expect(() => registry.register({ id: 'a', [name === 'id' ? 'extension_id' : name]: 'a' })).toThrow(
+      'are the same member; remove all but one',
+    );
+    expect(() => registry.register({ [name]: 'not an id' })).toThrow(
+      `\`${name}\` must be 1–64 letters, digits and hyphens`,
+    );
+  });
+
   test('are read from a class instance, and its callback runs with its `this`', async () => {
     class Literal implements ExtensionInput {
       readonly id = 'literal';

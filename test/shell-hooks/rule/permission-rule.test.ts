@@ -152,8 +152,6 @@ test.each<[string, (size: number) => Parameters<typeof matches>[1]]>([
   ['Bash(git push *)', (size) => bash(`${'a=b '.repeat(size)}ls`)],
   ['Bash(git push *)', (size) => bash(`${'sudo '.repeat(size)}ls`)],
   ['Bash(git push *)', (size) => bash(`${'timeout 1 '.repeat(size)}ls`)],
-  [`Edit(${stars})`, (size) => file('Edit', endless(size))],
-  [`Edit(${'**/a/'.repeat(20)}b)`, (size) => file('Edit', 'a/'.repeat(size))],
   [`WebFetch(domain:${stars})`, (size) => ({ name: 'WebFetch', args: { url: `https://${endless(size / 400)}` } })],
   [`drop(${stars})`, (size) => ({ name: 'drop', args: { command: endless(size) } })],
   [stars, (size) => ({ name: endless(size), args: {} })],
@@ -165,6 +163,26 @@ test.each<[string, (size: number) => Parameters<typeof matches>[1]]>([
 
   expect(await growth(400, testRule)).toBeLessThan(100);
 });
+
+test.each([`Edit(${stars})`, `Edit(${'**/a/'.repeat(20)}b)`, `Edit(${'*/'.repeat(200)})`])(
+  'tests %s with a path of any length in 50 ms of processor time, and a path that takes too long matches',
+  (rule) => {
+    for (const size of [400, 4_000, 65_536]) {
+      for (const piece of ['a', 'a/', '/']) {
+        const call = file('Edit', `${piece.repeat(size / piece.length)}b`);
+        const times = [1, 2, 3].map(() => {
+          const before = process.cpuUsage();
+          const isMatch = matches(rule, call);
+          const { user, system } = process.cpuUsage(before);
+          // Slashes in a row are one slash, so a path of them is short.
+          if (size === 65_536 && piece !== '/') expect(isMatch).toBe(true);
+          return (user + system) / 1_000;
+        });
+        expect(Math.min(...times)).toBeLessThan(50);
+      }
+    }
+  },
+);
 
 const letters = (alphabet: string) => fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 8 });
 
