@@ -14,9 +14,9 @@ const OTHER_MEANING = /\\(?:[^dDwWsSbBtrnvfxu\W\d_]|u\{)|\[\[:/;
 let engine: typeof RE2JS | undefined;
 let loading: Promise<void> | undefined;
 
-/** Resolves when the engine for patterns is loaded. Loads nothing if no pattern was made. */
-export async function patternsReady(): Promise<void> {
-  await loading;
+/** Resolves when the engine for patterns is loaded. Returns undefined if it is, or if no pattern was made. */
+export function patternsReady(): Promise<void> | undefined {
+  return engine === undefined ? loading : undefined;
 }
 
 /** Loads the engine once. Without it, every pattern is in doubt. */

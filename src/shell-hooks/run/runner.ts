@@ -99,7 +99,8 @@ export class HookRunner {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<HookEventResult<PlainData>> {
     validatePlainEvent(event, data);
-    await patternsReady();
+    const ready = patternsReady();
+    if (ready !== undefined) await ready;
     const outcome = await this.runEvent(plainContext(event, data, signal));
     return endPlainEvent(event, outcome, (name, hook) => this.namesOf(name, hook));
   }

@@ -8,7 +8,7 @@ import { bundle } from '../../support/process/bundle.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const NOBODY = 65_534;
-const program = await bundle(fileURLToPath(new URL('../../fixtures/stores/file-reader.ts', import.meta.url)));
+const program = await bundle(fileURLToPath(new URL('../../fixtures/stores/file-reader.ts', import.meta.url)), true);
 const policy = { ttlMs: 60_000, sessionTtlMs: 90_000, extensionBytes: 100, sessionBytes: 100 };
 
 /** Makes a directory, and all in it, read-only for its owner, which is not root: root may write everywhere. */
