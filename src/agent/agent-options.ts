@@ -113,8 +113,8 @@ export interface SessionOptions extends SessionDetails {
   /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
   /**
-   * `keep` (default) saves the user message of an aborted run, and the text that had been shown as an assistant message
-   * with `stopped: true`. `discard` saves completed turns only.
+   * `keep` saves the user message of an aborted run, and the text that had been shown as an assistant message
+   * with `stopped: true`. `discard` saves completed turns only. Default: `keep`.
    */
   readonly onAbort?: 'keep' | 'discard' | undefined;
 }

@@ -9,10 +9,10 @@ export interface ConceptOptions {
   /** Looks up one concept. Default: `commandContext()`, which runs the `maenifold` program. */
   readonly buildContext?: BuildContext | undefined;
   /**
-   * `literal` (default) puts the context into the first text field, even a shell command.
+   * `literal` puts the context into the first text field, even a shell command.
    * `safe` uses only `prompt`, and other fields except `command` of tools annotated as `readOnly`. Otherwise the
    * context becomes an additional property.
-   * `safe` also ignores names with quotes or operators, such as shell tests.
+   * `safe` also ignores names with quotes or operators, such as shell tests. Default: `literal`.
    */
   readonly profile?: 'literal' | 'safe' | undefined;
   /** How many links away from the concept to search. Default 1. */
@@ -29,11 +29,11 @@ export interface ConceptOptions {
   readonly label?: string | undefined;
   /** The property for the context if no text field may get it. Default `_<label>_context`. */
   readonly contextKey?: string | undefined;
-  /** Time limits for one concept (default 1,000 ms) and for all concepts of a call (default 5,000 ms). */
+  /** Time limits for one concept and for all concepts of a call. Default: 1,000 ms and 5,000 ms. */
   readonly timeouts?: { readonly conceptMs?: number | undefined; readonly totalMs?: number | undefined } | undefined;
   /** How many concepts are looked up at the same time. Default 4. */
   readonly parallel?: number | undefined;
-  /** How long the context of a concept is kept: for one tool call (default), or for all tool calls of a run. */
+  /** How long the context of a concept is kept: for one tool call, or for all tool calls of a run. Default: `call`. */
   readonly keepFor?: 'call' | 'run' | undefined;
   /** The clock of the time limits. Default: the run's clock. */
   readonly clock?: Clock | undefined;

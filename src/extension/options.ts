@@ -36,8 +36,8 @@ export interface ExtensionRegistryOptions {
    */
   readonly statePauseMs?: number | undefined;
   /**
-   * Applies to a callback that fails because the state store failed. `continue` (default) logs the failure; `throw` ends
-   * the run with the StateStoreError.
+   * Applies to a callback that fails because the state store failed. `continue` logs the failure; `throw` ends the run with
+   * the StateStoreError. Default: `continue`.
    */
   readonly onStateFailure?: 'continue' | 'throw' | undefined;
   /**

@@ -18,10 +18,11 @@ export function isTexts(value: unknown): value is readonly string[] {
 }
 
 /**
- * Replaces each escaped lone surrogate in the output of `JSON.stringify` by U+FFFD. A cut inside of an emoji leaves one,
- * and databases, servers and other parsers refuse it. Called for all JSON that leaves the process.
+ * `JSON.stringify` with U+FFFD for each lone surrogate. A cut inside of an emoji leaves one, and databases, servers and
+ * other parsers refuse it. Called for all JSON that leaves the process.
  */
-export function wellFormedJson(json: string): string {
-  if (!json.includes('\\ud')) return json;
+export function toJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
+  const json = JSON.stringify(value, replacer);
+  if (!json?.includes('\\ud')) return json;
   return json.replace(/\\(?:ud[\da-f]{3}|.)/g, (found) => (found.startsWith('\\ud') ? '\uFFFD' : found));
 }

@@ -38,7 +38,7 @@ export interface ApprovalOptions<Context = unknown> {
   readonly askInParallel?: boolean | undefined;
   /**
    * Accepts names in `tools` that match no tool, for a guard that several agents share. Without it, such a name ends the
-   * run with an OptionInvalidError.
+   * run with an OptionInvalidError. Default: false.
    */
   readonly optional?: boolean | undefined;
 }

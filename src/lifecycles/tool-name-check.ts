@@ -12,8 +12,8 @@ export interface ToolNameCheck {
 }
 
 /**
- * Checks the tool names in an option of a lifecycle. For a guard, throws an OptionInvalidError in every run until each
- * name is that of a tool: a guard that names nothing guards nothing. Otherwise logs one warning per agent.
+ * Checks the tool names in an option of a lifecycle. For a guard, throws an OptionInvalidError in each run in which a
+ * name matches no tool. For other lifecycles, logs one warning per agent.
  */
 export function checkToolNames(option: string, names: readonly string[], isGuard: boolean): ToolNameCheck {
   const unchecked = new Map<string, LifecycleHost>();

@@ -144,11 +144,10 @@ class ShellHooksLoader implements ShellHooks {
       installation.update();
       nameCheck.update();
       this.reportUnnamedTools();
-      void nameCheck.judgePatterns();
+      return nameCheck.judgePatterns();
     };
-    follow();
-    await nameCheck.judgePatterns();
-    this.unfollow = this.registry.onChange(follow);
+    this.unfollow = this.registry.onChange(() => void follow());
+    await follow();
   }
 
   reload(): Promise<Changes> {

@@ -1,4 +1,4 @@
-import { wellFormedJson } from '../internal/json.js';
+import { toJson } from '../internal/json.js';
 import type { Message } from '../model/message.js';
 
 /** The position of bytes in a message: the indexes of nested parts, from the outermost to the innermost. */
@@ -15,7 +15,7 @@ interface PackedMessage {
 export function messageToJson(message: Message): string {
   const bytes: Path[] = [];
   const packed = pack(message as unknown as Part, [], bytes);
-  return wellFormedJson(JSON.stringify(bytes.length === 0 && !('packed' in message) ? message : { packed, bytes }));
+  return toJson(bytes.length === 0 && !('packed' in message) ? message : { packed, bytes });
 }
 
 /** Restores a message from the JSON of `messageToJson`. */

@@ -1,5 +1,5 @@
 import { describeError } from '../errors.js';
-import { type JsonValue, wellFormedJson } from '../internal/json.js';
+import { type JsonValue, toJson } from '../internal/json.js';
 import { type ContentPart, isContent, isContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
@@ -77,8 +77,7 @@ export function wholeResult({ content: whole, structured, isError }: ToolResult)
 function dataResult(output: unknown): ToolResult {
   let text: string | undefined;
   try {
-    text = JSON.stringify(output);
-    if (text !== undefined) text = wellFormedJson(text);
+    text = toJson(output);
   } catch (error) {
     return errorResult(`The tool returned a value that is not JSON: ${describeError(error).split('\n')[0]}`);
   }

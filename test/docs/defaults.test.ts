@@ -22,6 +22,7 @@ function defaultsIn(text: string): string[] {
         .replace(/\n\s*\*/g, ' ')
         .replace(/\s+/g, ' ')
         .trim();
+      expect(words).not.toContain('(default');
       const [, value] = /Default:? (.*?)(?:\.(?= |$)|$)/.exec(words) ?? [];
       return value === undefined || !exported.has(group) ? [] : [`${group}.${name}: ${value}`];
     }),

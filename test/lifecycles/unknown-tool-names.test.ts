@@ -54,11 +54,13 @@ describe('a guard that names no tool', () => {
     const live = { revision: 0, list: () => [], prefixes: () => ['mcp__later__'] };
     const late = { name: 'late', load: (host: LoaderHost) => void host.use({ tools: [toolOf('late', () => '')] }) };
     const guard = approval({ tools: ['late', 'given', 'mcp__later__read'], ask: () => 'approve' });
-    const agent = agentOf(guard, { tools: live, loaders: [late], lifecycle: [guard, { tools: live }] });
+    for (const given of [{ tools: live }, { tools: [], lifecycle: [guard, { tools: live }] }]) {
+      const agent = agentOf(guard, { loaders: [late], ...given });
 
-    await expect(agent.run('go', { tools: [toolOf('given', () => ''), write] })).resolves.toMatchObject({
-      text: 'done',
-    });
+      await expect(agent.run('go', { tools: [toolOf('given', () => ''), write] })).resolves.toMatchObject({
+        text: 'done',
+      });
+    }
   });
 
   test('does not take a name with the prefix of a server that nobody has configured', async () => {
@@ -71,17 +73,14 @@ describe('a guard that names no tool', () => {
 });
 
 describe('a configured tool name that matches no tool', () => {
-  test.each([['toolSearch({ pinned })', toolSearch({ pinned: ['wriet', 'write', 'w*', 'x*'] })]])(
-    'in %s is logged once, with the nearest tool name',
-    async (option, lifecycle) => {
-      expect(await warningsOf(lifecycle, { tools: [write] })).toEqual([
-        `${option}: no tool is named "wriet"; did you mean "write"?`,
-      ]);
-    },
-  );
+  test('in toolSearch({ pinned }) is logged once, with the nearest tool name', async () => {
+    expect(await warningsOf(toolSearch({ pinned: ['wriet', 'write', 'w*', 'x*'] }), { tools: [write] })).toEqual([
+      'toolSearch({ pinned }): no tool is named "wriet"; did you mean "write"?',
+    ]);
+  });
 
   test('the names of tools from a loader are known', async () => {
-    expect(await warningsOf(approval({ tools: ['write'] }), { tools: [], late: [write] })).toEqual([]);
+    expect(await warningsOf(toolSearch({ over: 0, pinned: ['write'] }), { tools: [], late: [write] })).toEqual([]);
   });
 
   test('the name that an MCP server gave a tool pins nothing, and is logged with the whole name', async () => {

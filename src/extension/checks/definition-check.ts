@@ -64,9 +64,9 @@ const rulesOfInput = { ...otherRules, id: idRule, extensionId: idRule, extension
 
 /**
  * Returns the members of a definition under their camelCase names. Throws an ExtensionInvalidError that lists each
- * invalid member. Checks the tool names in `toolConfig` only with `known`.
+ * invalid member, and each unknown tool that `toolConfig` names.
  */
-export function readDefinition(input: ExtensionInput, known?: KnownTools): Extension {
+export function readDefinition(input: ExtensionInput, known: KnownTools): Extension {
   if (!isObject(input)) {
     throw new ExtensionInvalidError('unknown', [`an extension must be an object, got ${describeValue(input)}`]);
   }

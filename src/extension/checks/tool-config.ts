@@ -23,12 +23,12 @@ export function normaliseToolConfig(config: ToolConfig | ToolConfigLiteral): Too
 }
 
 /**
- * Returns a problem for each member that is given in camelCase and in snake_case. With `known`, also returns a problem
- * for each unknown tool name. The names in a `lazy` config are checked at the first model call.
+ * Returns a problem for each member that is given in camelCase and in snake_case, and for each unknown tool name. The
+ * names in a `lazy` config are checked at the first model call.
  */
-export function toolConfigProblems(config: ToolConfig, known: KnownTools | undefined): string[] {
+export function toolConfigProblems(config: ToolConfig, known: KnownTools): string[] {
   const doubled = doubledNames(config, rules, 'toolConfig.');
-  if (known === undefined || config.lazy) return doubled;
+  if (config.lazy) return doubled;
   const unknown = guidedTools(config).flatMap(([list, names]) =>
     unknownToolNames(names, known).map(
       (problem) => `\`toolConfig.${list}\`: ${problem}; add it to the registry's \`tools\`, or set \`lazy\``,

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, wellFormedJson } from '../../internal/json.js';
+import { isObject, type JsonValue, toJson } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ContentPart } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -43,20 +43,20 @@ function shortenedParts(parts: readonly ContentPart[]): readonly ContentPart[] {
 
 function contentOf(parts: readonly ContentPart[], rest: unknown): ToolResult['content'] {
   const [first] = parts;
-  if (first === undefined) return rest === undefined ? '' : wellFormedJson(JSON.stringify(rest));
+  if (first === undefined) return rest === undefined ? '' : toJson(rest);
   return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }
 
 /** Converts one content block of a tool result or a prompt message. */
 export function toPart(block: unknown): ContentPart {
-  if (!isObject(block)) return text(wellFormedJson(JSON.stringify(block) ?? ''));
+  if (!isObject(block)) return text(toJson(block) ?? '');
   const { type, mimeType } = block;
   if (type === 'text' && typeof block.text === 'string') return text(block.text);
   if (type === 'image') return binaryPart(block.data, mimeType, { what: 'an image' });
   if (type === 'audio') return binaryPart(block.data, mimeType, { what: 'a sound' });
   if (type === 'resource' && isObject(block.resource)) return resourcePart(block.resource);
   if (type === 'resource_link') return text(linkText(block));
-  return text(wellFormedJson(JSON.stringify(block)));
+  return text(toJson(block));
 }
 
 /** Converts an embedded resource. Includes its URI, since the model may have to refer to the resource. */

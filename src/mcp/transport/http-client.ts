@@ -1,6 +1,6 @@
 import { KeelsonError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
-import { wellFormedJson } from '../../internal/json.js';
+import { toJson } from '../../internal/json.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
 import { describeWithCause } from '../failure-text.js';
 import { Authorization, challengeOf } from './authorization.js';
@@ -98,7 +98,7 @@ export class HttpClient {
         method: 'POST',
         url,
         headers,
-        body: wellFormedJson(JSON.stringify(message)),
+        body: toJson(message),
         signal,
       });
       this.sessionId = response.headers.get('mcp-session-id') ?? this.sessionId;

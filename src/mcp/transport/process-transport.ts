@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../internal/clock.js';
-import { wellFormedJson } from '../../internal/json.js';
+import { toJson } from '../../internal/json.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf } from '../../process/output.js';
@@ -99,7 +99,7 @@ export class ProcessTransport implements McpTransport {
   send(message: JsonRpcMessage): Promise<void> {
     if (this.process === undefined || this.closed) return Promise.reject(this.notRunning());
     const { stdin } = this.process;
-    if (stdin.write(`${wellFormedJson(JSON.stringify(message))}\n`)) return DONE;
+    if (stdin.write(`${toJson(message)}\n`)) return DONE;
     const drained = this.untilDrained(stdin);
     if (stdin.writableLength > MAX_WAITING * this.options.maxBytes) {
       this.announceEnd(`it does not read its input, and ${stdin.writableLength} bytes wait for it`);

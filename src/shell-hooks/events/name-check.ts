@@ -54,7 +54,7 @@ export class NameCheck {
       this.judged.add(hook);
       if (doubt === undefined) continue;
       const { name, event, source } = hook;
-      const message = `The matcher of hook "${name}" is in doubt, so the hook runs for every tool at ${event}: ${doubt}. Write a pattern without look-around and back-references, or a list of names.`;
+      const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${doubt}. Write a pattern without look-around or back-references, or a list of names.`;
       this.options.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
   }

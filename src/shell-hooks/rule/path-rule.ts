@@ -39,7 +39,8 @@ const PIECE = /\*\*\/|\/\*\*$|\*\*|\*|\?|\\[\s\S]|\[[!^]?\]?(?:\[:\w+:\]|\\[\s\S
 /**
  * Compiles a pattern of gitignore to a test for paths. A pattern without `/`, except at its end, matches at any depth.
  * Returns undefined for a pattern that excludes paths (`!`), and for an invalid range such as `[z-a]`, since both match
- * nothing. A path that would take too long matches, because a skipped guard is worse than an unnecessary run.
+ * nothing. A path that would take too long to test counts as a match: a hook that runs needlessly is better than one that
+ * is skipped.
  */
 function gitignore(pattern: string): ((path: string) => boolean) | undefined {
   if (pattern.startsWith('!')) return undefined;

@@ -1,5 +1,5 @@
 import { fold } from '../../internal/fold.js';
-import { wellFormedJson } from '../../internal/json.js';
+import { toJson } from '../../internal/json.js';
 
 const DEEPEST = 200;
 
@@ -9,10 +9,10 @@ const DEEPEST = 200;
  */
 export function jsonText(value: unknown, replacer: typeof replace = replace): string {
   try {
-    return wellFormedJson(JSON.stringify(value, replacer) ?? 'null');
+    return toJson(value, replacer) ?? 'null';
   } catch {
     // A circular reference, too many levels, or a getter that throws.
-    return wellFormedJson(JSON.stringify(plainCopy(value, []), replacer) ?? 'null');
+    return toJson(plainCopy(value, []), replacer) ?? 'null';
   }
 }
 

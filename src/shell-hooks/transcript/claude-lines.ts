@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, wellFormedJson } from '../../internal/json.js';
+import { isObject, toJson } from '../../internal/json.js';
 import { contentText, type Message } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
@@ -61,7 +61,7 @@ export function claudeLines(message: Message, source: TranscriptSource, place: M
       ...(redact(entry, source.sensitive) as object),
     };
     lastId = uuid;
-    return `${wellFormedJson(JSON.stringify(line))}\n`;
+    return `${toJson(line)}\n`;
   });
   return { lines, lastId };
 }

@@ -132,7 +132,7 @@ export class LogFile<State> {
   async rewrite(): Promise<void> {
     const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
     const text = header + dumpText(this.form, this.state);
-    // A process that is killed here leaves a length that says nothing: empty, or that of the previous file.
+    // If the process is killed between the two writes, the stored length is empty or of the previous file. Both are ignored.
     if (this.bytes === 0) await emptySavedLength(this.lengthPath);
     await writeAtomic(this.path, text);
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));

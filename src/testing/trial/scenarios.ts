@@ -53,7 +53,7 @@ export const SCENARIOS = {
   }),
   /** Calls to tools that throw, are unknown, return nothing or get invalid arguments, and one that works. */
   toolErrors: () => {
-    const names = ['trial_throws', 'trial_missing', 'trial_gives_nothing', 'trial_echo'];
+    const names = ['trial_throws', 'trial_missing', 'trial_gives_no_json', 'trial_echo'];
     const malformed = { name: 'trial_echo', invalidInput: '{"value":' };
     return {
       name: 'a run whose tools fail',

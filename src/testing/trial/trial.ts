@@ -112,7 +112,7 @@ export function trialTools(): readonly Tool[] {
     },
   };
   const faults = ['throws', 'hangs', 'deaf', 'gives-no-json'] as const;
-  return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replace('-', '_')}`))];
+  return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replaceAll('-', '_')}`))];
 }
 
 /** Reports errors of the lifecycle that the agent logs. Ignores other log messages. */

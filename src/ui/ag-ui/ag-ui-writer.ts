@@ -1,5 +1,5 @@
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
-import { wellFormedJson } from '../../internal/json.js';
+import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { deniedCall } from '../../model/denial.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
@@ -124,7 +124,7 @@ export class AgUIWriter implements RunWriter {
   }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
     if (this.announced.has(id)) return;
     this.announced.add(id);
-    this.turn?.call({ id, name, text: invalidInput ?? wellFormedJson(JSON.stringify(shownData(input) ?? {})) });
+    this.turn?.call({ id, name, text: invalidInput ?? toJson(shownData(input) ?? {}) });
   }
 
   /** Sends all messages of the chat, if the run replaced text that AG-UI cannot take back. */

@@ -1,4 +1,4 @@
-import { wellFormedJson } from '../../internal/json.js';
+import { toJson } from '../../internal/json.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import { assistantMessageId } from '../history/message-id.js';
 import { suspendedAnswer } from '../history/pending.js';
@@ -44,7 +44,7 @@ function convert(message: Message, id: string): AgUIMessage[] {
     const toolCalls = toolCallsOf(message).map(({ id: callId, name, input, invalidInput }) => ({
       id: callId,
       type: 'function' as const,
-      function: { name, arguments: invalidInput ?? wellFormedJson(JSON.stringify(input ?? {})) },
+      function: { name, arguments: invalidInput ?? toJson(input ?? {}) },
     }));
     return [
       { id, role: 'assistant', content: content || undefined, toolCalls: toolCalls.length > 0 ? toolCalls : undefined },
@@ -61,5 +61,5 @@ function convert(message: Message, id: string): AgUIMessage[] {
 
 /** Returns the output of a tool as a string: a string unchanged, other values as JSON. */
 export function outputText(output: unknown): string {
-  return typeof output === 'string' ? output : wellFormedJson(JSON.stringify(output));
+  return typeof output === 'string' ? output : toJson(output);
 }

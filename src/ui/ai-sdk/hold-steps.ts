@@ -1,5 +1,4 @@
-import { joining } from './join-chunks.js';
-import type { UIMessageChunk } from './ui-chunk.js';
+import { joining, type UIMessageChunk } from './ui-chunk.js';
 
 /** The chunks that a later `reset-step` can take back. */
 const HELD: readonly UIMessageChunk['type'][] = [

@@ -8,8 +8,7 @@ import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { ChunkWriter } from './chunk-writer.js';
 import { holdSteps } from './hold-steps.js';
-import { joining } from './join-chunks.js';
-import type { UIMessageChunk } from './ui-chunk.js';
+import { joining, type UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions extends PageOptions {

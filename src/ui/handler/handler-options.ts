@@ -26,8 +26,8 @@ export type ChatSession = string | (SessionOptions & { readonly id: string });
 /** Options of `createAgentHandler`, apart from `context`. */
 export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   /**
-   * Identifies the person behind a request. `'none'` lets everybody in who names one of `hosts`, with the identity
-   * undefined.
+   * Identifies the person behind a request. `'none'` accepts each request whose `Host` header is in
+   * `hosts`, and leaves the identity undefined.
    */
   readonly authorize: Authorize<Identity> | 'none';
   /**

@@ -1,8 +1,9 @@
 import { UIHostRefusedError, UIOriginRefusedError } from '../error.js';
 
 /**
- * Throws a UIHostRefusedError unless the request names one of the hosts, with any port or with the listed one. A page
- * that gives its own name the address of this server sends its own name here, and the browser takes its origin for ours.
+ * Throws a UIHostRefusedError unless the request names one of the hosts, with any port or with the listed one. An
+ * attacker can point the name of their page to the address of this server (DNS rebinding). The browser then treats both as
+ * one origin, but the `Host` header still has the attacker's name.
  */
 export function checkHost(request: Request, hosts: readonly string[]): void {
   const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase();

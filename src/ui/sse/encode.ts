@@ -1,5 +1,5 @@
 import type { RunStream } from '../../agent/run-stream.js';
-import { wellFormedJson } from '../../internal/json.js';
+import { toJson } from '../../internal/json.js';
 import { type Conversion, EventQueue } from './event-queue.js';
 
 const SSE_HEADERS = {
@@ -29,7 +29,7 @@ export function eventStreamResponse(
 
 /** Returns a server-sent event with JSON data. JSON contains no line breaks, so one `data:` line is enough. */
 export function dataEvent(data: unknown): string {
-  return `data: ${wellFormedJson(JSON.stringify(data))}\n\n`;
+  return `data: ${toJson(data)}\n\n`;
 }
 
 /** Returns the events of a run as UTF-8, all waiting events in one chunk. Cancelling the stream aborts the run. */

@@ -24,7 +24,7 @@ describe('a `toolConfig` in a registry without the option `tools`', () => {
     expect(registry.list()).toEqual([]);
   });
 
-  test('may name the tools of an agent that has loaded the registry, and those of its configured servers', async () => {
+  test('may name tools of an agent that uses the registry, and tools under the prefix of a configured MCP server', async () => {
     const registry = new ExtensionRegistry();
     const servers: LifecycleLoader = {
       name: 'servers',

@@ -11,6 +11,7 @@ import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { unhandledDuring } from '../../support/agent/settle.js';
+import { resultsIn } from '../../support/agent/transcript.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 
 const context: PluginContext = { config: { plugins: [] }, toolRegistry: createToolRegistry() };
@@ -256,7 +257,13 @@ test('R65: a hook manager is a loader, which calls `onInit` once and adds the ho
   hooks.register({
     name: 'audit',
     hooks: {
-      onInit: ({ toolRegistry }) => void seen.push(['init', toolRegistry.list()]),
+      onInit: ({ toolRegistry }) => {
+        seen.push(['init', toolRegistry.list()]);
+        toolRegistry.register({
+          ...{ name: 'own', description: 'own', inputSchema: { type: 'object' } },
+          execute: () => ({ content: 'own' }),
+        });
+      },
       beforeToolExecute: (name, input) => {
         seen.push(['before', name]);
         return { name, input };
@@ -264,14 +271,19 @@ test('R65: a hook manager is a loader, which calls `onInit` once and adds the ho
       onShutdown: () => void seen.push('down'),
     },
   });
-  const agent = new Agent({
-    model: scriptedModel([calls('look', {}), says('ok')]),
-    tools: [toolOf('look', () => 'seen')],
-    loaders: [hooks],
-  });
+  const agents = ['own', 'look'].map(
+    (name) =>
+      new Agent({
+        model: scriptedModel([calls({ name }), says('ok')]),
+        tools: [toolOf('look', () => 'seen')],
+        loaders: [hooks],
+      }),
+  );
 
-  await agent.run('go');
-  await agent.close();
+  const results = [];
+  for (const agent of agents) results.push(resultsIn((await agent.run('go')).messages));
+  await agents[0]?.close();
 
-  expect(seen).toEqual([['init', ['look']], ['before', 'look'], 'down']);
+  expect(results).toEqual([{ call_1: 'own' }, { call_1: 'seen' }]);
+  expect(seen).toEqual([['init', ['look']], ['before', 'own'], ['before', 'look'], 'down']);
 });

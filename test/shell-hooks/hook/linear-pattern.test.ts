@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LinearPattern, patternsReady } from '../../../src/shell-hooks/hook/linear-pattern.js';
+import { leastCpuMs } from '../../support/process/cpu-time.js';
 
 beforeAll(async () => {
   new LinearPattern('a');
@@ -89,19 +90,14 @@ const families: readonly ((n: number) => string)[] = [
 ];
 
 describe('a match takes at most 50 ms of processor time', () => {
-  test.each(families.map((family, at) => [at, family] as const))('with patterns of family %i', (_at, family) => {
+  // A long text is in doubt for most patterns, so that the engine tests the short ones.
+  const texts = [32, 2_048, 16_384, 65_536].flatMap((length) =>
+    ['a', 'mcp_', 'x', 'aB'].map((word) => `${word.repeat(length / word.length)}!`),
+  );
+  test.each(families.map((family, at) => [at, family] as const))('with patterns of family %i', async (_at, family) => {
     for (let n = 1; n <= 50; n += 1) {
       const found = new LinearPattern(family(n));
-      const texts = ['a', 'mcp_', 'x', 'aB'].map((word) => `${word.repeat(65_536 / word.length)}!`);
-      for (const text of texts) {
-        const times = [1, 2, 3].map(() => {
-          const before = process.cpuUsage();
-          found.test(text);
-          const { user, system } = process.cpuUsage(before);
-          return (user + system) / 1_000;
-        });
-        expect(Math.min(...times)).toBeLessThan(50);
-      }
+      for (const text of texts) expect(await leastCpuMs(() => found.test(text))).toBeLessThan(50);
     }
   });
 });

@@ -55,6 +55,8 @@ export function runTool(call: ToolCall): Awaitable<ToolResult> {
 /** Finds the tool, checks the arguments and starts the tool. Never throws: a failure becomes an error result. */
 function begin(call: ToolCall): unknown {
   const { loop, input } = call;
+  // A hook may call the tool again.
+  loop.toolErrors?.delete(call.callId);
   try {
     const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));

@@ -1,4 +1,4 @@
-import { wellFormedJson } from '../../../internal/json.js';
+import { toJson } from '../../../internal/json.js';
 import type {
   AssistantMessage,
   ContentPart,
@@ -67,7 +67,7 @@ function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefi
 }
 
 function toolCall(part: ToolCallPart, model: string): WireObject {
-  const call = { name: part.name, arguments: wellFormedJson(JSON.stringify(toArguments(part))) };
+  const call = { name: part.name, arguments: toJson(toArguments(part)) };
   return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
 }
 

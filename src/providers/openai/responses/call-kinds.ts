@@ -1,4 +1,4 @@
-import { wellFormedJson } from '../../../internal/json.js';
+import { toJson } from '../../../internal/json.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import { readArguments, toArguments } from '../../shared/answer.js';
 import { defined, isObject, textOr, type WireObject } from '../../shared/wire.js';
@@ -42,7 +42,7 @@ const functionCall: CallKind = {
     type: 'function_call',
     call_id: callId,
     name: part.name,
-    arguments: wellFormedJson(JSON.stringify(toArguments(part))),
+    arguments: toJson(toArguments(part)),
   }),
   output: (result, { callId, kept: { caller } }) => [
     defined({ type: 'function_call_output', call_id: callId, output: outputContent(result), caller }),
@@ -56,7 +56,7 @@ const customCall: CallKind = {
     ...kept,
     call_id: callId,
     name,
-    input: typeof input === 'string' ? input : wellFormedJson(JSON.stringify(input) ?? ''),
+    input: typeof input === 'string' ? input : (toJson(input) ?? ''),
   }),
   output: (result, { callId, kept: { caller } }) => [
     defined({ type: 'custom_tool_call_output', call_id: callId, output: outputContent(result), caller }),

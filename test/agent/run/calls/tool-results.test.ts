@@ -1,6 +1,6 @@
 import { Agent, type AgentLifecycle, HookAction, type RunError } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { echo, toolOf } from '../../../support/agent/sample-tools.js';
 import { pause, rejectionOf } from '../../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../../support/agent/transcript.js';
@@ -251,4 +251,21 @@ test('the error that a tool threw is in `tool-end` with its stack, and in the lo
       ['now', 'later'].map((name) => [`Tool "${name}" threw an error.`, expect.any(Overdrawn)]),
     );
   }
+});
+
+test('a tool that threw, and succeeded when a hook called it again, has no error in `tool-end`', async () => {
+  const flaky = vi
+    .fn(() => 'ok')
+    .mockImplementationOnce(() => {
+      throw new Error('busy');
+    });
+  const again: AgentLifecycle = {
+    wrapToolCall: async (call, next) => ((await next(call)).isError ? next(call) : { content: 'It did not throw.' }),
+  };
+  const ended: unknown[] = [];
+  const model = scriptedModel([calls({ name: 'flaky' }), 'done']);
+  const agent = new Agent({ model, tools: [toolOf('flaky', flaky)], lifecycle: [again] });
+  await agent.on('tool-end', ({ result, error }) => void ended.push([result?.content, error])).run('go');
+
+  expect(ended).toEqual([['ok', undefined]]);
 });
