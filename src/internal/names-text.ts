@@ -8,3 +8,11 @@ export function namesText(names: readonly string[], most = 5): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Returns a name without case and punctuation, so that `apiKey`, `api_key` and `API-KEY` become equal. */
+export function fold(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}

@@ -1,6 +1,7 @@
 import { isObject } from '../internal/json.js';
 import { texts } from '../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../internal/options/validate.js';
+import { starTest } from '../internal/star-pattern.js';
 import {
   CLOUD_NAMES,
   CREDENTIAL_NAMES,
@@ -10,9 +11,6 @@ import {
   SECRET_WORDS,
 } from './environment-names.js';
 import { safePath } from './executable.js';
-
-/** An escaped `*` at the start or the end of a pattern. */
-const STAR = /^\\u\{2a\}|\\u\{2a\}$/g;
 
 const MANY_NAMES = 1_000;
 
@@ -49,9 +47,9 @@ export function workspaceEnvironment(source: EnvironmentSource): Environment {
 
 /** Exceptions to the environment variables that a program of the user inherits. */
 export interface InheritedVariables {
-  /** Names of variables to inherit although they look like keys of model providers. A `*` at an end matches the rest. */
+  /** Names of variables to inherit although they look like keys of model providers. `*` matches any characters. */
   readonly include?: readonly string[] | undefined;
-  /** Names of variables not to inherit. Wins over `include`. A `*` at an end matches the rest. */
+  /** Names of variables not to inherit. Wins over `include`. `*` matches any characters. */
   readonly exclude?: readonly string[] | undefined;
 }
 
@@ -106,16 +104,10 @@ function fold(name: string): string {
   return name.toUpperCase();
 }
 
-/** Returns a test for names, without case. A leading or trailing `*` of a listed name matches any characters. */
+/** Returns a test for names, without case. In a listed name, `*` matches any characters. */
 function listOf(names: readonly string[]): NameTest {
-  if (names.length === 0) return () => false;
-  const patterns = names.map((name) =>
-    fold(name)
-      .replace(/[^A-Z0-9_]/gu, escaped)
-      .replace(STAR, '[^]*'),
-  );
-  const pattern = new RegExp(`^(?:${patterns.join('|')})$`, 'u');
-  return remembered((name) => pattern.test(fold(name)));
+  const tests = names.map((name) => starTest(fold(name)));
+  return remembered((name) => tests.some((fits) => fits(fold(name))));
 }
 
 /** Keeps the answers of a test, because most programs get the same variables. */
@@ -127,10 +119,6 @@ function remembered(test: NameTest): NameTest {
     known.set(name, answer);
     return answer;
   };
-}
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
 /** Returns the application name as a prefix of variable names: upper case, every other character replaced by `_`. */

@@ -1,4 +1,4 @@
-import { fold } from '../fold.js';
+import { fold } from '../names-text.js';
 import { isPlainObject } from '../plain-data.js';
 import { nearestName } from './nearest-name.js';
 import { unknownName } from './validate.js';

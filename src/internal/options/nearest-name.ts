@@ -1,4 +1,4 @@
-import { fold } from '../fold.js';
+import { fold } from '../names-text.js';
 
 /** The largest number of edits between a misspelt name and a suggestion. */
 const FARTHEST = 3;

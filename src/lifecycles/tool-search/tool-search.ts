@@ -1,10 +1,10 @@
 import { boolean, oneOf, texts, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
+import { starTest } from '../../internal/star-pattern.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ToolSpec } from '../../model/model.js';
 import { searchedRuns } from '../../tools/searched-runs.js';
-import { starTest } from '../../tools/star-pattern.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { nearestTool } from '../../tools/unknown-tool-names.js';

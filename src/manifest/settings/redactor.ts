@@ -1,6 +1,6 @@
-import { fold } from '../../internal/fold.js';
 import { isObject } from '../../internal/json.js';
 import type { Logger } from '../../internal/logger.js';
+import { fold } from '../../internal/names-text.js';
 import { isPlainObject } from '../../internal/plain-data.js';
 import type { SettingDefinition } from '../extension.js';
 import { Secret, searchedText, secretsOf } from './secret-forms.js';

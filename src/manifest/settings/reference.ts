@@ -1,4 +1,4 @@
-import { fold } from '../../internal/fold.js';
+import { fold } from '../../internal/names-text.js';
 import type { SettingDefinition } from '../extension.js';
 
 const REFERENCE = /\$\{([^{}]{1,200})\}|\{\{([^{}]{1,200})\}\}/g;

@@ -1,6 +1,6 @@
 import { isTimerMs, MAX_TIMER_MS } from '../../internal/clock.js';
-import { fold } from '../../internal/fold.js';
 import { isObject } from '../../internal/json.js';
+import { fold } from '../../internal/names-text.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { isVariableName } from '../../process/environment.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './definition.js';

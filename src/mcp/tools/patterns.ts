@@ -1,4 +1,4 @@
-import { starTest } from '../../tools/star-pattern.js';
+import { starTest } from '../../internal/star-pattern.js';
 
 /** Returns a filter for tool names: the included names without the excluded ones. `*` matches any characters. */
 export function toolFilter(

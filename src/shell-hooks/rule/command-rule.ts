@@ -1,4 +1,4 @@
-import { starTest } from '../../tools/star-pattern.js';
+import { starTest } from '../../internal/star-pattern.js';
 import { type ShellWord, shellCommands } from './shell-words.js';
 
 /** Words of the shell before a command. */
@@ -25,11 +25,13 @@ const WRAPPERS = [
 const RUNNERS = ['eval', 'xargs', 'parallel', 'watch', 'trap', 'su', 'runuser', 'script', 'strace', 'flock', 'chroot'];
 const SHELL = /^(?:ba|z|da|k|a|fi)?sh$/;
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
+/** A longer line takes more than 50 ms to read. */
+const LONGEST_LINE = 16_384;
 const DURATION = /^[\d.]+[smhd]?$/;
 
 /**
  * Returns a test for command lines. A line matches if one of its commands matches, with or without its redirections, or
- * if its commands cannot be read.
+ * if its commands cannot be read, or not in 50 ms.
  */
 export function commandTest(specifier: string): (line: string | undefined) => boolean {
   const isWhole = patternTest(specifier);
@@ -38,12 +40,15 @@ export function commandTest(specifier: string): (line: string | undefined) => bo
   const isCommand = patternTest(plain);
   const fits = beginningTest(plain);
   return (line) => {
-    const commands = line === undefined ? undefined : shellCommands(line);
-    if (line === undefined || commands === undefined || isWhole(line.trim())) return true;
+    if (line === undefined || line.length > LONGEST_LINE) return true;
+    const commands = shellCommands(line);
+    if (commands === undefined || isWhole(line.trim())) return true;
     return commands.some((words) => {
-      const command = unwrapped(words.filter(({ isRedirection }) => !isRedirection));
+      const bare = words.filter(({ isRedirection }) => !isRedirection);
+      const command = unwrapped(bare);
       if (command === undefined) return true;
-      const forms = [command, unwrapped(words) ?? []].filter(({ length }) => length > 0);
+      const whole = bare.length < words.length ? unwrapped(words) : undefined;
+      const forms = [command, whole ?? []].filter(({ length }) => length > 0);
       return forms.flatMap(namings).some((form) => isCommand(textOf(form)) || fits(form));
     });
   };

@@ -1,5 +1,5 @@
 import { isObject } from '../../internal/json.js';
-import { starTest } from '../../tools/star-pattern.js';
+import { starTest } from '../../internal/star-pattern.js';
 import { commandTest } from './command-rule.js';
 import { pathTest } from './path-rule.js';
 

@@ -1,5 +1,5 @@
-import { fold } from '../../internal/fold.js';
 import type { JsonObject } from '../../internal/json.js';
+import { fold } from '../../internal/names-text.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { dialectOf, eventNameOf } from '../dialects/list.js';
 import type { EventFields, ToolNames } from '../events/hook-event-context.js';

@@ -1,5 +1,5 @@
-import { fold } from '../../internal/fold.js';
 import { toJson } from '../../internal/json.js';
+import { fold } from '../../internal/names-text.js';
 
 const DEEPEST = 200;
 

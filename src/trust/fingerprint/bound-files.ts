@@ -1,13 +1,13 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../../errors.js';
+import { compileGlob } from '../../process/files/glob.js';
 import { isInside, realLocation } from '../../process/files/location.js';
 import { readFirstLine } from '../../process/spawn-failure.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits, TrustItem } from '../item.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileReading } from './bound-file.js';
 import { type KnownVariables, readCommandLine } from './command-line.js';
-import { matchesPattern } from './path-pattern.js';
 
 /** The directories in which the files of an item are looked for. */
 interface FilePlaces {
@@ -180,5 +180,6 @@ async function addPattern(folder: BoundFolder, pattern: string): Promise<void> {
   if (wild >= 0 && lstatSync(named, { throwIfNoEntry: false }) === undefined) return;
   const start = folder.resolve(named);
   if (wild < 0) return folder.add(start);
-  await folder.add(start, (path) => matchesPattern(relative(start, path).split(sep).join('/'), steps.slice(wild)));
+  const matches = compileGlob(steps.slice(wild).join('/'));
+  await folder.add(start, (path) => matches(relative(start, path).split(sep).join('/')));
 }

@@ -7,7 +7,6 @@ import type { TrustItem } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/trust/fingerprint/canonical-json.js';
 import { digestOf } from '../../../src/trust/fingerprint/fingerprint.js';
-import { matchesPattern } from '../../../src/trust/fingerprint/path-pattern.js';
 import { script, write } from '../../support/process/scratch.js';
 import { attempt, makeExtension, makePlace } from '../../support/trust/place.js';
 
@@ -359,20 +358,6 @@ test('the request lists directories that are not covered', async () => {
   await place.gate().authorize(place.hook({ command: 'node', args: ['.', './hooks'] }));
 
   expect(place.asked[0]?.unbound).toEqual(['.', 'hooks']);
-});
-
-test.each([
-  ['a/b.js', 'a/*.js', true],
-  ['a/b/c.js', 'a/*.js', false],
-  ['a/b/c.js', 'a/**/*.js', true],
-  ['a/c.js', 'a/**/*.js', true],
-  ['a/c.js', '**', true],
-  ['ab.js', '?b.js', true],
-  ['a+(b).js', 'a+(b).*', true],
-  ['axb', 'a.b', false],
-  ['a'.repeat(255), `${'*a'.repeat(100)}b`, false],
-])('the path %s matches the pattern %s: %s', (path, pattern, fits) => {
-  expect(matchesPattern(path, pattern.split('/'))).toBe(fits);
 });
 
 test('the workspace of the tests has no links in its path', () => {

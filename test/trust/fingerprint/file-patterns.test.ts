@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchesPattern } from '../../../src/trust/fingerprint/path-pattern.js';
 import { write } from '../../support/process/scratch.js';
 import { makePlace } from '../../support/trust/place.js';
 
@@ -52,21 +50,4 @@ test('the files in a fingerprint are sorted by directory and path, in code-unit 
 
   const paths = place.asked[0]?.files.filter(({ type }) => type === 'file').map(({ path }) => path);
   expect(paths).toEqual(['data/B', 'data/a', 'data/a-b', 'data/d/c', 'data/z', 'data/é']);
-});
-
-test('a pattern matches as its translation to a regular expression', () => {
-  const step = fc.constantFrom('*', '**', '?', 'a', 'ab', '*a', 'a*b', 'b?');
-  const name = fc.constantFrom('a', 'b', 'ab', 'aab', 'ba');
-  const paths = fc.array(name, { minLength: 1, maxLength: 4 });
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 1, maxLength: 4 }), paths, (pattern, path) => {
-      const source = pattern.map((one) =>
-        one === '**' ? '(?:[^/]+/)*' : `${one.replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}/`,
-      );
-      expect(matchesPattern(path.join('/'), pattern)).toBe(
-        new RegExp(`^${source.join('')}$`).test(`${path.join('/')}/`),
-      );
-    }),
-    { numRuns: 1_000 },
-  );
 });
