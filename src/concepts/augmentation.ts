@@ -105,7 +105,7 @@ async function contextOf(
   };
   const build = { settings, clock, signal: call.signal, onFailure, known: call.known };
   const context = joinContexts(await buildContexts(concepts, build));
-  logFailures(failures, concepts, { call, log });
+  for (const [concept, thrown] of failures) log(failureOf(concept, textOf(thrown), call));
   if (context === '' && failures.length > 0) throw failures[0]?.[1];
   return { context, isUnavailable };
 }
@@ -113,16 +113,6 @@ async function contextOf(
 function leftOut(found: number, { tool, sessionID }: AugmentableCall, { maxConcepts }: ConceptSettings): ConceptRecord {
   const message = `${tool} links to ${found} concepts; only the first ${maxConcepts} are looked up (see \`maxConcepts\`)`;
   return { level: 'warn', message, extra: { tool, found, maxConcepts, sessionID } };
-}
-
-/** Logs each failed lookup. If all of several lookups failed, only the warning about the call is logged. */
-function logFailures(
-  failures: readonly (readonly [concept: string, thrown: unknown])[],
-  concepts: readonly string[],
-  { call, log }: { readonly call: AugmentableCall; readonly log: AugmentableCall['log'] },
-): void {
-  if (concepts.length > 1 && failures.length === concepts.length) return;
-  for (const [concept, thrown] of failures) log(failureOf(concept, textOf(thrown), call));
 }
 
 function failureOf(concept: string, error: string, { tool, sessionID }: AugmentableCall): ConceptRecord {

@@ -216,7 +216,7 @@ describe('failed lookups', () => {
     expect(log.at(-1)).toMatchObject({ level: 'warn', extra: { tool: 'work', error, sessionID: expect.any(String) } });
   });
 
-  test('logs one warning if all lookups fail', async () => {
+  test('logs each failed lookup, and a warning if all fail', async () => {
     const buildContext = ({ conceptName }: { conceptName: string }) => {
       throw new TypeError(`no ${conceptName}`);
     };
@@ -225,6 +225,7 @@ describe('failed lookups', () => {
     expect(received).toEqual([{ text: '[[A]] [[B]] [[C]]' }]);
     expect(log.map(({ level, message }) => [level, message])).toEqual([
       ['info', 'Detected concepts in work: A, B, C'],
+      ...['A', 'B', 'C'].map((concept) => ['error', `BuildContext failed for [[${concept}]]`]),
       ['warn', 'Augmentation failed for work: TypeError: no A'],
     ]);
   });

@@ -17,12 +17,14 @@ const requirements = new Set(
     .map(({ id }) => id),
 );
 
+const FOLDER = `${root}test/fixtures/literals`;
+
 let project: EmptyProject;
 let found: Readonly<Record<string, unknown>>;
 beforeAll(() => {
   project = new EmptyProject();
   project.link('@modelcontextprotocol/sdk');
-  project.write('probes.mjs', readFileSync(`${root}test/fixtures/literals/probes.mjs`, 'utf8'));
+  for (const name of readdirSync(FOLDER)) project.write(name, readFileSync(`${FOLDER}/${name}`, 'utf8'));
   const { stdout, stderr } = project.node('probes.mjs');
   expect(stderr).toBe('');
   found = JSON.parse(stdout);

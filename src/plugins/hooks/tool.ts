@@ -11,6 +11,8 @@ export function toTool(tool: AgentTool, origin: string): Tool {
   const { name, description, inputSchema, execute }: Partial<AgentTool> = tool ?? {};
   if (typeof execute !== 'function')
     throw new ToolInvalidError(String(name), `\`execute\` must be a function, got ${describeValue(execute)}`);
+  if (inputSchema === undefined)
+    throw new ToolInvalidError(String(name), '`inputSchema` must be a JSON Schema or a Zod schema, got undefined');
   return defineTool({
     name,
     description,

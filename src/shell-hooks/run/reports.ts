@@ -84,7 +84,7 @@ export class HookReports {
     const isLate = problem.kind === 'timed-out';
     const isNew = this.isNew(`${hook.id} ${problem.kind} ${problem.code} ${exitCode}`);
     const isLoss = isGateEvent(hook.event) && !isDetached;
-    const level = isLoss && !isLate ? 'error' : 'warn';
+    const level = problem.kind === 'malformed' || (isLoss && !isLate) ? 'error' : 'warn';
     const text = isLate
       ? `exceeded its time limit of ${timeoutMs} ms and was terminated.`
       : `failed at ${hook.event}: ${what}`;

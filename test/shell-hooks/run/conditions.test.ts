@@ -1,7 +1,5 @@
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { compilePermissionRule } from '../../../src/shell-hooks/rule/permission-rule.js';
-import { until } from '../../support/agent/settle.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
 import { agentWith, countingTool, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -92,46 +90,5 @@ describe('the condition of a hook of the workspace', () => {
     await second.agent.run('go');
 
     expect(lab.logged('error').map(({ message }) => message)).toEqual([expect.stringContaining('may not be used')]);
-  });
-
-  test.each([
-    ['Bash(*a*a*a*a*a*a*a*a*b)', 'a'.repeat(3_000)],
-    ['Bash(git push *)', 'a=b '.repeat(10_000)],
-    ['Write(**/a/**/a/**/a/**/a/**/a/**/b)', 'a/'.repeat(1_500)],
-    ['Bash(sudo *a*a*a*a *)', 'sudo '.repeat(10_000)],
-  ])('is tested in linear time: %s', (rule, text) => {
-    const test = compilePermissionRule(rule);
-    const names = ['Bash', 'Write'];
-
-    expect(test?.({ names, args: { command: text, file_path: text }, workspaceDir: '/work' })).toBe(false);
-  });
-});
-
-describe('a hook with `async`', () => {
-  test.each([{ async: true }, { asyncRewake: true }])('is not waited for and decides nothing: %j', async (more) => {
-    const slow = command(`sleep 0.5; touch done; ${refuse}`, more);
-
-    const { inputs } = await runCommand([{ matcher: 'Bash', ...slow }], 'ls');
-
-    expect([inputs, lab.has('done')]).toEqual([[{ command: 'ls' }], false]);
-    await until(() => lab.has('done'));
-  });
-
-  test('does not replace the same command in a hook that is waited for', async () => {
-    const both = [command(refuse, { async: true }), command(refuse)].map((group) => ({ matcher: 'Bash', ...group }));
-
-    expect((await runCommand(both, 'ls')).inputs).toEqual([]);
-  });
-
-  test('may say so in its first line of output', async () => {
-    const notice = JSON.stringify({ async: true, asyncTimeout: 60_000 });
-    const answer = JSON.stringify({ hookSpecificOutput: { permissionDecision: 'deny' } });
-    const slow = command(`echo '${notice}'; sleep 0.5; echo '${answer}'; touch done; echo over >&2`);
-
-    const { inputs, diagnostics } = await runCommand([{ matcher: 'Bash', ...slow }], 'ls');
-
-    expect([inputs, lab.has('done')]).toEqual([[{ command: 'ls' }], false]);
-    await until(() => lab.logged('debug').some(({ message }) => message.includes('over')));
-    expect([lab.has('done'), diagnostics, lab.logged('error')]).toEqual([true, [], []]);
   });
 });
