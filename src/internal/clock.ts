@@ -46,3 +46,8 @@ export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Aw
   if (!isPromise(value)) return value;
   return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }
+
+/** Resolves after `ms` milliseconds. */
+export function sleep(ms: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.setTimeout(resolve, ms));
+}

@@ -1,26 +1,31 @@
 import { type Clock, systemClock } from '../internal/clock.js';
-import type { Message } from '../model/message.js';
-import { forkSession } from './session-fork.js';
+import type { Entry } from './record/entry.js';
 import { listSessions } from './session-list.js';
-import { SessionRecord } from './session-record.js';
 import type {
-  KnownSession,
-  SessionChange,
+  AppendAnswer,
+  ClaimAnswer,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
   SessionClaim,
   SessionDetails,
-  SessionFork,
+  SessionHolder,
   SessionPage,
   SessionQuery,
   SessionStore,
   SessionSummary,
-  StoredSession,
+  StoredRecord,
 } from './session-store.js';
+import { StoredLog } from './stored-log.js';
 
 /** Options of a MemorySessionStore. */
 export interface MemorySessionStoreOptions {
   /** The clock that decides when a claim may be taken over. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
+
+/** The answer to an append to a conversation that is not stored. */
+export const NOT_STORED: AppendAnswer = { owned: false, stored: false, released: false, length: 0, entries: [] };
 
 /**
  * Stores sessions in the memory of this process. They are lost when the process ends.
@@ -32,55 +37,66 @@ export interface MemorySessionStoreOptions {
  */
 export class MemorySessionStore implements SessionStore {
   private readonly clock: Clock;
-  private readonly sessions = new Map<string, SessionRecord<Message>>();
+  private readonly logs = new Map<string, StoredLog>();
+  private readonly listeners = new Map<string, Set<() => void>>();
 
   constructor({ clock = systemClock }: MemorySessionStoreOptions = {}) {
     this.clock = clock;
   }
 
-  load(id: string, known?: KnownSession): StoredSession | undefined {
-    return this.sessions.get(id)?.since(known);
+  claim(id: string, claim: SessionClaim): ClaimAnswer {
+    const log = this.logs.get(id) ?? new StoredLog();
+    const answer = log.claim(claim, this.clock.now());
+    this.logs.set(id, log);
+    return answer;
   }
 
-  save(id: string, change: SessionChange, expected: number): number | undefined {
-    const record = this.sessions.get(id) ?? new SessionRecord<Message>();
-    const now = this.clock.now();
-    if (!record.accepts(change, expected, now)) return undefined;
-    const revision = record.save(change, now);
-    this.sessions.set(id, record);
-    return revision;
+  append(id: string, append: SessionAppend): AppendAnswer {
+    return this.logs.get(id)?.append(append, this.clock.now()) ?? NOT_STORED;
   }
 
-  delete(id: string): void {
-    this.sessions.delete(id);
+  renew(id: string, claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>): boolean {
+    return this.logs.get(id)?.renew(claim, this.clock.now()) ?? false;
   }
 
-  claim(id: string, claim: SessionClaim): number | undefined {
-    return this.sessions.get(id)?.claim(claim, this.clock.now());
+  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): AppendAnswer {
+    return this.append(id, { ...claim, entries: [], release: true });
   }
 
-  renew(id: string, token: string, ttlMs: number): boolean {
-    return this.sessions.get(id)?.renew(token, this.clock.now() + ttlMs) ?? false;
+  post(id: string, post: Entry): PostAnswer | undefined {
+    const answer = this.logs.get(id)?.post(post, this.clock.now());
+    if (answer?.added) for (const listener of this.listeners.get(id) ?? []) listener();
+    return answer;
   }
 
-  release(id: string, token: string): void {
-    this.sessions.get(id)?.release(token);
+  load(id: string, query?: RecordQuery): StoredRecord | undefined {
+    return this.logs.get(id)?.load(query);
   }
 
   list(query: SessionQuery): SessionPage {
     return listSessions(
-      [...this.sessions].map(([id, record]) => record.summary(id)),
+      [...this.logs].map(([id, log]) => log.summary(id)),
       query,
     );
   }
 
   update(id: string, details: Omit<SessionDetails, 'owner'>): SessionSummary | undefined {
-    const record = this.sessions.get(id);
-    record?.update(details);
-    return record?.summary(id);
+    const log = this.logs.get(id);
+    if (log === undefined || log.entries.length === 0) return undefined;
+    log.update(details);
+    return log.summary(id);
   }
 
-  fork(id: string, fork: SessionFork): Promise<SessionSummary | undefined> {
-    return forkSession(this, id, fork);
+  delete(id: string): void {
+    this.logs.delete(id);
+  }
+
+  watch(id: string, listener: () => void): () => void {
+    const listeners = this.listeners.get(id) ?? new Set();
+    this.listeners.set(id, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.listeners.delete(id);
+    };
   }
 }

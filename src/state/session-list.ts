@@ -33,7 +33,9 @@ export function resolveSessionQuery(query: SessionQuery): ResolvedQuery {
 /** Selects and sorts the sessions of one page. */
 export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery): SessionPage {
   const { owner, limit, after } = resolveSessionQuery(query);
-  const later = [...all].filter((it) => it.owner === owner && (after === undefined || comparePositions(after, it) < 0));
+  const later = [...all].filter(
+    (it) => it.owner === owner && it.length > 0 && (after === undefined || comparePositions(after, it) < 0),
+  );
   const sessions = later.sort(comparePositions).slice(0, limit);
   return { sessions, next: later.length > limit ? cursorOf(sessions.at(-1) as ListPosition) : undefined };
 }

@@ -1,24 +1,37 @@
 import type { JsonValue } from '../internal/json.js';
-import { invalidOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { Message } from '../model/message.js';
+import type { Entry } from './record/entry.js';
 
-/** Identifies the messages that a caller already has. */
-export interface KnownSession {
+/** Identifies the entries that a caller already has. */
+export interface KnownRecord {
   readonly uid: string;
-  readonly revision: number;
+  /** The number of known entries, from the first one. */
+  readonly length: number;
 }
 
-/** A session as a store returns it. */
-export interface StoredSession {
-  /** Identifies the stored session. A session that is deleted and saved again has a different one. */
+/** The record of a conversation as a store returns it: all entries from `offset` on. */
+export interface StoredRecord {
+  /** Identifies the stored conversation. One that is deleted and stored again has a different one. */
   readonly uid: string;
-  /** Grows by one with every save. */
-  readonly revision: number;
-  /** The number of known messages that are still stored. The other known messages are not. Default: 0. */
-  readonly keep?: number | undefined;
-  /** The stored messages after the first `keep`. */
-  readonly messages: readonly Message[];
+  /** The number of stored entries. */
+  readonly length: number;
+  /** The position of the first returned entry. */
+  readonly offset: number;
+  readonly entries: readonly Entry[];
+  /** The run that has claimed the conversation. Its time may have passed. */
+  readonly holder?: SessionHolder | undefined;
+}
+
+/** The run that owns a conversation. */
+export interface SessionHolder {
+  /** The id of the run. */
+  readonly run: string;
+  /** Time after which another run may take over, in milliseconds since the epoch. */
+  readonly until: number;
+  /** Identifies who started the run. */
+  readonly by?: string | undefined;
+  /** The question that the run waits for, such as an approval. */
+  readonly waitsFor?: string | undefined;
 }
 
 /** The owner, the title and the data of a session. The host sets them; Keelson only stores them. */
@@ -30,28 +43,76 @@ export interface SessionDetails {
   readonly data?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
-/** A change of a stored session: keeps messages from the start, and appends messages. */
-export interface SessionChange {
-  /** Number of stored messages to keep, counted from the first. */
-  readonly keep: number;
-  /** Messages to append after the kept ones. */
-  readonly append: readonly Message[];
-  /** The `uid` of the session. The save that creates a session stores it. Default: a random one. */
-  readonly uid?: string | undefined;
-  /** The token of the claim that the writer holds. The save ends the claim. */
-  readonly claim?: string | undefined;
-  /** Stored by the save that creates the session. Later saves ignore it. */
-  readonly details?: SessionDetails | undefined;
-}
-
-/** Asks a store for the exclusive right to resume a session. */
+/** Asks for the exclusive right to add entries to a conversation. */
 export interface SessionClaim {
   /** A random string that identifies the claim. */
   readonly token: string;
-  /** The revision that the caller has loaded. */
-  readonly revision: number;
-  /** Milliseconds after which another caller may take over the claim, unless it is renewed. */
+  /** The id of the run. */
+  readonly run: string;
+  /** Identifies who started the run. */
+  readonly by?: string | undefined;
+  /** Milliseconds after which another run may take over, unless the claim is renewed. */
   readonly ttlMs: number;
+  /** The entries that the caller has. Without it, the store returns the entries from the context on. */
+  readonly known?: KnownRecord | undefined;
+  /** Stored if the conversation is new. */
+  readonly details?: SessionDetails | undefined;
+}
+
+/** The answer to a claim. A refused claim names the run that has the conversation. */
+export type ClaimAnswer =
+  | (StoredRecord & {
+      readonly claimed: true;
+      /** The run whose claim ran out, and which this claim has replaced. */
+      readonly lost?: string | undefined;
+    })
+  | { readonly claimed: false; readonly holder: SessionHolder };
+
+/** Entries to add by the run that holds the claim. */
+export interface SessionAppend {
+  readonly token: string;
+  /** The number of entries that the caller knows. */
+  readonly length: number;
+  readonly entries: readonly Entry[];
+  /** The position of the first entry that the model reads. Default: unchanged. */
+  readonly context?: number | undefined;
+  /** The run whose calls wait for a decision after this append, or null for none. Default: unchanged. */
+  readonly waits?: string | null | undefined;
+  /** True if the append ends the claim, unless the store has entries that the caller does not know. */
+  readonly release?: boolean | undefined;
+}
+
+/** The answer to an append or a release. */
+export interface AppendAnswer {
+  /** True if the caller held the claim. Without the claim nothing is added. */
+  readonly owned: boolean;
+  /** True if all entries of the append are stored, by this call or by an earlier one. */
+  readonly stored: boolean;
+  /** True if the claim has ended. */
+  readonly released: boolean;
+  /** The number of stored entries. */
+  readonly length: number;
+  /** The entries of others after the known ones: posts. */
+  readonly entries: readonly Entry[];
+}
+
+/** The answer to a post. */
+export interface PostAnswer {
+  /** False if the conversation has an entry with this id. Nothing was added then. */
+  readonly added: boolean;
+  readonly holder?: SessionHolder | undefined;
+}
+
+/** Selects entries for `load`. Default: all of them. */
+export interface RecordQuery {
+  /** Returns the entries after the known ones, if the conversation is still the same. */
+  readonly known?: KnownRecord | undefined;
+  /** With `context`, the entries that the model reads and those after them. */
+  readonly from?: 'start' | 'context' | undefined;
+  /** Returns the entries before this position. */
+  readonly before?: number | undefined;
+  /** The largest number of entries: the last ones of the selection. */
+  readonly limit?: number | undefined;
 }
 
 /** Selects sessions for `list`. */
@@ -63,80 +124,57 @@ export interface SessionQuery {
   readonly after?: string | undefined;
 }
 
-/** A stored session without its messages. */
+/** A stored session without its entries. */
 export interface SessionSummary extends SessionDetails {
   readonly id: string;
-  readonly revision: number;
-  /** The number of stored messages. */
+  /** The number of stored entries. */
   readonly length: number;
-  /** Time of the first save, in milliseconds since the epoch. */
+  /** Time of the first entry, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Time of the last save, in milliseconds since the epoch. */
+  /** Time of the last entry, in milliseconds since the epoch. */
   readonly updatedAt: number;
 }
 
 /** One page of a list of sessions. */
 export interface SessionPage {
-  /** The session that was saved last comes first. */
+  /** The session with the latest entry comes first. */
   readonly sessions: readonly SessionSummary[];
   /** Pass it as `after` to get the next page. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** A new session that starts as a copy. */
-export interface SessionFork {
-  /** The id of the new session. */
-  readonly id: string;
-  /** Number of messages to copy, counted from the first. Default: all. */
-  readonly keep?: number | undefined;
-  /** Merged over the details of the copied session. */
-  readonly details?: SessionDetails | undefined;
-}
-
 /**
- * Stores sessions. `save` compares revisions, so that the second of two concurrent writers is refused. `claim` lets one of
- * several callers resume a session.
+ * Stores the records of conversations. Each method is atomic. One run at a time holds the claim of a conversation, and only
+ * it adds entries; anybody may add a post. Adding an entry a second time, by its id, has no effect, so that a caller who
+ * did not get the answer can ask again.
  */
 export interface SessionStore {
   /**
-   * Returns the stored session, or undefined if the store has no such session. If `known` has the same `uid`, returns only the messages
-   * that were saved after the known revision, and in `keep` how many known messages precede them.
+   * Claims a conversation, and returns its new entries. Makes an empty one if it is not stored; `list` hides it. Refused if
+   * another token holds a claim whose time has not passed. A second call with the same token restarts the time.
    */
-  load(id: string, known?: KnownSession): Awaitable<StoredSession | undefined>;
+  claim(id: string, claim: SessionClaim): Awaitable<ClaimAnswer>;
   /**
-   * Makes the change if the stored revision is `expected`, and returns the new revision. The revision is 0 if nothing is
-   * stored. Otherwise changes nothing and returns undefined. Also returns undefined if `uid` differs, if another claim is
-   * active, or if `claim` is not the latest claim. Fails without a change if `keep` exceeds the stored messages.
+   * Adds the entries that are not stored yet. Adds nothing without the claim.
    */
-  save(id: string, change: SessionChange, expected: number): Awaitable<number | undefined>;
-  /** Deletes the session. Does nothing if the store has no session with this id. */
-  delete(id: string): Awaitable<void>;
+  append(id: string, append: SessionAppend): Awaitable<AppendAnswer>;
+  /** Restarts the time of a claim. Returns false if another run has taken it over, or if it has ended. */
+  renew(id: string, claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>): Awaitable<boolean>;
+  /** Ends a claim, unless the store has entries that the caller does not know. */
+  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Awaitable<AppendAnswer>;
   /**
-   * Claims the session. Returns 1, or a higher number if earlier claims of this revision ended without a save. Returns
-   * undefined if another claim is active or the stored revision differs. A second call with the same token has no further
-   * effect.
+   * Adds a post without a claim. A stop is dropped at once, unless its run holds the claim, or its calls wait and no run
+   * holds it. Returns undefined if the conversation is not stored.
    */
-  claim(id: string, claim: SessionClaim): Awaitable<number | undefined>;
-  /** Restarts the time of a claim. Returns false if another caller has taken it over, or if it has ended. */
-  renew(id: string, token: string, ttlMs: number): Awaitable<boolean>;
-  /** Ends a claim. Does nothing if it has ended or was taken over. */
-  release(id: string, token: string): Awaitable<void>;
-  /** Returns the sessions of an owner, a page at a time. */
+  post(id: string, post: Entry): Awaitable<PostAnswer | undefined>;
+  /** Returns the stored record, or undefined if the conversation is not stored. */
+  load(id: string, query?: RecordQuery): Awaitable<StoredRecord | undefined>;
+  /** Returns the sessions of an owner that have entries, a page at a time. */
   list(query: SessionQuery): Awaitable<SessionPage>;
-  /**
-   * Sets the title or the data, and returns the summary of the session. Returns undefined if there is no session. Does not
-   * change the revision.
-   */
+  /** Sets the title or the data, and returns the summary of the session. Returns undefined if it has no entries. */
   update(id: string, details: Omit<SessionDetails, 'owner'>): Awaitable<SessionSummary | undefined>;
-  /**
-   * Copies a session to a new id. Returns the summary of the new session, or undefined if there is no session `id`. Fails
-   * with a SessionExistsError if the new id is in use, and without a change if `keep` exceeds the stored messages.
-   */
-  fork(id: string, fork: SessionFork): Awaitable<SessionSummary | undefined>;
-}
-
-/** Throws an OptionInvalidError unless `keep` is a number from 0 to the number of stored messages. */
-export function checkKeep(keep: number, stored: number): void {
-  if (Number.isInteger(keep) && keep >= 0 && keep <= stored) return;
-  throw invalidOption('keep', `a whole number from 0 to ${stored}, the stored messages`, keep);
+  /** Deletes the conversation, and its claim. */
+  delete(id: string): Awaitable<void>;
+  /** Calls the listener when a post was added. Returns a function that ends the watch. Optional. */
+  watch?(id: string, listener: () => void): () => void;
 }

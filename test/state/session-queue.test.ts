@@ -9,7 +9,7 @@ async function sessionOf(script: readonly ScriptEntry[]) {
   const store = new MemorySessionStore();
   const agent = new Agent({ model: scriptedModel(script), store });
   const session = await agent.session({ id: 's' });
-  return { agent, session, stored: async () => (await store.load('s'))?.messages ?? [] };
+  return { agent, session, stored: async () => (await store.load('s'))?.entries ?? [] };
 }
 
 describe('two session objects with one id', () => {

@@ -79,4 +79,14 @@ export const model: OptionRule = having('a model with `id` and `generate`', {
   id: required(text),
   generate: required(callable),
 });
-export const sessionStore: OptionRule = withMethods('load', 'save', 'delete', 'claim', 'renew', 'release');
+export const sessionStore: OptionRule = withMethods(
+  'claim',
+  'append',
+  'renew',
+  'release',
+  'post',
+  'load',
+  'list',
+  'update',
+  'delete',
+);

@@ -1,7 +1,7 @@
 import { Agent } from '../../agent/agent.js';
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { Timeouts } from '../../agent/run/run-config.js';
-import type { Session } from '../../agent/session.js';
+import type { Session } from '../../agent/session/session.js';
 import type { Logger } from '../../internal/logger.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { UserMessage } from '../../model/message.js';
@@ -158,7 +158,7 @@ async function startRun({ agent, options }: TrialParts, scenario: Scenario, { mo
   const text = scenario.input ?? options.input;
   const input = scenario.picture ? pictureMessage(text) : text;
   const runOptions = { model, signal, context: options.context, timeouts: scenario.timeouts ?? {} };
-  const host = scenario.session ?? agent;
+  const host = (scenario.session ?? agent) as Pick<Agent, 'run' | 'stream'>;
   if (!scenario.stream) return host.run(input, runOptions);
   const stream = host.stream(input, runOptions);
   for await (const event of stream) events.push(event);

@@ -4,14 +4,14 @@ import type { SessionStore } from '../../../src/state/session-store.js';
 export function storeOver(inner: SessionStore, changes: Partial<SessionStore>): SessionStore {
   return {
     load: (...given) => inner.load(...given),
-    save: (...given) => inner.save(...given),
+    append: (...given) => inner.append(...given),
+    post: (...given) => inner.post(...given),
     delete: (...given) => inner.delete(...given),
     claim: (...given) => inner.claim(...given),
     renew: (...given) => inner.renew(...given),
     release: (...given) => inner.release(...given),
     list: (...given) => inner.list(...given),
     update: (...given) => inner.update(...given),
-    fork: (...given) => inner.fork(...given),
     ...changes,
   };
 }

@@ -1,4 +1,4 @@
-import { MemorySessionStore, type SessionStore } from 'keelson';
+import { type Entry, MemorySessionStore, type SessionStore, type StoredRecord } from 'keelson';
 import { MemoryStateStore, type StateStore } from 'keelson/extension';
 import { type ContractCase, sessionStoreContract, stateStoreContract } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -30,40 +30,57 @@ const sessionCases = (change: (inner: SessionStore) => Partial<SessionStore>) =>
 
 /** A fault of a session store, and words of a case that finds the fault. */
 const sessionFaults: Record<string, readonly [(inner: SessionStore) => Partial<SessionStore>, RegExp]> = {
-  'ignores the expected revision': [
-    (inner) => ({ save: async (id, change) => inner.save(id, change, (await inner.load(id))?.revision ?? 0) }),
-    /another revision/,
-  ],
-  'appends without removing': [
+  'appends without a claim': [
     (inner) => ({
-      save: async (id, change, expected) =>
-        inner.save(id, { ...change, keep: (await inner.load(id))?.messages.length ?? 0 }, expected),
+      append: async (id, append) => {
+        const answer = await inner.append(id, append);
+        if (answer.owned || answer.stored) return answer;
+        await inner.claim(id, { token: 'mine', run: 'mine', ttlMs: 1 });
+        return inner.append(id, { ...append, token: 'mine' });
+      },
     }),
-    /kept and appended/,
+    /append without the claim/,
   ],
-  'loads all messages always': [(inner) => ({ load: (id) => inner.load(id) }), /older revision/],
-  'ignores claims': [
-    (inner) => ({ save: (id, { claim: _claim, ...change }, expected) => inner.save(id, change, expected) }),
-    /only the holder of a claim/,
+  'answers a repeated last append as refused': [
+    (inner) => ({
+      append: async (id, append) => {
+        const answer = await inner.append(id, append);
+        return answer.owned ? answer : { ...answer, stored: false };
+      },
+    }),
+    /answered as stored/,
   ],
+  'forgets the context': [
+    (inner) => ({ append: (id, { context: _context, ...append }) => inner.append(id, append) }),
+    /from the context on/,
+  ],
+  'releases although there are posts': [
+    (inner) => ({
+      release: async (id, { token }) => inner.release(id, { token, length: (await inner.load(id))?.length ?? 0 }),
+    }),
+    /does not know/,
+  ],
+  'loads all entries always': [(inner) => ({ load: (id) => inner.load(id) }), /known entries/],
   'gives each claim': [
-    (inner) => ({ claim: async (id, claim) => (await inner.claim(id, claim)) ?? 1 }),
+    (inner) => ({
+      claim: async (id, claim) => {
+        const answer = await inner.claim(id, claim);
+        return answer.claimed ? answer : { ...((await inner.load(id)) as StoredRecord), claimed: true };
+      },
+    }),
     /concurrent claims/,
+  ],
+  'keeps every stop': [
+    (inner) => ({
+      post: (id, post) => inner.post(id, { ...post, body: { type: 'later' } } as unknown as Entry),
+    }),
+    /one of another run is dropped/,
   ],
   'lists sessions of all owners in one page': [
     (inner) => ({ list: (query) => inner.list({ ...query, limit: 1000 }) }),
     /pages of any size/,
   ],
   'forgets to delete': [() => ({ delete: () => {} }), /deleted session/],
-  'forks over a stored session': [
-    (inner) => ({
-      fork: async (id, fork) => {
-        await inner.delete(fork.id);
-        return inner.fork(id, fork);
-      },
-    }),
-    /id that is in use/,
-  ],
 };
 
 describe('sessionStoreContract', () => {
@@ -81,19 +98,21 @@ describe('sessionStoreContract', () => {
 
     expect(new Set(more).size).toBe(more.length);
     expect(more.filter((name) => !names.includes(name))).toEqual([
-      'a session expires if it is neither loaded nor saved within its lifetime',
-      'each load and each successful save restarts the lifetime',
+      'a session expires if it is neither loaded nor added to within its lifetime',
+      'each load and each append restarts the lifetime',
     ]);
   });
 
   test('an error has the expected and the found value', async () => {
-    const cases = sessionCases(() => ({ load: () => ({ uid: 'x', revision: 7, messages: [] }) }));
+    const cases = sessionCases(() => ({ load: () => ({ uid: 'x', length: 7, offset: 0, entries: [] }) }));
 
     await expect(cases[0]?.run()).rejects.toMatchObject({
       code: 'ERR_STORE_CONTRACT',
       expected: undefined,
-      found: { revision: 7 },
-      message: expect.stringContaining('expected equal to undefined, got {"uid":"x","revision":7,"messages":[]}'),
+      found: { length: 7 },
+      message: expect.stringContaining(
+        'expected equal to undefined, got {"uid":"x","length":7,"offset":0,"entries":[]}',
+      ),
     });
   });
 

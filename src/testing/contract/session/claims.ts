@@ -1,99 +1,107 @@
 import type { CaseTable } from '../contract-case.js';
-import { expectThat } from '../expect-that.js';
-import { type SessionSubject, said } from './subject.js';
-
-const LONG_MS = 60_000;
-const append = { keep: 1, append: [said('2')] };
-
-async function saved({ open }: SessionSubject) {
-  const store = await open();
-  await store.save('a', { keep: 0, append: [said('1')] }, 0);
-  const claim = async (token: string, { revision = 1, ttlMs = LONG_MS } = {}) =>
-    store.claim('a', { token, revision, ttlMs });
-  return { store, claim };
-}
+import { anyNumber, expectThat } from '../expect-that.js';
+import { added, claimed, LONG_MS, type SessionSubject, said } from './subject.js';
 
 export const claimCases: CaseTable<SessionSubject> = {
-  'only one of many concurrent claims succeeds': async (subject) => {
-    const { claim } = await saved(subject);
+  'only one of many concurrent claims succeeds': async ({ open }) => {
+    const store = await open();
 
-    const attempts = await Promise.all(Array.from({ length: 20 }, (_, index) => claim(`${index}`)));
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => claimed(store, 'a', { run: `${at}` })));
 
-    expectThat(attempts.filter((attempt) => attempt !== undefined)).equals([1]);
+    expectThat(answers.filter((answer) => answer.claimed)).hasLength(1);
   },
-  'refuses a claim of another revision and of an unknown session': async (subject) => {
-    const { store, claim } = await saved(subject);
+  'a refused claim names the run that has the session, without its token': async ({ open }) => {
+    const store = await open();
+    await store.claim('a', { token: 'secret', run: 'first', by: 'ada', ttlMs: LONG_MS });
 
-    expectThat(await claim('x', { revision: 0 })).equals(undefined);
-    expectThat(await claim('x', { revision: 2 })).equals(undefined);
-    expectThat(await store.claim('b', { token: 'x', revision: 0, ttlMs: LONG_MS })).equals(undefined);
-    expectThat(await claim('y')).equals(1);
+    const refused = await claimed(store, 'a', { run: 'y' });
+
+    const holder = { run: 'first', by: 'ada', until: anyNumber };
+    expectThat(refused).equals({ claimed: false, holder });
+    expectThat((await store.load('a'))?.holder).equals(holder);
   },
-  'a claim that is sent twice counts once': async (subject) => {
-    const { claim } = await saved(subject);
+  'a claim that is sent twice counts once': async ({ open }) => {
+    const store = await open();
 
-    expectThat([await claim('x'), await claim('x'), await claim('y')]).equals([1, 1, undefined]);
+    expectThat(await claimed(store, 'a')).matches({ claimed: true });
+    expectThat(await claimed(store, 'a')).matches({ claimed: true });
+    expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: false });
   },
-  'only the holder of a claim can save, and its save ends the claim': async (subject) => {
-    const { store, claim } = await saved(subject);
-    await claim('x');
+  'a claim returns the entries that the caller does not know': async ({ open }) => {
+    const store = await open();
+    await added(store, 'a', { entries: [said('1'), said('2'), said('3')] });
+    const { uid = '' } = (await store.load('a')) ?? {};
+    const claim = { token: 'x', run: 'x', ttlMs: LONG_MS };
 
-    expectThat(await store.save('a', append, 1)).equals(undefined);
-    expectThat(await store.save('a', { ...append, claim: 'y' }, 1)).equals(undefined);
-    expectThat(await store.save('a', { ...append, claim: 'x' }, 1)).equals(2);
-    expectThat(await store.renew('a', 'x', LONG_MS)).equals(false);
-    expectThat(await claim('y', { revision: 2 })).equals(1);
+    const later = await store.claim('a', { ...claim, known: { uid, length: 2 } });
+    expectThat(later).matches({ claimed: true, uid, length: 3, offset: 2, entries: [said('3')] });
+    for (const known of [undefined, { uid: 'other', length: 2 }, { uid, length: 9 }]) {
+      const all = { offset: 0, entries: [said('1'), said('2'), said('3')] };
+      expectThat(await store.claim('a', { ...claim, known })).matches(all);
+    }
   },
-  'a released claim can be taken, and counts as an attempt until the next save': async (subject) => {
-    const { store, claim } = await saved(subject);
-    await claim('x');
-    await store.release('a', 'y');
-    expectThat(await claim('y')).equals(undefined);
+  'a claim without known entries returns those from the context on': async ({ open }) => {
+    const store = await open();
+    await claimed(store, 'a');
+    const entries = [said('1'), said('2'), said('3')];
+    await store.append('a', { token: 'x', length: 0, entries, context: 2 });
+    await store.append('a', { token: 'x', length: 3, entries: [said('4')], release: true });
 
-    await store.release('a', 'x');
-
-    expectThat(await store.renew('a', 'x', LONG_MS)).equals(false);
-    expectThat(await store.save('a', { ...append, claim: 'x' }, 1)).equals(undefined);
-    expectThat(await claim('y')).equals(2);
-    expectThat(await store.save('a', { ...append, claim: 'y' }, 1)).equals(2);
-    expectThat(await claim('z', { revision: 2 })).equals(1);
+    const found = { length: 4, offset: 2, entries: [said('3'), said('4')] };
+    expectThat(await claimed(store, 'a')).matches(found);
+    expectThat(await store.load('a', { from: 'context' })).matches(found);
+    expectThat(await store.load('a')).matches({ offset: 0, length: 4 });
   },
-  'a claim that is not renewed in time can be taken over': async (subject) => {
-    const { store, claim } = await saved(subject);
-    expectThat(await claim('x', { ttlMs: 1 })).equals(1);
+  'a claim that is not renewed in time can be taken over, and names the run that it replaced': async (subject) => {
+    const store = await subject.open();
+    await claimed(store, 'a', { ttlMs: 1 });
     await subject.pass(10);
 
-    expectThat(await claim('y', { ttlMs: LONG_MS })).equals(2);
+    expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: true, lost: 'x' });
 
-    expectThat(await store.renew('a', 'x', LONG_MS)).equals(false);
-    expectThat(await store.save('a', { ...append, claim: 'x' }, 1)).equals(undefined);
-    await store.release('a', 'x');
-    expectThat(await store.renew('a', 'y', LONG_MS)).equals(true);
-    expectThat(await store.save('a', { ...append, claim: 'y' }, 1)).equals(2);
+    expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(false);
+    const refused = { owned: false, stored: false, released: false };
+    expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches(refused);
+    expectThat(await store.release('a', { token: 'x', length: 0 })).matches({ owned: false, released: false });
+    expectThat(await store.renew('a', { token: 'y', ttlMs: LONG_MS })).equals(true);
   },
-  'a claim that is late but not taken over can be renewed, and its holder can save': async (subject) => {
-    const { store, claim } = await saved(subject);
-    await claim('x', { ttlMs: 1 });
+  'a claim that is late but not taken over can be renewed, and its holder can append': async (subject) => {
+    const store = await subject.open();
+    await claimed(store, 'a', { ttlMs: 1 });
     await subject.pass(10);
 
-    expectThat(await store.renew('a', 'x', LONG_MS)).equals(true);
+    expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches({ owned: true });
+    expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(true);
 
-    expectThat(await claim('y')).equals(undefined);
-    expectThat(await store.save('a', { ...append, claim: 'x' }, 1)).equals(2);
+    expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: false });
   },
-  'a late claim that nobody took over does not stop a save without a claim': async (subject) => {
-    const { store, claim } = await saved(subject);
-    await claim('x', { ttlMs: 1 });
-    await subject.pass(10);
+  'a renewal says which question the run waits for': async ({ open }) => {
+    const store = await open();
+    await claimed(store, 'a');
 
-    expectThat(await store.save('a', append, 1)).equals(2);
-    expectThat(await store.save('a', { ...append, claim: 'x' }, 2)).equals(undefined);
+    await store.renew('a', { token: 'x', ttlMs: LONG_MS, waitsFor: 'an approval' });
+    expectThat(await claimed(store, 'a', { run: 'y' })).matches({ holder: { waitsFor: 'an approval' } });
+    await store.renew('a', { token: 'x', ttlMs: LONG_MS });
+
+    expectThat((await store.load('a'))?.holder).equals({ run: 'x', until: anyNumber });
+  },
+  'a released claim can be taken': async ({ open }) => {
+    const store = await open();
+    await claimed(store, 'a');
+
+    expectThat(await store.release('a', { token: 'y', length: 0 })).matches({ owned: false, released: false });
+    expectThat(await store.release('a', { token: 'x', length: 0 })).matches({ owned: true, released: true });
+
+    expectThat((await store.load('a'))?.holder).equals(undefined);
+    const next = await claimed(store, 'a', { run: 'y' });
+    expectThat(next).matches({ claimed: true });
+    expectThat('lost' in next).equals(false);
   },
   'renew and release of an unknown session do nothing': async ({ open }) => {
     const store = await open();
 
-    expectThat(await store.renew('never there', 'x', LONG_MS)).equals(false);
-    await store.release('never there', 'x');
+    expectThat(await store.renew('never there', { token: 'x', ttlMs: LONG_MS })).equals(false);
+    expectThat(await store.release('never there', { token: 'x', length: 0 })).matches({ owned: false });
 
     expectThat(await store.load('never there')).equals(undefined);
   },

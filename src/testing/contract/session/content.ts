@@ -1,7 +1,12 @@
 import type { Message } from '../../../model/message.js';
+import type { Entry } from '../../../state/record/entry.js';
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { type SessionSubject, said } from './subject.js';
+import { added, type SessionSubject, said } from './subject.js';
+
+function entriesOf(messages: readonly Message[]): Entry[] {
+  return messages.map((message, at) => ({ id: `${at}`, at: 1, body: { type: 'message', message } }));
+}
 
 export const contentCases: CaseTable<SessionSubject> = {
   'ids may be any strings': async ({ open }) => {
@@ -28,9 +33,9 @@ export const contentCases: CaseTable<SessionSubject> = {
       'a\nb',
     ];
 
-    for (const [at, id] of ids.entries()) await store.save(id, { keep: 0, append: [said(`${at}`)] }, 0);
+    for (const [at, id] of ids.entries()) await added(store, id, { entries: [said(`${at}`)] });
 
-    for (const [at, id] of ids.entries()) expectThat((await store.load(id))?.messages).equals([said(`${at}`)]);
+    for (const [at, id] of ids.entries()) expectThat((await store.load(id))?.entries).equals([said(`${at}`)]);
   },
   'tool calls and tool results are loaded unchanged': async ({ open }) => {
     const store = await open();
@@ -47,12 +52,12 @@ export const contentCases: CaseTable<SessionSubject> = {
         content: [{ type: 'tool-result', id: 'c', name: 't', content: 'x', structured: [1], isError: true }],
       },
       // Fields that a newer version may add.
-      Object.assign(said('more'), { packed: 1, bytes: [[0]] }),
+      Object.assign({ role: 'user' as const, content: 'more' }, { packed: 1, bytes: [[0]] }),
     ];
 
-    await store.save('a', { keep: 0, append: messages }, 0);
+    await added(store, 'a', { entries: entriesOf(messages) });
 
-    expectThat((await store.load('a'))?.messages).equals(messages);
+    expectThat((await store.load('a'))?.entries).equals(entriesOf(messages));
   },
   'images and files that are bytes are loaded as bytes': async ({ open }) => {
     const store = await open();
@@ -89,17 +94,30 @@ export const contentCases: CaseTable<SessionSubject> = {
       },
     ];
 
-    await store.save('a', { keep: 0, append: messages }, 0);
+    await added(store, 'a', { entries: entriesOf(messages) });
 
-    expectThat((await store.load('a'))?.messages).equals(messages);
+    expectThat((await store.load('a'))?.entries).equals(entriesOf(messages));
   },
-  'a thousand messages, saved one at a time, are loaded in order': async ({ open }) => {
+  'an entry keeps every member, also of a type that is not known': async ({ open }) => {
     const store = await open();
-    for (let count = 0; count < 1000; count += 1)
-      await store.save('a', { keep: count, append: [said(`${count}`)] }, count);
+    const body = { type: 'later', list: [1, { x: null }] };
+    const entries = [
+      { ...said('1'), parent: 'p', agent: 'a', by: 'ada', path: ['c1', 'c2'] },
+      { id: '2', at: 2, body } as unknown as Entry,
+      { id: '3', at: 3, body: { type: 'decision', call: 'c', decision: { deny: 'no' } } } as Entry,
+    ];
 
-    const { messages, revision } = (await store.load('a')) ?? {};
-    expectThat(revision).equals(1000);
-    expectThat(messages).equals(Array.from({ length: 1000 }, (_, index) => said(`${index}`)));
+    await added(store, 'a', { entries });
+
+    expectThat((await store.load('a'))?.entries).equals(entries);
+  },
+  'a thousand entries, added one at a time, are loaded in order': async ({ open }) => {
+    const store = await open();
+    await store.claim('a', { token: 'x', run: 'x', ttlMs: 60_000 });
+    for (let at = 0; at < 1000; at += 1) await store.append('a', { token: 'x', length: at, entries: [said(`${at}`)] });
+
+    const { entries, length } = (await store.load('a')) ?? {};
+    expectThat(length).equals(1000);
+    expectThat(entries).equals(Array.from({ length: 1000 }, (_, index) => said(`${index}`)));
   },
 };

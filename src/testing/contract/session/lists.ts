@@ -1,7 +1,7 @@
 import type { SessionQuery, SessionStore } from '../../../state/session-store.js';
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectFailure, expectThat } from '../expect-that.js';
-import { type SessionSubject, said, savedSessions } from './subject.js';
+import { added, type SessionSubject, said, savedSessions } from './subject.js';
 
 /** Reads all pages, and returns the ids of each. */
 async function pagesOf(store: SessionStore, query: SessionQuery): Promise<string[][]> {
@@ -25,22 +25,26 @@ const invalidQueries = [
 ] as const;
 
 export const listCases: CaseTable<SessionSubject> = {
-  'list returns a summary of each session, the last saved first': async ({ open, pass }) => {
+  'list returns a summary of each session with entries, the one with the latest entry first': async ({
+    open,
+    pass,
+  }) => {
     const store = await open();
     const details = { owner: 'ada', title: 'Ships', data: { tags: ['a'], none: [], ratio: 0.1, deep: { x: null } } };
-    await store.save('old', { keep: 0, append: [said('1'), said('2')], details }, 0);
-    await store.save('new', { keep: 0, append: [], details: { owner: 'ada' } }, 0);
+    await added(store, 'old', { entries: [said('1'), said('2')], details });
+    await added(store, 'new', { entries: [said('1')], details: { owner: 'ada' } });
     await pass(5);
-    await store.save('old', { keep: 2, append: [said('3')], details: { owner: 'bob', title: 'ignored' } }, 1);
-    await store.save('other', { keep: 0, append: [], details: { owner: 'bob' } }, 0);
-    await store.save('nobody', { keep: 0, append: [] }, 0);
+    await added(store, 'old', { entries: [said('3')], details: { owner: 'bob', title: 'ignored' } });
+    await added(store, 'other', { entries: [said('1')], details: { owner: 'bob' } });
+    await added(store, 'nobody', { entries: [said('1')] });
+    await store.claim('empty', { token: 'x', run: 'x', ttlMs: 60_000, details: { owner: 'ada' } });
 
     const { sessions, next } = await store.list({ owner: 'ada' });
 
     const times = { createdAt: anyNumber, updatedAt: anyNumber };
     expectThat(sessions).equals([
-      { id: 'old', ...details, revision: 2, length: 3, ...times },
-      { id: 'new', owner: 'ada', revision: 1, length: 0, ...times },
+      { id: 'old', ...details, length: 3, ...times },
+      { id: 'new', owner: 'ada', length: 1, ...times },
     ]);
     expectThat(next).equals(undefined);
     const [old] = sessions;
@@ -75,12 +79,12 @@ export const listCases: CaseTable<SessionSubject> = {
     expectThat(pages.map(({ length }) => length)).equals([2, 1]);
     expectThat(pages.flat().sort()).equals(['a', 'c', 'e']);
   },
-  'a session that is saved between two pages moves to the front, and no other is left out': async (subject) => {
+  'a session that gets an entry between two pages moves to the front, and no other is left out': async (subject) => {
     const store = await savedSessions(subject, ['a', 'b', 'c', 'd']);
     const first = await store.list({ owner: 'ada', limit: 2 });
     const [, last] = first.sessions;
     await subject.pass(5);
-    await store.save(last?.id ?? '', { keep: 1, append: [] }, 1);
+    await added(store, last?.id ?? '', { entries: [said('2')] });
 
     const second = await store.list({ owner: 'ada', limit: 2, after: first.next });
 

@@ -1,13 +1,13 @@
 import type { SessionStore } from '../../../state/session-store.js';
 import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { appendCases } from './appends.js';
 import { claimCases } from './claims.js';
 import { contentCases } from './content.js';
 import { detailCases } from './details.js';
 import { expiryCases } from './expiry.js';
-import { forkCases } from './forks.js';
 import { listCases } from './lists.js';
 import { loadCases } from './loads.js';
-import { saveCases } from './saves.js';
+import { postCases } from './posts.js';
 
 /** The session store to test. */
 export interface SessionStoreContractOptions extends ContractSubject<SessionStore> {
@@ -24,7 +24,7 @@ export interface SessionStoreContractOptions extends ContractSubject<SessionStor
  */
 export function sessionStoreContract(options: SessionStoreContractOptions): ContractCase[] {
   const subject = withPass<SessionStore, SessionStoreContractOptions>(options);
-  const tables = [saveCases, contentCases, loadCases, claimCases, listCases, detailCases, forkCases];
+  const tables = [appendCases, claimCases, postCases, loadCases, contentCases, listCases, detailCases];
   const { ttlMs } = options;
   const expiry = ttlMs === undefined ? [] : casesOf({ ...subject, ttlMs }, [expiryCases]);
   return [...casesOf(subject, tables), ...expiry];

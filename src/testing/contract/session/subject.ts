@@ -1,5 +1,5 @@
-import type { Message } from '../../../model/message.js';
-import type { SessionStore } from '../../../state/session-store.js';
+import type { Entry } from '../../../state/record/entry.js';
+import type { SessionDetails, SessionStore } from '../../../state/session-store.js';
 import type { ContractSubject } from '../contract-case.js';
 
 /** The store that a case tests. */
@@ -12,13 +12,43 @@ export interface ExpirySubject extends SessionSubject {
   readonly ttlMs: number;
 }
 
-export function said(text: string): Message {
-  return { role: 'user', content: text };
+export const LONG_MS = 60_000;
+
+/** Makes an entry with a message of the person. The id is the text. */
+export function said(text: string): Entry {
+  return { id: text, at: 1, run: 'run', body: { type: 'message', message: { role: 'user', content: text } } };
 }
 
-/** Opens a store with one session per id. The first message of a session is its id. */
+/** Makes a post with a message. */
+export function posted(id: string): Entry {
+  const post = { type: 'message', message: { role: 'user', content: id } } as const;
+  return { id, at: 1, body: { type: 'post', post } };
+}
+
+export function stopped(id: string, run: string): Entry {
+  return { id, at: 1, body: { type: 'post', post: { type: 'stop', run } } };
+}
+
+/** Claims a session as run `run` with the token `run`. */
+export async function claimed(store: SessionStore, id: string, { run = 'x', ttlMs = LONG_MS } = {}) {
+  return store.claim(id, { token: run, run, ttlMs });
+}
+
+/** Adds entries to a session, and lets go of it. */
+export async function added(
+  store: SessionStore,
+  id: string,
+  { entries, details }: { readonly entries: readonly Entry[]; readonly details?: SessionDetails },
+) {
+  const token = 'once';
+  const answer = await store.claim(id, { token, run: 'once', ttlMs: LONG_MS, details });
+  if (!answer.claimed) return undefined;
+  return store.append(id, { token, length: answer.length, entries, release: true });
+}
+
+/** Opens a store with one session per id. The only entry of a session is its id. */
 export async function savedSessions({ open }: SessionSubject, ids: readonly string[]): Promise<SessionStore> {
   const store = await open();
-  for (const id of ids) await store.save(id, { keep: 0, append: [said(id)], details: { owner: 'ada' } }, 0);
+  for (const id of ids) await added(store, id, { entries: [said(id)], details: { owner: 'ada' } });
   return store;
 }

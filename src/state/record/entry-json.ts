@@ -1,29 +1,48 @@
-import { toJson } from '../internal/json.js';
-import type { Message } from '../model/message.js';
+import { toJson } from '../../internal/json.js';
+import type { Message } from '../../model/message.js';
+import type { Entry } from './entry.js';
 
 /** The position of bytes in a message: the indexes of nested parts, from the outermost to the innermost. */
 type Path = readonly number[];
 type Part = Record<string, unknown>;
 
-/** A message whose bytes were replaced by base64 strings. */
-interface PackedMessage {
-  readonly packed: Message;
-  readonly bytes: readonly Path[];
-}
+/** An entry whose bytes were replaced by base64 strings. */
+type PackedEntry = Entry & { readonly bytes?: readonly Path[] };
 
-/** Converts a message to JSON for `messageFromJson`. Images and files that are bytes are included. */
+/** Converts a message to JSON for `messageFromJson`. */
 export function messageToJson(message: Message): string {
-  const bytes: Path[] = [];
-  const packed = pack(message as unknown as Part, [], bytes);
-  return toJson(bytes.length === 0 && !('packed' in message) ? message : { packed, bytes });
+  return entryToJson({ id: '', at: 0, body: { type: 'message', message } });
 }
 
 /** Restores a message from the JSON of `messageToJson`. */
 export function messageFromJson(json: string): Message {
-  const data: Message | PackedMessage = JSON.parse(json);
-  if (!('packed' in data)) return data;
-  for (const path of data.bytes) unpack(data.packed as unknown as Part, path);
-  return data.packed;
+  return messageIn(entryFromJson(json)) as Message;
+}
+
+/** Converts an entry to JSON for `entryFromJson`. Images and files that are bytes are included. */
+export function entryToJson(entry: Entry): string {
+  const message = messageIn(entry);
+  const bytes: Path[] = [];
+  const packed = message && pack(message as unknown as Part, [], bytes);
+  return toJson(bytes.length === 0 ? entry : { ...withMessage(entry, packed as unknown as Message), bytes });
+}
+
+/** Restores an entry from the JSON of `entryToJson`. */
+export function entryFromJson(json: string): Entry {
+  const { bytes, ...entry }: PackedEntry = JSON.parse(json);
+  for (const path of bytes ?? []) unpack(messageIn(entry) as unknown as Part, path);
+  return entry;
+}
+
+function messageIn({ body }: Entry): Message | undefined {
+  if (body.type === 'message') return body.message;
+  return body.type === 'post' && 'message' in body.post ? body.post.message : undefined;
+}
+
+function withMessage(entry: Entry, message: Message): Entry {
+  const { body } = entry;
+  const filled = body.type === 'post' ? { ...body, post: { ...body.post, message } } : { ...body, message };
+  return { ...entry, body: filled as Entry['body'] };
 }
 
 /** Returns a copy with base64 strings instead of bytes, and adds the position of each to `found`. */

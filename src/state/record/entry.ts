@@ -1,0 +1,119 @@
+import type { JsonValue } from '../../internal/json.js';
+import type { Message, UserMessage } from '../../model/message.js';
+
+/**
+ * One entry of the record of a conversation. Entries are added, and never changed or removed. Plain data, serializable as
+ * JSON except for bytes in messages.
+ */
+export interface Entry {
+  /** Unique in the conversation, posts included. */
+  readonly id: string;
+  /**
+   * For a `message`, a `summary` and a `head`: the entry that it follows, undefined for the first one. For a `suspended` and
+   * a `decision`: the message with the calls, or the suspended answer. A `post` and a `dropped` have no parent.
+   */
+  readonly parent?: string | undefined;
+  /** Time in milliseconds since the epoch. */
+  readonly at: number;
+  /** The id of the run that added the entry. */
+  readonly run?: string | undefined;
+  /** The name of the agent of that run. */
+  readonly agent?: string | undefined;
+  /** Identifies who spoke, decided or stopped. Set by the host. */
+  readonly by?: string | undefined;
+  /** The ids of the tool calls that lead to the nested run of the entry, from the outermost. */
+  readonly path?: readonly string[] | undefined;
+  readonly body: EntryBody;
+}
+
+/** The content of an entry, by its `type`. A reader passes over types that it does not know. */
+export type EntryBody = MessageBody | SummaryBody | SuspendedBody | DecisionBody | HeadBody | PostBody | DroppedBody;
+
+/** A message of the person, of the model, or the results of tool calls. Results of one turn may come in several entries. */
+export interface MessageBody {
+  readonly type: 'message';
+  readonly message: Message;
+  /** The post that this message joins. */
+  readonly post?: string | undefined;
+  /** The number of the turn of its run. */
+  readonly turn?: number | undefined;
+  /** Set if the run was stopped during this answer: the id of the stop, or true. */
+  readonly stopped?: string | true | undefined;
+  /** Of a tool result: the number of times that the call has begun, if more than once. */
+  readonly attempt?: number | undefined;
+}
+
+/** From here on, the model reads a summary instead of the messages before `from`. */
+export interface SummaryBody {
+  readonly type: 'summary';
+  readonly text: string;
+  /** The first message that the model still reads. Undefined if it reads only the kept messages and the summary. */
+  readonly from?: string | undefined;
+  /** Messages before `from` that the model still reads. */
+  readonly keep: readonly string[];
+  /** Results of tools that the model reads shortened, with the number of characters. */
+  readonly shorten: readonly { readonly id: string; readonly chars: number }[];
+}
+
+/** Names every call that waits for a decision, or the answer, whose id is `answer`. */
+export interface SuspendedBody {
+  readonly type: 'suspended';
+  readonly calls: readonly SuspendedCall[];
+}
+
+/** A call that waits for a decision. */
+export interface SuspendedCall {
+  readonly id: string;
+  readonly reason: string;
+  /** The name of the lifecycle that suspended the call. */
+  readonly by: string;
+}
+
+/** The decision on an open call, or on the suspended answer. */
+export interface DecisionBody {
+  readonly type: 'decision';
+  readonly call: string;
+  readonly decision: EntryDecision;
+}
+
+/**
+ * `approve` lets the call run, with other arguments if `approve` holds some. `again` runs a call again that was
+ * interrupted. `deny` refuses it with a reason, and `result` is its result.
+ */
+export type EntryDecision =
+  | 'approve'
+  | 'again'
+  | { readonly deny: string }
+  | { readonly approve: JsonValue }
+  | { readonly result: JsonValue };
+
+/** The conversation goes on from `parent`. */
+export interface HeadBody {
+  readonly type: 'head';
+}
+
+/** A message that somebody sent without the claim, or the wish to stop a run, or to take a message back or edit it. */
+export interface PostBody {
+  readonly type: 'post';
+  readonly post: Post;
+}
+
+/** The content of a post. */
+export type Post =
+  | { readonly type: 'message'; readonly message: UserMessage; readonly mayDecide?: boolean | undefined }
+  | { readonly type: 'stop'; readonly run: string }
+  | { readonly type: 'withdraw'; readonly post: string }
+  | { readonly type: 'edit'; readonly post: string; readonly message: UserMessage };
+
+/** A post that will not join, and the reason. */
+export interface DroppedBody {
+  readonly type: 'dropped';
+  readonly post: string;
+  readonly why: string;
+}
+
+/** True for an entry that the next entry follows: a message, a summary, or a return to an earlier entry. */
+export function isOnPath({ body, path }: Entry): boolean {
+  const { type } = body;
+  return path === undefined && (type === 'message' || type === 'summary' || type === 'head');
+}

@@ -1,0 +1,168 @@
+import { type Message, type ToolCallPart, toolCallsOf } from '../../model/message.js';
+import { isSummary } from '../../model/summary-message.js';
+import type { StoredRecord } from '../session-store.js';
+import { ANSWER, Decisions, type Suspension } from './decisions.js';
+import { type Entry, isOnPath } from './entry.js';
+import { MessageList } from './message-list.js';
+
+/** The calls of the latest turn, if at least one has no result. */
+export interface OpenTurn {
+  /** The id of the entry with the calls. */
+  readonly entry: string;
+  readonly open: readonly ToolCallPart[];
+}
+
+/**
+ * The loaded entries of one conversation, without storage. Derives from them the path from the first message to the head,
+ * the messages that people read, and the messages that the model reads. Reasons are in
+ * docs/decisions/0183-a-conversation-is-a-record.md.
+ */
+export class SessionRecord {
+  /** Undefined until the conversation is stored. */
+  uid: string | undefined = undefined;
+  /** The number of entries before the first loaded one. */
+  offset = 0;
+  entries: Entry[] = [];
+  /** The messages of the path, as people read them. */
+  people = new MessageList();
+  /** The messages that the model reads. */
+  model = new MessageList(true);
+  /** The entry that the next one follows. Undefined at the start of the conversation. */
+  tip: string | undefined = undefined;
+  /** The latest suspension, and the decisions. */
+  decisions = new Decisions();
+  private byId = new Map<string, Entry>();
+
+  /** The number of stored entries. */
+  get length(): number {
+    return this.offset + this.entries.length;
+  }
+
+  /** The position of the first entry that the model reads. */
+  get context(): number {
+    const { messages } = this.model;
+    // A summary is stored behind the messages that the model still reads.
+    const first = messages.findIndex((message) => !isSummary(message));
+    const ids = messages.slice(0, first < 0 ? undefined : first + 1).flatMap((_, index) => this.model.idsAt(index));
+    const positions = ids.map((id) => this.positionOf(id)).filter((position) => position >= this.offset);
+    if (positions.length > 0) return Math.min(...positions);
+    return this.tip === undefined ? this.length : this.positionOf(this.tip);
+  }
+
+  /** Returns the entry, or the post, with this id. */
+  get(id: string): Entry | undefined {
+    return this.byId.get(id);
+  }
+
+  /** Returns the position of an entry in the record. */
+  positionOf(id: string): number {
+    return this.offset + this.entries.findLastIndex((entry) => entry.id === id);
+  }
+
+  /** True if a run may begin behind an entry: a message or a summary that does not lie inside of a tool turn. */
+  isBranchPoint(id: string): boolean {
+    const entry = this.byId.get(id);
+    if (entry === undefined || !isOnPath(entry)) return false;
+    const list = new MessageList();
+    for (const one of this.pathTo(id)) list.add(one);
+    return list.closed() === list.messages;
+  }
+
+  /** Takes over what a store returned. Replaces everything that the store does not continue. */
+  take({ uid, offset, entries }: StoredRecord): void {
+    if (uid !== this.uid || offset !== this.length) {
+      this.clear();
+      this.offset = offset;
+    }
+    this.uid = uid;
+    for (const entry of entries) this.add(entry);
+  }
+
+  /** Adds an entry behind the others. */
+  add(entry: Entry): void {
+    const { id, parent, path } = entry;
+    this.entries.push(entry);
+    this.byId.set(id, entry);
+    if (isOnPath(entry)) this.follow(entry);
+    if (path !== undefined || !this.decisions.add(entry)) return;
+    for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
+  }
+
+  /** The calls that wait for a decision: named by the latest suspension, without a result, and not decided since. */
+  get pending(): Suspension | undefined {
+    const { latest } = this.decisions;
+    if (latest === undefined) return undefined;
+    const open = this.openAt(latest.entry);
+    const calls = latest.calls.filter(({ id }) => open.includes(id) && !this.decisions.isDecided(id));
+    return calls.length === 0 ? undefined : { ...latest, calls };
+  }
+
+  /** The calls of the latest turn that have no result. */
+  get openTurn(): OpenTurn | undefined {
+    const at = this.model.messages.findLastIndex(hasCalls);
+    const open = at < 0 ? [] : this.model.openAt(at);
+    const [entry] = this.model.idsAt(at);
+    return open.length === 0 || entry === undefined ? undefined : { entry, open };
+  }
+
+  /** Returns the entries from the first one to `tip`, as far as they are loaded. */
+  pathTo(tip: string | undefined): readonly Entry[] {
+    const path: Entry[] = [];
+    for (let id = tip; id !== undefined; ) {
+      const entry = this.byId.get(id);
+      if (entry === undefined) break;
+      path.push(entry);
+      id = entry.parent;
+    }
+    return path.reverse();
+  }
+
+  /** Returns the messages that the model reads if the next entry follows `tip`. */
+  modelAt(tip: string | undefined): MessageList {
+    const list = new MessageList(true);
+    for (const entry of this.pathTo(tip)) list.add(entry);
+    this.decisions.markAll(list);
+    return list;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.uid = undefined;
+    this.offset = 0;
+    this.entries = [];
+    this.byId = new Map();
+    this.decisions = new Decisions();
+    this.derive(undefined);
+  }
+
+  /** Moves to an entry that the next one follows. */
+  private follow(entry: Entry): void {
+    const next = entry.body.type === 'head' ? entry.parent : entry.id;
+    if (entry.parent !== this.tip || entry.body.type === 'head') return this.derive(next);
+    this.tip = next;
+    this.people.add(entry);
+    this.model.add(entry);
+  }
+
+  private derive(tip: string | undefined): void {
+    this.tip = tip;
+    this.people = new MessageList();
+    for (const entry of this.pathTo(tip)) this.people.add(entry);
+    this.decisions.markAll(this.people);
+    this.model = this.modelAt(tip);
+  }
+
+  /** Returns the ids of the open calls if an entry has the latest ones, or the id of the answer if it is the latest one. */
+  private openAt(entry: string): readonly string[] {
+    const at = this.model.indexOf(entry);
+    const later = this.model.messages.slice(at + 1);
+    const message = this.model.messages[at];
+    if (message?.role !== 'assistant') return [];
+    if (message.suspended) return later.some(({ role }) => role === 'assistant') ? [] : [ANSWER];
+    return later.some(hasCalls) ? [] : this.model.openAt(at).map(({ id }) => id);
+  }
+}
+
+function hasCalls(message: Message): boolean {
+  return toolCallsOf(message).length > 0;
+}

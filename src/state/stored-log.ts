@@ -1,0 +1,139 @@
+import type { Entry } from './record/entry.js';
+import { copyDetails } from './session-details.js';
+import type {
+  AppendAnswer,
+  ClaimAnswer,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
+  SessionClaim,
+  SessionDetails,
+  SessionHolder,
+  SessionSummary,
+  StoredRecord,
+} from './session-store.js';
+
+/** A claim, with the token that proves it. */
+export interface HeldClaim extends SessionHolder {
+  readonly token: string;
+}
+
+/** The record of one conversation with its claim: the rules of the store contract, without a clock and without storage. */
+export class StoredLog {
+  uid = '';
+  details: SessionDetails = {};
+  createdAt = 0;
+  updatedAt = 0;
+  /** The position of the first entry that the model reads. */
+  context = 0;
+  /** The run whose calls wait for a decision. */
+  waits: string | null = null;
+  held: HeldClaim | undefined = undefined;
+  readonly entries: Entry[] = [];
+  private readonly ids = new Set<string>();
+
+  /** Returns the selected entries. */
+  load({
+    known,
+    from = 'start',
+    before = this.entries.length,
+    limit = Number.POSITIVE_INFINITY,
+  }: RecordQuery = {}): StoredRecord {
+    const { uid, entries } = this;
+    const isKnown = known?.uid === uid && known.length <= entries.length;
+    const first = from === 'context' ? this.context : 0;
+    const start = isKnown ? known.length : first;
+    const offset = Math.max(start, before - limit);
+    const holder = this.holder;
+    return { uid, length: entries.length, offset, entries: entries.slice(offset, before), ...(holder && { holder }) };
+  }
+
+  /** `isAlive` is true if the process of a claim that ran out is known to go on. */
+  claim(claim: SessionClaim, now: number, isAlive = false): ClaimAnswer {
+    const { token, run, by, ttlMs, known, details = {} } = claim;
+    const { held } = this;
+    const isOther = held !== undefined && held.token !== token;
+    if (isOther && (held.until > now || isAlive)) return { claimed: false, holder: this.holder as SessionHolder };
+    if (this.uid === '') this.uid = crypto.randomUUID();
+    if (this.entries.length === 0) this.details = { ...this.details, ...copyDetails(details) };
+    this.held = { token, run, by, until: now + ttlMs };
+    const record = this.load({ known, from: 'context' });
+    return { ...record, claimed: true, ...(isOther && { lost: held.run }) };
+  }
+
+  /** Adds entries. Calls `added` with each entry that was not stored. */
+  append(append: SessionAppend, now: number, added: (entry: Entry) => void = () => {}): AppendAnswer {
+    const { token, length, entries, context, waits, release } = append;
+    const isHolder = this.held?.token === token;
+    const own = new Set(entries.map(({ id }) => id));
+    const others = this.entries.slice(length).filter(({ id }) => !own.has(id));
+    if (isHolder) {
+      for (const entry of entries) if (this.add(entry, now)) added(entry);
+      this.context = context ?? this.context;
+      if (waits !== undefined) this.waits = waits;
+    }
+    const released = isHolder && release === true && others.length === 0;
+    if (released) this.held = undefined;
+    const stored = entries.every(({ id }) => this.ids.has(id));
+    return { owned: isHolder, stored, released, length: this.entries.length, entries: others };
+  }
+
+  renew(
+    { token, ttlMs, waitsFor }: { token: string; ttlMs: number; waitsFor?: string | undefined },
+    now: number,
+  ): boolean {
+    if (this.held?.token !== token) return false;
+    this.held = { ...this.held, until: now + ttlMs, waitsFor };
+    return true;
+  }
+
+  /** Adds a post, and drops a stop that nobody can take up. */
+  post(post: Entry, now: number, added: (entry: Entry) => void = () => {}): PostAnswer {
+    const isNew = this.add(post, now);
+    if (isNew) {
+      added(post);
+      const dropped = this.droppedStop(post);
+      if (dropped !== undefined && this.add(dropped, now)) added(dropped);
+    }
+    const { holder } = this;
+    return { added: isNew, ...(holder && { holder }) };
+  }
+
+  /** Sets the title and the data, unless they are undefined. Returns false if both are. */
+  update({ title, data }: SessionDetails): boolean {
+    this.details = { ...this.details, ...copyDetails({ title, data }) };
+    return title !== undefined || data !== undefined;
+  }
+
+  summary(id: string): SessionSummary {
+    const { details, entries, createdAt, updatedAt } = this;
+    return { ...copyDetails(details), id, length: entries.length, createdAt, updatedAt };
+  }
+
+  /** Adds an entry, unless it is stored. */
+  add(entry: Entry, now: number): boolean {
+    if (this.ids.has(entry.id)) return false;
+    if (this.entries.length === 0) this.createdAt = now;
+    this.updatedAt = now;
+    this.ids.add(entry.id);
+    this.entries.push(entry);
+    return true;
+  }
+
+  private get holder(): SessionHolder | undefined {
+    if (this.held === undefined) return undefined;
+    const { token: _token, ...holder } = this.held;
+    return holder;
+  }
+
+  private droppedStop({ id, at, body }: Entry): Entry | undefined {
+    if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
+    const target = this.held?.run ?? this.waits;
+    if (body.post.run === target) return undefined;
+    return {
+      id: `${id}:dropped`,
+      at,
+      body: { type: 'dropped', post: id, why: 'That run does not own the conversation.' },
+    };
+  }
+}
