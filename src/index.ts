@@ -26,13 +26,14 @@ export {
   TurnLimitError,
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
-export type { Session, SessionRun, SessionStream } from './agent/session.js';
+export type { SessionFork } from './agent/session/fork.js';
+export type { HistoryQuery, Session, SessionRun, SessionStream } from './agent/session/session.js';
 export {
-  ResumeClaimedError,
+  EntryInvalidError,
   SessionBusyError,
-  SessionConflictError,
+  SessionLostError,
   SessionStoreError,
-} from './agent/session-error.js';
+} from './agent/session/session-error.js';
 export {
   AgentClosedError,
   HookResultInvalidError,
@@ -79,7 +80,7 @@ export type {
   ToolInvoke,
 } from './lifecycle/lifecycle.js';
 export { defineLifecycle } from './lifecycle/registered-lifecycle.js';
-export type { RunContext } from './lifecycle/run-context.js';
+export type { RunContext, Summary } from './lifecycle/run-context.js';
 export { LifecycleError, RejectedError, RunAbortedError } from './lifecycle/run-failure.js';
 export type {
   AssistantMessage,
@@ -120,17 +121,36 @@ export {
   type RunErrorState,
 } from './model/run-error.js';
 export { MemorySessionStore, type MemorySessionStoreOptions } from './state/memory-session-store.js';
+export { messagesOf, modelMessagesOf } from './state/record/derive.js';
 export type {
-  KnownSession,
-  SessionChange,
+  DecisionBody,
+  DroppedBody,
+  Entry,
+  EntryBody,
+  EntryDecision,
+  HeadBody,
+  MessageBody,
+  Post,
+  PostBody,
+  SummaryBody,
+  SuspendedBody,
+  SuspendedCall,
+} from './state/record/entry.js';
+export type {
+  AppendAnswer,
+  ClaimAnswer,
+  KnownRecord,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
   SessionClaim,
   SessionDetails,
-  SessionFork,
+  SessionHolder,
   SessionPage,
   SessionQuery,
   SessionStore,
   SessionSummary,
-  StoredSession,
+  StoredRecord,
 } from './state/session-store.js';
 export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';

@@ -95,11 +95,19 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly parent?: ToolRun | undefined;
 }
 
-/** The options of a run in a session: all run options except `messages`, which come from the store. */
-export type SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> = Omit<
-  RunOptions<Context, Schema>,
-  'messages'
->;
+/** The options of a run in a session: all run options except `messages`, which come from the record. */
+export interface SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined>
+  extends Omit<RunOptions<Context, Schema>, 'messages'> {
+  /**
+   * The id of the input in the record. A run with the id of an earlier input adds nothing twice: it goes on from that input,
+   * or returns the answer that it got. Default: a generated id.
+   */
+  readonly id?: string | undefined;
+  /** The entry that the input follows: the run begins a new branch there. `null` is the start. Default: the latest one. */
+  readonly at?: string | null | undefined;
+  /** Identifies who speaks or decides, for the record. */
+  readonly by?: string | undefined;
+}
 
 /** The options argument of a run, in a session or not. Required if the agent has a `Context` type. */
 export type RunArguments<Context, Options = RunOptions<Context>> = unknown extends Context
@@ -113,14 +121,17 @@ export interface SessionOptions extends SessionDetails {
   /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
   /**
-   * `keep` saves the user message of an aborted run, and the text that had been shown as an assistant message
-   * with `stopped: true`. `discard` saves completed turns only. Default: `keep`.
+   * `keep` adds the text that an aborted run had shown to the record, as an assistant message with `stopped: true`.
+   * `discard` drops it. Default: `keep`.
    */
   readonly onAbort?: 'keep' | 'discard' | undefined;
 }
 
 /** The options of a run with any schema and context type. */
 export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
+
+/** The options of a run in a session, with any schema and context type. */
+export type AnySessionRunOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
 /** The part of a RunConfig that does not depend on lifecycles, with defaults, and the session store. */
 export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life'> & {
@@ -184,7 +195,7 @@ const agentRules = {
 } satisfies OptionTable<AgentOptions>;
 
 /** The rules of the options of a run. Options with the rule `anything` are checked where they are read. */
-export const runRules = {
+const runRules = {
   ...sharedRules,
   model,
   signal: alsoCalled(withMethods('addEventListener', 'removeEventListener'), 'abortSignal'),
@@ -194,6 +205,14 @@ export const runRules = {
   resume: anything,
   parent: anything,
 } satisfies OptionTable<RunOptions>;
+
+/** The rules of the options of a run in a session. */
+export const sessionRunRules = {
+  ...runRules,
+  id: fullText,
+  at: { expected: 'the id of an entry, or null', accepts: (value) => value === null || fullText.accepts(value) },
+  by: text,
+} satisfies OptionTable<SessionRunOptions & RunOptions>;
 
 /** The rules of the options of a session. */
 export const sessionRules = {

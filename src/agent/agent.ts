@@ -18,7 +18,7 @@ import { type AgentStatus, Engine } from './engine.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
-import type { Session } from './session.js';
+import type { Session } from './session/session.js';
 
 /**
  * Runs the loop of model calls and tool calls. Each {@link AgentLifecycle} can observe and change the loop. One agent

@@ -11,7 +11,7 @@ import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
 import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
 import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
-import { AgentSessions } from './sessions.js';
+import { AgentSessions } from './session/sessions.js';
 
 /** The current state of an agent, as plain data. */
 export interface AgentStatus {

@@ -135,7 +135,7 @@ class DurableRuns implements DurableLifecycle {
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
     const { run, calls } = this.known(call.run as RunContext);
-    const key = callKey(run.context, run.context.turn, call.id);
+    const key = callKey(run, call.id);
     const nth = (calls.get(key) ?? 0) + 1;
     calls.set(key, nth);
     return toolStep(this.steps, { run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });

@@ -72,7 +72,7 @@ describe('an agent with an invalid option is refused', () => {
     ['ids that are a function', { ids: () => 'x' }, 'ids.next'],
     ['a logger without methods', { logger: {} }, 'logger.debug'],
     ['a logger that is a string', { logger: 'console' }, 'logger'],
-    ['a store without save', { store: { load() {}, delete() {} } }, 'store.save'],
+    ['a store without claims', { store: { load() {}, delete() {} } }, 'store.claim'],
   ])('%s', (_title, options, option) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
   });
@@ -207,7 +207,7 @@ describe('a run with an invalid option is not started', () => {
   test('a session with an invalid store', async () => {
     const opening = new Agent({ model }).session({ store: { load() {} } as never });
 
-    expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store.save' });
+    expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store.claim' });
   });
 
   test('a session with an id that is not a string', async () => {

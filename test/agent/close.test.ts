@@ -127,7 +127,7 @@ describe('agent.close()', () => {
     expect(log).toEqual(['onError', 'onShutdown']);
   });
 
-  test.each(['load', 'save'] as const)('does not wait for ever for a store whose %s hangs', async (method) => {
+  test.each(['claim', 'append'] as const)('does not wait for ever for a store whose %s hangs', async (method) => {
     const store = new MemorySessionStore();
     const agent = new Agent({ model: scriptedModel(['done']), store, clock: fastClock(), logger: keepingLogger() });
     const session = await agent.session();

@@ -1,4 +1,4 @@
-import { Agent, MemorySessionStore, type SessionStore, type StoredSession } from 'keelson';
+import { Agent, type AgentOptions, MemorySessionStore, type SessionStore, type Tool } from 'keelson';
 import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { StoreCorruptError } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
@@ -11,9 +11,12 @@ import { keepingLogger } from '../support/agent/silent-logger.js';
 const pay = toolOf('pay', () => 'paid');
 
 function agentOf(step: Step, store: SessionStore, script: readonly ScriptEntry[]): Agent {
+  return agentWith(pay, step, { store, model: scriptedModel(script) });
+}
+
+function agentWith(tool: Tool, step: Step, options: Pick<AgentOptions, 'model' | 'store'>): Agent {
   const lifecycle = [approval({ tools: ['pay'] })];
-  const options = { model: scriptedModel(script), tools: [pay], lifecycle, store, logger: keepingLogger() };
-  return new Agent(durable({ step }).options(options));
+  return new Agent(durable({ step }).options({ ...options, tools: [tool], lifecycle, logger: keepingLogger() }));
 }
 
 /** A step that loses its execution when the step of a name has run, before it is stored. */
@@ -61,13 +64,14 @@ function holding(name: string): Holding {
 async function suspendedSession(store: SessionStore) {
   const asked = await (await agentOf(memoryStep(), store, [calls('pay')]).session({ id: 's' })).run('Pay.');
   const resume = Object.fromEntries(asked.pending.map(({ id }) => [id, 'approve' as const]));
-  return { resume, revision: (await store.load('s'))?.revision as number };
+  return { resume };
 }
 
-const messagesOf = async (store: SessionStore) => ((await store.load('s')) as StoredSession).messages.length;
+const lengthOf = async (store: SessionStore) => (await store.load('s'))?.length;
+const claimBy = (store: SessionStore) => store.claim('s', { token: 'other', run: 'other', ttlMs: 1_000 });
 
 describe('sessions of durable runs', () => {
-  test('a replay continues from the messages that the first attempt loaded', async () => {
+  test('a replay continues from the entries that the first attempt loaded, and adds none', async () => {
     const store = new MemorySessionStore();
     const step = memoryStep();
     const first = await (await agentOf(step, store, [says('one')]).session({ id: 's' })).run('Hi.');
@@ -76,36 +80,21 @@ describe('sessions of durable runs', () => {
     const again = await (await replayed.session({ id: 's' })).run('Hi.');
 
     expect(again.history).toEqual(first.history);
-    expect(await messagesOf(store)).toBe(2);
-    expect((await store.load('s'))?.revision).toBe(1);
+    expect(await lengthOf(store)).toBe(2);
   });
 
-  test('a save whose step was not stored is not a conflict in the next attempt', async () => {
+  test('an append whose step was not stored adds nothing twice in the next attempt', async () => {
     const store = new MemorySessionStore();
-    const lost = losing('session save 3');
+    const lost = losing('session append 4');
     const failed = agentOf(lost, store, [says('one')]).session({ id: 's' });
     await rejectionOf(failed.then((session) => session.run('Hi.')));
-    expect(await messagesOf(store)).toBe(2);
+    expect(await lengthOf(store)).toBe(2);
 
     const retried = agentOf(memoryStep({ journal: lost.journal }), store, []);
     const result = await (await retried.session({ id: 's' })).run('Hi.');
 
     expect(result.text).toBe('one');
-    expect((await store.load('s'))?.revision).toBe(1);
-  });
-
-  test('a save of another process is a conflict, also in the next attempt', async () => {
-    const store = new MemorySessionStore();
-    const step = memoryStep();
-    const other: ScriptEntry = async () => {
-      await store.save('s', { keep: 0, append: [{ role: 'user', content: 'Me first.' }] }, 0);
-      return 'late';
-    };
-    const conflict = async (agent: Agent) => rejectionOf((await agent.session({ id: 's' })).run('Hi.'));
-
-    expect(await conflict(agentOf(step, store, [other]))).toMatchObject({ code: 'ERR_SESSION_CONFLICT' });
-    const replay = agentOf(memoryStep({ journal: step.journal }), store, []);
-    expect(await conflict(replay)).toMatchObject({ code: 'ERR_SESSION_CONFLICT' });
+    expect(await lengthOf(store)).toBe(2);
   });
 
   test.each<[how: string, end: EndAttempt]>([
@@ -114,7 +103,7 @@ describe('sessions of durable runs', () => {
     ['whose agent was closed', ({ agent }) => agent.close()],
   ])('an attempt that resumes calls keeps the claim of an attempt %s', async (_how, end) => {
     const store = new MemorySessionStore();
-    const { resume, revision } = await suspendedSession(store);
+    const { resume } = await suspendedSession(store);
     const held = holding('tool pay call_1');
     const agent = agentOf(held.step, store, []);
     void agent.session({ id: 's' }).then((session) => session.run('', { resume }).catch(() => {}));
@@ -123,7 +112,7 @@ describe('sessions of durable runs', () => {
     await end({ ...held, agent });
     await pause(10);
 
-    expect(await store.claim('s', { token: 'other', revision, ttlMs: 1_000 })).toBeUndefined();
+    expect(await claimBy(store)).toMatchObject({ claimed: false });
     const next = agentOf(memoryStep({ journal: held.step.journal }), store, [says('Done.')]);
     const result = await (await next.session({ id: 's' })).run('', { resume });
     expect(result.text).toBe('Done.');
@@ -133,20 +122,23 @@ describe('sessions of durable runs', () => {
   test('a resumed run that is aborted ends its claim', async () => {
     const store = new MemorySessionStore();
     const { resume } = await suspendedSession(store);
-    const held = holding('tool pay call_1');
-    const session = await agentOf(held.step, store, []).session({ id: 's' });
+    let begun = false;
+    const hanging = toolOf('pay', (_input, { signal }) => {
+      begun = true;
+      return aborted(signal);
+    });
+    const session = await agentWith(hanging, memoryStep(), { store, model: scriptedModel([]) }).session({ id: 's' });
     const stop = new AbortController();
     const outcome = rejectionOf(session.run('', { resume, signal: stop.signal }));
-    await until(() => held.isHeld());
+    await until(() => begun);
 
     stop.abort();
     await outcome;
 
-    const revision = (await store.load('s'))?.revision as number;
-    expect(await store.claim('s', { token: 'other', revision, ttlMs: 1_000 })).toBe(1);
+    expect(await claimBy(store)).toMatchObject({ claimed: true });
   });
 
-  test.each(['load', 'save'] as const)(
+  test.each(['load', 'claim', 'append'] as const)(
     'a %s that fails for a time is not stored, and the next attempt repeats it',
     async (method) => {
       const store = new MemorySessionStore();
@@ -163,9 +155,9 @@ describe('sessions of durable runs', () => {
       expect(step.journal.filter((entry) => entry?.name.startsWith(`session ${method}`))).toEqual([]);
 
       down.mockRestore();
-      const script = method === 'load' ? [says('one')] : [];
-      expect((await attempt(memoryStep({ journal: step.journal }), script)).text).toBe('one');
-      expect(await messagesOf(store)).toBe(2);
+      const next = memoryStep({ journal: step.journal });
+      expect((await attempt(next, [says('one')])).text).toBe('one');
+      expect(await lengthOf(store)).toBe(2);
     },
   );
 
@@ -191,8 +183,8 @@ describe('sessions of durable runs', () => {
     await (await agent.session({ id: 's', store: engine.sessions(store) })).run('Hi.');
 
     expect(step.journal.map((entry) => entry?.name)).toEqual([
-      ...['session load 1', 'session load 2', 'start', 'model 1', 'session save 3'],
+      ...['session load 1', 'session claim 2', 'start', 'session append 3', 'model 1', 'session append 4'],
     ]);
-    expect(await messagesOf(store)).toBe(2);
+    expect(await lengthOf(store)).toBe(2);
   });
 });

@@ -4,6 +4,7 @@ import {
   MemorySessionStore,
   type Message,
   type ModelResponse,
+  messagesOf,
   type RunError,
 } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
@@ -46,7 +47,7 @@ describe('a beforeModel hook that damages the array in place', () => {
 
     expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'vandal', point: 'beforeModel' });
     expect(transcript(error.history)).toEqual(whole);
-    expect(transcript((await store.load('s'))?.messages ?? [])).toEqual(whole);
+    expect(transcript(messagesOf((await store.load('s'))?.entries ?? []))).toEqual(whole);
   });
 
   it.each(Object.entries(hooks))('%s is skipped with `onFailure: continue`', async (_, beforeModel) => {

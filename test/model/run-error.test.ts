@@ -107,9 +107,9 @@ describe('logs of an error', () => {
     RunTimeoutError: () => new core.RunTimeoutError(5),
     TurnLimitError: () => new core.TurnLimitError(5),
     OutputInvalidError: () => new core.OutputInvalidError(said, [], 'expected a number'),
-    SessionConflictError: () => new core.SessionConflictError('s', messages, messages),
     SessionStoreError: () => new core.SessionStoreError('s', 'saved', new Error('full')),
-    ResumeClaimedError: () => new core.ResumeClaimedError('s'),
+    SessionLostError: () => new core.SessionLostError('s'),
+    EntryInvalidError: () => new core.EntryInvalidError('s', 'e', 'is unknown'),
     SessionBusyError: () => new core.SessionBusyError('s', 10),
     LifecycleError: () =>
       new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),

@@ -23,18 +23,25 @@ async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
   run.conversation.addQueued();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
-  await run.save();
   return finish(run, text);
 }
 
 function finish(run: Run, text: string): Awaitable<RunResult<unknown>> {
   const { afterAgent } = run.config.chain;
   run.end.closing = true;
-  return afterAgent === undefined ? complete(run, text) : passText(run, text, afterAgent);
+  if (afterAgent === undefined) return letGo(run, text);
+  const saving = run.save();
+  return saving === undefined ? passText(run, text, afterAgent) : saving.then(() => passText(run, text, afterAgent));
 }
 
 function passText(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
-  return new WaterfallCall(hooks, text, run).run((final) => complete(run, final));
+  return new WaterfallCall(hooks, text, run).run((final) => letGo(run, final));
+}
+
+/** Makes the last save, which ends the claim of the run on its session. */
+function letGo(run: Run, text: string): Awaitable<RunResult<unknown>> {
+  const saving = run.save(true);
+  return saving === undefined ? complete(run, text) : saving.then(() => complete(run, text));
 }
 
 /** Ends the run with its final text. Returns its result. */

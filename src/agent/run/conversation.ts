@@ -1,4 +1,6 @@
+import type { Summary } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
+import { shortenResults } from '../../model/shorten.js';
 import type { Continuation } from './resume/continuation.js';
 
 /** The messages of one run. */
@@ -11,10 +13,14 @@ export class Conversation {
   outgoing: Message[];
   /** The open calls or the open answer of the suspended run that this run resumes. Cleared once they are decided. */
   resuming: Continuation | undefined = undefined;
-  /** The number of added messages that were passed to the session for a save. */
+  /** The message that started the run. */
+  input: Message | undefined = undefined;
+  /** The number of added messages that were passed to the record of the session. */
   saved = 0;
   /** Messages from hooks and tools, which `addQueued` appends after the results of the turn. */
   queue: Message[] | undefined = undefined;
+  /** The messages that hooks replaced, by the message that took the place. */
+  private origins: WeakMap<Message, Message> | undefined = undefined;
 
   constructor(private readonly instructions: string | undefined) {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
@@ -41,7 +47,26 @@ export class Conversation {
   /** Takes over the messages from `beforeModel`. Also detects that a hook changed the array in place. */
   adopt(messages: readonly Message[]): void {
     const { history, outgoing } = this;
+    if (messages !== history && messages.length === history.length) this.rememberOrigins(messages);
     if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) this.replace(messages);
+  }
+
+  /** Puts a summary in the place of the messages before `from`. */
+  summarize({ from, keep = [], shorten = [] }: Summary, told: Message | undefined): void {
+    const { history } = this;
+    const start = from === undefined ? history.length : history.indexOf(from);
+    const kept = history.slice(0, start).filter((message) => keep.includes(message));
+    const short = (message: Message) => {
+      const chars = shorten.find((one) => one.message === message)?.chars;
+      return chars === undefined ? message : shortenResults(message, chars);
+    };
+    const before = told === undefined ? kept : [...kept, told];
+    this.replace([...before, ...history.slice(start)].map(short));
+  }
+
+  /** Returns the message of the record that a message of `history` stands for. */
+  originOf(message: Message): Message {
+    return this.origins?.get(message) ?? message;
   }
 
   enqueue(message: Message): void {
@@ -58,6 +83,15 @@ export class Conversation {
     if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);
     this.queue = undefined;
+  }
+
+  private rememberOrigins(messages: readonly Message[]): void {
+    const origins = this.origins ?? new WeakMap();
+    this.origins = origins;
+    for (const [at, message] of messages.entries()) {
+      const before = this.history[at] as Message;
+      if (message !== before) origins.set(message, this.originOf(before));
+    }
   }
 
   private withInstructions(): Message[] {

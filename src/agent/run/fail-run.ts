@@ -7,6 +7,7 @@ import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.j
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
 import { errorResult } from '../../tools/tool-result.js';
+import { SessionLostError } from '../session/session-error.js';
 import { resumedCalls } from './resume/resume-run.js';
 import type { Run } from './run.js';
 import { resultPartOf } from './turn/tool-calls.js';
@@ -49,12 +50,11 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 /** Gives each open call a result, adds the messages of the turn that failed, and saves them in the session. */
 async function closeConversation(run: Run): Promise<void> {
   const { conversation, end, attached, turn } = run;
+  // The record has what the last append says, also if nobody waited for it.
+  if (attached.recorder?.isLeaving) return;
   const open = conversation.resuming?.calls;
   if (open !== undefined) resumedCalls(run, open, undefined).addResults();
-  if (run.pending !== undefined) {
-    closePending(run);
-    await save(run, 'a suspended');
-  }
+  if (run.pending !== undefined) closePending(run);
   const keeps = end.abortError !== undefined && open === undefined && attached.keepsStopped;
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
@@ -63,17 +63,15 @@ async function closeConversation(run: Run): Promise<void> {
   }
   // Before the first turn, the messages that were added would have no place.
   if (run.context.turn > 0) conversation.addQueued();
-  if (keeps && conversation.added.length > conversation.saved) await save(run, 'an aborted');
-}
-
-/** Saves the session within a time limit. */
-function save(run: Run, what: string): Promise<void> {
-  return attempt(run, new TimeoutExceededError(`saving of ${what} run`, ON_ERROR_MS), () => run.attached.onTurn?.(run));
+  if (end.abortError instanceof SessionLostError) return;
+  const late = new TimeoutExceededError('saving of a failed run', ON_ERROR_MS);
+  await attempt(run, late, () => attached.recorder?.save(run, true));
 }
 
 /** Gives each suspended call an error result, because a failed run cannot be resumed. */
 function closePending(run: Run): void {
-  const { added, history, outgoing } = run.conversation;
+  const { conversation } = run;
+  const { added, history, outgoing } = conversation;
   const asked = history.findLast((message) => toolCallsOf(message).length > 0);
   if (asked === undefined || run.pending?.[0]?.type !== 'tool-call') return;
   run.pending = undefined;
@@ -86,6 +84,7 @@ function closePending(run: Run): void {
   for (const list of new Set([added, history, outgoing])) {
     list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });
   }
+  conversation.saved = Math.min(conversation.saved, added.indexOf(asked) + 1);
 }
 
 async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown): Promise<void> {

@@ -19,6 +19,8 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
   try {
     const entering = enter(run, input);
     if (entering !== undefined) await entering;
+    const asking = run.save();
+    if (asking !== undefined) await asking;
     while (!isOver(run)) {
       const turn = startTurn(run);
       const preparing = turn.prepare();
@@ -32,6 +34,8 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       if (turn.response !== undefined) {
         const judging = turn.judge(turn.response);
         turn.keep(isPromise(judging) ? await judging : judging);
+        const keeping = turn.calls && run.save();
+        if (keeping !== undefined) await keeping;
         const calling = turn.calls?.execute();
         if (calling !== undefined) await calling;
         turn.calls?.addResults();
@@ -73,6 +77,7 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   end.throwIfAborted();
   if (end.verdict === undefined) pairing.enterAll();
   if (conversation.resuming !== undefined) return resumeRun(run, message);
+  conversation.input = message;
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
 }

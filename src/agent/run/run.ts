@@ -8,10 +8,11 @@ import { wordsOf } from '../../lifecycle/hook-action.js';
 import { type HookRun, type HookTurn, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
-import type { RunContext } from '../../lifecycle/run-context.js';
+import type { RunContext, Summary } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
-import type { Message } from '../../model/message.js';
+import type { Message, ToolResultPart } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
+import { summaryMessage } from '../../model/summary-message.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
@@ -33,14 +34,36 @@ export interface Attached {
   readonly left?: AbortSignal | undefined;
   /** The limit of `timeouts.runMs`, if the caller waited before the run began. */
   readonly limit?: Stop | undefined;
-  /** Saves the session. Called after each completed turn. */
-  readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
-  /** Claims the open calls of the session. Called before any of them runs. */
-  readonly onResume?: ((run: Run) => Promise<void>) | undefined;
-  /** The attempt of the run on the open calls of a session. */
-  readonly resumption?: { readonly attempt: number; readonly idempotencyKey: string } | undefined;
-  /** True if an aborted run saves its unsaved messages and the text that had been shown. */
+  /** Writes what the run adds to the record of its session. */
+  readonly recorder?: Recorder | undefined;
+  /** True if an aborted run adds the text that had been shown. */
   readonly keepsStopped?: boolean | undefined;
+  /** The id of the run. Default: made on first access. */
+  readonly runId?: string | undefined;
+}
+
+/** Implemented by a session, which writes what a run adds to its record. */
+export interface Recorder {
+  /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
+  readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
+  /** True once the last append was sent. */
+  readonly isLeaving: boolean;
+  /** Returns the idempotency key of a call of this turn. */
+  callKey(call: string): string;
+  /** Returns the number of times that a call has begun, this time included. */
+  attemptOf(call: string): number;
+  /** Called when the run starts. */
+  begin(run: Run): void;
+  /** Resolves when the claim of the run holds. Returns undefined if it is known to hold. */
+  ready(): Promise<void> | undefined;
+  /** Adds the decisions of a resumed run. */
+  decide(run: Run): Promise<void>;
+  /** Adds the messages of the run since the last save. The last save also adds what waits, and ends the claim. */
+  save(run: Run, isLast?: boolean): Promise<void>;
+  /** Adds the result of a call, without a wait. */
+  addResult(run: Run, part: ToolResultPart): void;
+  /** Adds a summary with the next save. `told` is its message in the conversation of the run. */
+  summarize(run: Run, summary: Summary, told: Message | undefined): void;
 }
 
 /** Stands for a run without session and stream. */
@@ -126,11 +149,10 @@ export class Run implements HookRun {
     if (!this.end.over) addUsage(this.usage, usage);
   }
 
-  /** Saves the messages to the session. An abort ends the wait. Returns undefined without a session. */
-  save(): Promise<void> | undefined {
-    const { onTurn } = this.attached;
-    this.conversation.saved = this.conversation.added.length;
-    return onTurn && (this.end.race(onTurn(this)) as Promise<void>);
+  /** Adds the new messages to the record of the session. An abort ends the wait. Returns undefined without a session. */
+  save(isLast = false): Promise<void> | undefined {
+    const { recorder } = this.attached;
+    return recorder && recorded(this, recorder.save(this, isLast));
   }
 
   record(decision: Omit<Decision, 'turn'>): void {
@@ -147,6 +169,14 @@ export class Run implements HookRun {
     this.listeners.emit({ ...news, runId: this.context.id, turn: this.context.turn });
     return true;
   }
+}
+
+/** Waits for work of the recorder. An abort ends the wait. */
+export function recorded({ end }: Run, work: Promise<void>): Promise<void> {
+  const owned = work.catch((error) => {
+    throw end.own(error);
+  });
+  return end.race(owned) as Promise<void>;
 }
 
 /** The run, as hooks and tools see it. The id, the signal and copies are made on first access. */
@@ -178,7 +208,7 @@ export class RunView implements RunContext {
   }
 
   get id(): string {
-    this.idValue ??= this.ids.next('run');
+    this.idValue ??= this[RUN].attached.runId ?? this.ids.next('run');
     return this.idValue;
   }
 
@@ -191,11 +221,11 @@ export class RunView implements RunContext {
   }
 
   get attempt(): number {
-    return this[RUN].attached.resumption?.attempt ?? 1;
+    return this[RUN].attached.recorder?.resumed?.attempt ?? 1;
   }
 
   get idempotencyKey(): string {
-    return this[RUN].attached.resumption?.idempotencyKey ?? this.id;
+    return this[RUN].attached.recorder?.resumed?.key ?? this.id;
   }
 
   get messages(): readonly Message[] {
@@ -217,6 +247,15 @@ export class RunView implements RunContext {
     checkAddition(message);
     conversation.enqueue(message);
     effects?.added(message);
+  }
+
+  summarize(summary: Summary): void {
+    const { end, conversation, attached } = this[RUN];
+    if (end.closing) throw new RunEndedError('run.summarize');
+    if (summary.messages !== undefined) conversation.adopt(summary.messages);
+    const told = summary.text === '' ? undefined : summaryMessage(summary.text);
+    attached.recorder?.summarize(this[RUN], summary, told);
+    conversation.summarize(summary, told);
   }
 
   end(action: RejectAction | RespondAction): void {

@@ -16,6 +16,7 @@ import { executeRun } from './run-loop.js';
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
   const message = messageOf(input, options.messages);
   if (options !== NO_OPTIONS) takeHistory(run, options);
+  run.attached.recorder?.begin(run);
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);
   }

@@ -63,6 +63,7 @@ function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
     callId: id,
     toolName,
     idempotencyKey: id,
+    attempt: 1,
     context: undefined,
     progress() {},
     signal: agent?.signal ?? new AbortController().signal,

@@ -51,12 +51,13 @@ async function startSession(session: SessionInfo, { runner, pending, signal }: H
  * follows.
  */
 async function endSession(session: SessionInfo, { runner, logger }: HookParts): Promise<void> {
+  const messages = await session.allMessages();
   const outcome = await runner.runEvent({
     event: 'session_end',
     sessionId: session.id,
-    transcript: () => session.messages,
+    transcript: () => messages,
     value: undefined,
-    describe: () => ({ data: { session_id: session.id, messages: session.messages }, flat: { reason: 'other' } }),
+    describe: () => ({ data: { session_id: session.id, messages }, flat: { reason: 'other' } }),
     source: 'other',
   });
   const { cancelledBy: hookName, reason, modelTexts } = outcome;

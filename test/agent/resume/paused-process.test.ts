@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messagesOf } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { expect, test } from 'vitest';
 import { paymentsIn, startRacer, suspendPayment } from '../../support/agent/racers.js';
@@ -27,10 +28,10 @@ test.skipIf(process.platform === 'win32')(
       expect(await ends[1 - paused]).toBe('Paid.');
       racers[paused]?.child.kill('SIGCONT');
 
-      expect(await ends[paused]).toBe('ERR_RESUME_INVALID');
+      expect(await ends[paused]).toBe('ERR_SESSION_LOST');
       expect(paymentsIn(ledger, id).map(({ attempt }) => attempt)).toEqual([1, 2]);
       const stored = await store.load(id);
-      expect(Object.values(resultsIn(stored?.messages ?? []))).toEqual(['paid']);
+      expect(Object.values(resultsIn(messagesOf(stored?.entries ?? [])))).toEqual(['paid']);
     } finally {
       for (const { child } of racers) child.kill('SIGKILL');
     }

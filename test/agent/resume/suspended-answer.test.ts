@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message } from 'keelson';
+import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message, messagesOf } from 'keelson';
 import { openRun, sealRun } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -175,7 +175,7 @@ describe('in a session', () => {
 
       const elsewhere = await open(['short'], storeOver(store, {}) as MemorySessionStore);
       const { text } = await elsewhere.run('', { resume: { answer } });
-      const stored = (await store.load('s'))?.messages ?? [];
+      const stored = messagesOf((await store.load('s'))?.entries ?? []);
 
       expect(text).toBe(answer === 'approve' ? 'a draft' : 'short');
       expect(stored).toEqual(elsewhere.messages);

@@ -139,11 +139,11 @@ describe('with injected ids and an injected clock', () => {
     const session = await agent.session();
     await agent.session({ id: 'mine' });
     await session.run('go');
-    // The store keeps a second id, which tells this session from a later one with the same `id`.
-    expect([session.id, ids.asked]).toEqual(['session-1', ['session', 'session']]);
+    // A run of a session claims it with its id.
+    expect([session.id, ids.asked]).toEqual(['session-1', ['session', 'run']]);
 
     agent.on('run-end', () => {});
     await agent.run('go');
-    expect(ids.asked).toEqual(['session', 'session', 'run']);
+    expect(ids.asked).toEqual(['session', 'run', 'run']);
   });
 });

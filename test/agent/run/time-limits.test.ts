@@ -142,12 +142,12 @@ describe('timeouts.runMs', () => {
     expect([ended, agent.status().sessions]).toEqual([['ada'], 0]);
   });
 
-  test('includes the loading of the stored messages', async () => {
+  test('includes the claim of the session', async () => {
     const clock = fakeClock();
     const store = new MemorySessionStore();
     const agent = new Agent({ model: scriptedModel([]), clock, store, timeouts: { runMs: 60 } });
     const session = await agent.session();
-    store.load = never as never;
+    store.claim = never as never;
     const running = rejectionOf(session.run('a'));
     await pause(2);
     clock.advance(60);

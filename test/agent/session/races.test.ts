@@ -1,4 +1,12 @@
-import { Agent, HookAction, MemorySessionStore, type RunContext, type RunError, type SessionStore } from 'keelson';
+import {
+  Agent,
+  HookAction,
+  MemorySessionStore,
+  messagesOf,
+  type RunContext,
+  type RunError,
+  type SessionStore,
+} from 'keelson';
 import { calls, delays, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
@@ -6,13 +14,16 @@ import { gate, pause, rejectionOf, until, within } from '../../support/agent/set
 import { transcript } from '../../support/agent/transcript.js';
 import { storeOver } from '../../support/state/store-over.js';
 
-/** A store whose next load or save waits at a gate: a load after it has read, a save before it writes. */
+/** A store whose next operation waits at a gate: a claim or a load after it has read, an append before it writes. */
 function gatedStore() {
   const inner = new MemorySessionStore();
   const held = gate();
-  let next: 'load' | 'save' | undefined;
-  const waits = (operation: 'load' | 'save') => {
+  let next: 'claim' | 'load' | 'append' | undefined;
+  let passing = 0;
+  const waits = (operation: 'claim' | 'load' | 'append') => {
     if (next !== operation) return undefined;
+    passing -= 1;
+    if (passing >= 0) return undefined;
     next = undefined;
     return held.pass();
   };
@@ -22,14 +33,21 @@ function gatedStore() {
       await waits('load');
       return stored;
     },
-    async save(...given) {
-      await waits('save');
-      return inner.save(...given);
+    async claim(...given) {
+      const answer = await inner.claim(...given);
+      await waits('claim');
+      return answer;
+    },
+    async append(...given) {
+      await waits('append');
+      return inner.append(...given);
     },
   });
-  const texts = async () => transcript((await inner.load('s'))?.messages ?? []);
-  const hold = (operation: 'load' | 'save') => {
+  const texts = async () => transcript(messagesOf((await inner.load('s'))?.entries ?? []));
+  /** Holds the next operation of a kind, after some that pass. */
+  const hold = (operation: 'claim' | 'load' | 'append', after = 0) => {
     next = operation;
+    passing = after;
   };
   return { store, held, texts, hold };
 }
@@ -45,11 +63,11 @@ describe('a run that is aborted during an operation of the store', () => {
   const before = ['user: hello', 'assistant: hi'];
   const after = ['user: next', 'assistant: call call_1 work', 'tool: call_1=worked', 'assistant: done'];
 
-  test('during its save: the next run waits for the save and starts from its messages', async () => {
+  test('during its first append: the next run waits for it, and starts from the question', async () => {
     const { store, held, texts, hold } = gatedStore();
-    const session = await sessionOf(store, ['hi', 'given up', delays(20, calls('work')), 'done']);
+    const session = await sessionOf(store, ['hi', delays(20, calls('work')), 'done']);
     const stopper = new AbortController();
-    hold('save');
+    hold('append');
     const aborted = rejectionOf(session.run('first', { signal: stopper.signal }));
     await until(() => held.arrived === 1);
 
@@ -60,13 +78,13 @@ describe('a run that is aborted during an operation of the store', () => {
     held.open();
     const { history } = await running;
 
-    const all = [...before, 'user: first', 'assistant: given up', ...after];
+    const all = [...before, 'user: first', ...after];
     expect(transcript(history)).toEqual(all);
     expect(await texts()).toEqual(all);
     expect(transcript(session.messages)).toEqual(all);
   });
 
-  test('during the save of its open calls: the calls get error results in the session and in the error', async () => {
+  test('during the last append of a suspended run: the session waits for a decision', async () => {
     const { store, held, texts, hold } = gatedStore();
     const suspend = { name: 'ask', wrapToolCall: () => HookAction.suspend('ask') };
     const agent = new Agent({
@@ -77,7 +95,7 @@ describe('a run that is aborted during an operation of the store', () => {
     });
     const session = await agent.session({ id: 's' });
     const stopper = new AbortController();
-    hold('save');
+    hold('append', 2);
     const aborted = rejectionOf(session.run('first', { signal: stopper.signal }));
     await until(() => held.arrived === 1);
 
@@ -85,31 +103,27 @@ describe('a run that is aborted during an operation of the store', () => {
     held.open();
     const { history } = (await aborted) as RunError;
 
-    expect(transcript(history).at(-1)).toMatch(/^tool: call_1!/);
-    expect(await texts()).toEqual(transcript(history));
-    expect((await session.run('next')).text).toBe('done');
+    expect(transcript(history)).toEqual(['user: first', 'assistant: call call_1 work']);
+    expect(await rejectionOf(session.run('next'))).toMatchObject({ code: 'ERR_RESUME_INVALID', calls: ['call_1'] });
+    expect((await session.run('', { resume: { call_1: 'deny' } })).text).toBe('done');
+    expect((await texts()).slice(0, 2)).toEqual(transcript(history));
   });
 
-  test('during its load: the late response does not affect the next run', async () => {
+  test('during its claim: the next run waits for the late response, and the claim is not left behind', async () => {
     const { store, held, texts, hold } = gatedStore();
-    const session = await sessionOf(store, [
-      'hi',
-      calls('work'),
-      () => {
-        held.open();
-        return new Promise((resolve) => setTimeout(resolve, 5, 'done'));
-      },
-    ]);
+    const session = await sessionOf(store, ['hi', calls('work'), 'done']);
     const stopper = new AbortController();
-    hold('load');
+    hold('claim');
     const aborted = rejectionOf(session.run('first', { signal: stopper.signal }));
     await until(() => held.arrived === 1);
 
     stopper.abort();
     expect(await aborted).toMatchObject({ code: 'ERR_RUN_ABORTED' });
-    const { text } = await session.run('next');
+    const running = session.run('next');
+    await pause(5);
+    held.open();
 
-    expect(text).toBe('done');
+    expect((await running).text).toBe('done');
     expect(await texts()).toEqual([...before, ...after]);
   });
 });

@@ -3,6 +3,7 @@ import {
   HookAction,
   MemorySessionStore,
   type Message,
+  messagesOf,
   type RunError,
   type SessionInfo,
   type SessionStore,
@@ -17,7 +18,7 @@ import { transcript } from '../../support/agent/transcript.js';
 import { storeOver } from '../../support/state/store-over.js';
 
 /** Returns the stored messages of a session. */
-const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);
+const storedIn = async (store: SessionStore, id = 's') => transcript(messagesOf((await store.load(id))?.entries ?? []));
 const callEcho = calls('echo', { text: 'x' });
 
 describe('a session', () => {
@@ -66,7 +67,7 @@ describe('a session', () => {
     expect((await storedIn(store)).filter((line) => line.includes('brief'))).toEqual([]);
   });
 
-  test('is saved after each completed turn, also if a later turn fails', async () => {
+  test('has the question before the first model call, and each turn before the next one', async () => {
     const store = new MemorySessionStore();
     const agent = new Agent({ model: scriptedModel([callEcho, callEcho, fails('down')]), store, tools: [echo] });
     const session = await agent.session({ id: 's' });
@@ -75,7 +76,7 @@ describe('a session', () => {
 
     await rejectionOf(session.run('one'));
 
-    expect(saved).toEqual([0, 3, 5]);
+    expect(saved).toEqual([1, 3, 5]);
     expect(await storedIn(store)).toEqual([
       'user: one',
       'assistant: call call_1 echo',
@@ -147,30 +148,32 @@ describe('a session', () => {
   test.each([
     ['as a new array', (list: readonly Message[]) => list],
     ['changed in place', (list: readonly Message[], given: Message[]) => given.splice(0, 5, ...list) && given],
-  ])('keeps the messages of beforeModel, %s', async (_where, put) => {
+  ])('keeps what was said if beforeModel changes what the model reads, %s', async (_where, put) => {
     const store = new MemorySessionStore();
-    const model = scriptedModel(['one', 'two', 'three', 'four']);
+    const model = scriptedModel(['one', 'two', callEcho, 'three']);
     const agent = new Agent({
       model,
       store,
+      tools: [echo],
       lifecycle: [
         {
           beforeModel(messages) {
             if (messages.length < 5) return;
-            const summary: Message = { role: 'user', content: `summary of ${messages.length - 1}` };
-            return put([summary, ...messages.slice(-1)], messages as Message[]);
+            return put([{ role: 'user', content: 'short' }, ...messages.slice(-1)], messages as Message[]);
           },
         },
       ],
     });
     const session = await agent.session({ id: 's' });
 
-    for (const input of ['a', 'b', 'c', 'd']) await session.run(input);
+    for (const input of ['a', 'b', 'c']) await session.run(input);
 
-    expect(transcript(model.requests[2]?.messages ?? [])).toEqual(['user: summary of 4', 'user: c']);
-    const all = ['user: summary of 4', 'user: c', 'assistant: three', 'user: d', 'assistant: four'];
-    expect(await storedIn(store)).toEqual(all);
-    expect(transcript(session.messages)).toEqual(all);
+    const read = model.requests.map(({ messages }) => transcript(messages));
+    expect(read[2]).toEqual(['user: short', 'user: c']);
+    expect(read[3]).toEqual(['user: short', 'user: c', 'assistant: call call_1 echo', 'tool: call_1=x']);
+    const all = ['user: a', 'assistant: one', 'user: b', 'assistant: two', 'user: c'];
+    expect(await storedIn(store)).toEqual([...all, ...(read[3] ?? []).slice(2), 'assistant: three']);
+    expect(transcript(session.messages)).toEqual(await storedIn(store));
   });
 
   test('does not keep messages that a wrap hook only passed to `next`', async () => {
@@ -189,24 +192,34 @@ describe('a session', () => {
     expect(await storedIn(store)).toEqual(['user: one', 'assistant: done']);
   });
 
-  test('saves only new messages', async () => {
-    const changes: unknown[] = [];
+  test('of a plain run is a claim and two appends, and each entry is sent once', async () => {
+    const calls_: unknown[] = [];
     class Watched extends MemorySessionStore {
-      override save(...[id, change, expected]: Parameters<MemorySessionStore['save']>) {
-        changes.push([change.keep, change.append.length, expected]);
-        return super.save(id, change, expected);
+      override claim(...given: Parameters<MemorySessionStore['claim']>) {
+        calls_.push(['claim', given[1].known?.length]);
+        return super.claim(...given);
+      }
+      override append(...given: Parameters<MemorySessionStore['append']>) {
+        const { length, entries, release } = given[1];
+        calls_.push([length, entries.map(({ body }) => 'message' in body && body.message.role), release]);
+        return super.append(...given);
       }
     }
-    const agent = new Agent({ model: scriptedModel([callEcho, 'done', 'again']), store: new Watched(), tools: [echo] });
+    const agent = new Agent({ model: scriptedModel(['hi', callEcho, 'done']), store: new Watched(), tools: [echo] });
     const session = await agent.session();
 
     await session.run('one');
     await session.run('two');
 
-    expect(changes).toEqual([
-      [0, 3, 0],
-      [3, 1, 1],
-      [4, 2, 2],
+    expect(calls_).toEqual([
+      ['claim', undefined],
+      [0, ['user'], false],
+      [1, ['assistant'], true],
+      ['claim', 2],
+      [2, ['user'], false],
+      [3, ['assistant'], false],
+      [4, ['tool'], false],
+      [5, ['assistant'], true],
     ]);
   });
 
@@ -354,11 +367,12 @@ describe('the hooks of a session', () => {
 });
 
 describe('a store', () => {
-  const failing = (method: 'load' | 'save'): SessionStore => {
+  const failing = (method: 'load' | 'append', least = 0): SessionStore => {
     const memory = new MemorySessionStore();
+    const full = () => Promise.reject(new Error('disk full'));
     return storeOver(memory, {
-      load: (id) => (method === 'load' ? Promise.reject(new Error('disk full')) : memory.load(id)),
-      save: () => Promise.reject(new Error('disk full')),
+      load: (id, query) => (method === 'load' ? full() : memory.load(id, query)),
+      append: (id, append) => (append.length < least ? memory.append(id, append) : full()),
     });
   };
 
@@ -371,7 +385,8 @@ describe('a store', () => {
   });
 
   test('that cannot save ends the run, and the error has the messages', async () => {
-    const agent = new Agent({ model: scriptedModel([callEcho, 'done']), store: failing('save'), tools: [echo] });
+    const store = failing('append', 2);
+    const agent = new Agent({ model: scriptedModel([callEcho, 'done']), store, tools: [echo] });
 
     const error = (await rejectionOf((await agent.session({ id: 's' })).run('one'))) as RunError;
 

@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, MemorySessionStore, type Message, type SessionOptions } from 'keelson';
+import { Agent, type AgentLifecycle, MemorySessionStore, type Message, messagesOf, type SessionOptions } from 'keelson';
 import { calls, hangs, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
@@ -16,7 +16,7 @@ async function sessionOf(script: readonly ScriptEntry[], options: SessionOptions
   const model = scriptedModel(script);
   const agent = new Agent({ model, store, tools: [toolOf('work', () => 'worked')] });
   const session = await agent.session({ id: 's', ...options });
-  const stored = async () => (await store.load('s'))?.messages ?? [];
+  const stored = async () => messagesOf((await store.load('s'))?.entries ?? []);
   return { agent, model, session, stored };
 }
 
@@ -89,7 +89,7 @@ describe('an answer that is stopped', () => {
 
     await stopAtText(session);
 
-    expect(await stored()).toEqual([]);
+    expect(await stored()).toEqual([question]);
   });
 
   it('keeps only the text of the last attempt', async () => {
@@ -111,7 +111,7 @@ describe('an answer that is stopped', () => {
     })().catch(() => {});
     await failed;
 
-    expect((await store.load('s'))?.messages).toEqual([question, halfAnswer]);
+    expect(messagesOf((await store.load('s'))?.entries ?? [])).toEqual([question, halfAnswer]);
   });
 });
 

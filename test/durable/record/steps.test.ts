@@ -89,11 +89,8 @@ describe('a blob store that fails', () => {
   test('rejects the load of a session, and the load runs again', async () => {
     const store = new MemorySessionStore();
     const content = [{ type: 'file', data: new Uint8Array([1, 2, 3]), mediaType: 'text/plain' }] as const;
-    const append = [
-      { role: 'user', content },
-      { role: 'assistant', content: [{ type: 'text', text: 'Seen.' }] },
-    ] as const;
-    await store.save('s', { keep: 0, append }, 0);
+    const session = await new Agent({ model: scriptedModel(['Seen.']), store }).session({ id: 's' });
+    await session.run({ role: 'user', content });
     const blobs = new FaultyBlobs();
     blobs.failures.put = 1;
     const step = memoryStep();

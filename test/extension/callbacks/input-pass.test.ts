@@ -3,10 +3,8 @@ import { type Message, textOf } from 'keelson';
 import { type ExtensionInput, shortCircuit } from 'keelson/extension';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { MemorySessionStore } from '../../../src/state/memory-session-store.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { lab, recordingSink } from '../../support/extension/lab.js';
-import { storeOver } from '../../support/state/store-over.js';
 
 const say = (content: string): Message => ({ role: 'user', content });
 const append = (id: string, log: string[] = []): ExtensionInput => ({
@@ -207,23 +205,32 @@ describe('onInputMessages', () => {
     expect(textOf(model.requests[0]?.messages[0] as Message)).toBe('a');
   });
 
-  test('lets a session store only the changed messages again', async () => {
-    const saved: unknown[] = [];
-    const { agent } = lab([{ id: 'x', onInputMessages: (messages) => [...messages] }]);
-    const inner = new MemorySessionStore();
-    const store = storeOver(inner, {
-      save: (id, change, expected) => {
-        saved.push([change.keep, change.append.length]);
-        return inner.save(id, change, expected);
+  test('changes what the model reads, once a run over the derived messages, and not the record', async () => {
+    const seen: string[][] = [];
+    const onInputMessages = (messages: readonly Message[]) => {
+      seen.push(messages.map(textOf));
+      return messages.map((message) => (message.role === 'user' ? say(textOf(message).toUpperCase()) : message));
+    };
+    const { agent, model } = lab([{ id: 'x', onInputMessages }]);
+    agent.use({
+      beforeModel(messages, run) {
+        if (run.turn === 1 && messages.length === 5) run.summarize({ text: 'short', from: messages.at(-1), messages });
+        return run.messages;
       },
     });
-    const session = await agent.session({ id: 's', store });
-    await session.run('one');
-    await session.run('two');
+    const session = await agent.session({ id: 's' });
+    for (const input of ['one', 'two', 'three']) await session.run(input);
+    const [first] = session.entries;
+    await session.run('again', { at: first?.id });
 
-    expect(saved).toEqual([
-      [0, 2],
-      [2, 2],
+    expect(seen.map((texts) => texts.filter((_, at) => at % 2 === 0))).toEqual([
+      ['one'],
+      ['one', 'two'],
+      ['[Summary of the conversation so far]\nshort'],
+      ['one'],
     ]);
+    expect(textOf(model.requests[2]?.messages.at(-1) as Message)).toBe('THREE');
+    expect(model.requests[2]?.messages).toHaveLength(2);
+    expect(session.messages.map(textOf).slice(0, 2)).toEqual(['one', 'again']);
   });
 });

@@ -1,4 +1,4 @@
-import { type Message, toolCallsOf } from 'keelson';
+import { type Entry, type Message, toolCallsOf } from 'keelson';
 
 /** One stored message. A result is `ran`, or `error` for an error result of any text. */
 export interface Row {
@@ -13,10 +13,14 @@ export interface Row {
 export type Step =
   | { readonly type: 'ask' | 'fail' | 'suspend-answer' | 'discard'; readonly text: string }
   | { readonly type: 'stop'; readonly text: string; readonly shown: string }
-  | { readonly type: 'tools' | 'stop-tools' | 'fail-later' | 'suspend'; readonly text: string; readonly calls: number }
+  | {
+      readonly type: 'tools' | 'stop-tools' | 'fail-later' | 'suspend' | 'crash' | 'compact';
+      readonly text: string;
+      readonly calls: number;
+    }
   | { readonly type: 'append'; readonly role: 'user' | 'assistant' | 'system'; readonly text: string }
   | { readonly type: 'resume'; readonly yes: readonly boolean[]; readonly text: string }
-  | { readonly type: 'fork'; readonly share: number }
+  | { readonly type: 'fork' | 'branch'; readonly share: number }
   | { readonly type: 'delete' };
 
 /** The steps that may have this type. */
@@ -66,4 +70,32 @@ export function openCalls(
 export function openAnswer(rows: readonly Row[]): number | undefined {
   const index = rows.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return rows[index]?.mark === 'suspended' ? index : undefined;
+}
+
+/** Throws unless the messages are what every provider accepts: each call has one result, directly behind its message. */
+export function checkAccepted(messages: readonly Message[]): void {
+  for (const [at, message] of messages.entries()) {
+    const before = messages[at - 1];
+    const called = before === undefined ? [] : toolCallsOf(before).map(({ id }) => id);
+    const answered = message.role === 'tool' ? message.content.map(({ id }) => id) : [];
+    if (called.join() !== answered.join())
+      throw new TypeError(`message ${at} answers ${answered}, called were ${called}`);
+  }
+  if (toolCallsOf(messages.at(-1) ?? { role: 'user', content: '' }).length > 0) throw new TypeError('calls are open');
+}
+
+/** Returns the entries from the first message to the latest one. */
+export function pathOf(entries: readonly Entry[]): readonly Entry[] {
+  const last = entries.findLast(({ body }) => ['message', 'summary', 'head'].includes(body.type));
+  const path: Entry[] = [];
+  let id = last?.body.type === 'head' ? last.parent : last?.id;
+  for (let one = find(entries, id); one !== undefined; one = find(entries, id)) {
+    path.unshift(one);
+    id = one.parent;
+  }
+  return path;
+}
+
+function find(entries: readonly Entry[], id: string | undefined): Entry | undefined {
+  return entries.find((entry) => entry.id === id);
 }

@@ -3,7 +3,7 @@ import { type AssistantMessage, type Message, textOf, type UserMessage } from '.
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult } from '../../../tools/tool-result.js';
 import { reviewAnswer } from '../output.js';
-import type { Run } from '../run.js';
+import { type Run, recorded } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
 import { Turn } from '../turn/turn.js';
 import type { Continuation, DecidedAnswer, ResumeDecision, ResumedCalls } from './continuation.js';
@@ -20,10 +20,10 @@ export async function resumeRun(run: Run, message: UserMessage | undefined): Pro
 /** Runs the open calls as turn 0. The user message is added after their results. */
 async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMessage | undefined): Promise<void> {
   const { run } = turn;
-  const { onResume } = run.attached;
+  const { recorder } = run.attached;
   turn.events?.start();
   await turn.selectTools();
-  if (onResume !== undefined && run.end.verdict === undefined) await run.end.race(onResume(run));
+  if (recorder !== undefined && run.end.verdict === undefined) await recorded(run, recorder.decide(run));
   turn.calls = resumedCalls(run, resumed, message);
   await turn.calls.execute();
   turn.calls.addResults();
@@ -62,10 +62,11 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
  */
 async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMessage | undefined): Promise<void> {
   const { run } = turn;
-  const { conversation, end, attached } = run;
+  const { conversation, end } = run;
+  const { recorder } = run.attached;
   if (message !== undefined) conversation.enqueueFirst([message]);
   if (end.verdict !== undefined) return conversation.addQueued();
-  if (attached.onResume !== undefined) await end.race(attached.onResume(run));
+  if (recorder !== undefined) await recorded(run, recorder.decide(run));
   const { index, decision } = decided;
   const { content } = conversation.history[index] as AssistantMessage;
   const record = { by: 'resume', point: 'resume' } as const;
@@ -81,7 +82,6 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
     conversation.push({ role: 'user', content: deniedAnswer(reason) });
     conversation.addQueued();
   }
-  await run.save();
 }
 
 function replaceAt({ conversation }: Run, index: number, answer: AssistantMessage): void {

@@ -137,9 +137,9 @@ function unknownTool(run: Run, name: string): string {
   return `There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`;
 }
 
-/** Returns the same key for a call in every attempt of a run. Some models use the same ids again in each turn. */
-export function callKey(run: Pick<ToolRun, 'idempotencyKey'>, turn: number, id: string): string {
-  return `${run.idempotencyKey}:${turn}:${id}`;
+/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
+export function callKey({ attached, context }: Run, call: string, turn = context.turn): string {
+  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn}:${call}`;
 }
 
 /** The context of one tool call, passed to `execute`. */
@@ -149,6 +149,8 @@ export class ToolCall implements ToolContext {
   readonly toolName: string;
   readonly context: unknown;
   readonly logger: Logger;
+  /** The key, if the call belongs to a session. */
+  private readonly recordedKey: string | undefined;
   private readonly turn: number;
   /** Set once the call has its result. */
   settled = false;
@@ -165,11 +167,16 @@ export class ToolCall implements ToolContext {
     this.toolName = input.name;
     this.context = loop.origin.context;
     this.logger = loop.config.logger;
+    this.recordedKey = loop.attached.recorder?.callKey(input.id);
     this.turn = loop.context.turn;
   }
 
   get idempotencyKey(): string {
-    return callKey(this.run, this.turn, this.callId);
+    return this.recordedKey ?? callKey(this.loop, this.callId, this.turn);
+  }
+
+  get attempt(): number {
+    return this.loop.attached.recorder?.attemptOf(this.callId) ?? 1;
   }
 
   get signal(): AbortSignal {

@@ -164,8 +164,14 @@ export class ToolCalls implements CallsInFlight {
   }
 }
 
-/** Runs one call, through its `wrapToolCall` hooks if there are any. */
+/** Runs one call, if the run of a session still has its claim. */
 function callThrough(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
+  const claiming = calls.run.attached.recorder?.ready();
+  return claiming === undefined ? callHooks(calls, part) : claiming.then(() => callHooks(calls, part));
+}
+
+/** Runs one call, through its `wrapToolCall` hooks if there are any. */
+function callHooks(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
   const { run, prior } = calls;
   const { id, name, invalidInput, needsApproval } = part;
   const { wrapToolCall } = run.config.chain;
@@ -212,6 +218,7 @@ function putResult({ run, parts, results, begun }: ToolCalls, index: number, res
   const part = parts[index] as ToolCallPart;
   const resultPart = resultPartOf(part, result);
   results[index] = resultPart;
+  run.attached.recorder?.addResult(run, resultPart);
   if (index < begun) run.turn?.events?.endTool(part, resultPart, run.toolErrors?.get(part.id));
   run.toolErrors?.delete(part.id);
 }

@@ -193,12 +193,11 @@ export class Turn implements CurrentTurn {
     }
   }
 
-  /** Saves the turn if the run has a session. Then throws the abort or the error that ended its tool calls early, if any. */
+  /** Saves the tool results if the run has a session. Then throws the abort or the error that ended its tool calls early, if any. */
   settle(): PromiseLike<void> | undefined {
     const { run, calls } = this;
-    // A turn without an answer and without started tool calls has nothing to save. A hook has then withheld the response.
-    const isKept = (calls !== undefined && calls.begun > 0) || run.answer !== undefined || run.pending !== undefined;
-    const saving = isKept ? run.save() : undefined;
+    // `conclude` saves the answer, and the calls that wait.
+    const saving = calls !== undefined && run.pending === undefined ? run.save() : undefined;
     return saving === undefined ? closeTurn(this) : saving.then(() => closeTurn(this));
   }
 }

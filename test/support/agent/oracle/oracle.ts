@@ -54,6 +54,8 @@ class RunOracle {
   /** The text of an approved answer. */
   private approvedText: string | undefined;
   private history: string[];
+  /** True if the decisions on what waited are in the record. */
+  private isDecided = false;
   private pending: string[] = [];
   private turn = 0;
   private tokens = 0;
@@ -142,6 +144,7 @@ class RunOracle {
         this.hooks.decide(isApproved ? 'approve' : 'block', 'resume', 'resume');
         if (!isApproved) results.set(id, `${id}!`);
       }
+      this.isDecided = !isOver && failure === undefined;
       const failed = failure instanceof End && failure.ending.kind === 'failed';
       this.hooks.joins.unshift(...later, ...(failed ? [] : message));
       const halted = isOver || failure !== undefined;
@@ -155,6 +158,7 @@ class RunOracle {
 
   private decideAnswer({ at, text, isFollowed }: OpenAnswer, message: readonly string[]): void {
     const isApproved = this.decide.approved[0] === true;
+    this.isDecided = true;
     this.history = this.history.map((line, index) =>
       index === at ? line.replace('assistant?: ', 'assistant: ') : line,
     );
@@ -163,7 +167,6 @@ class RunOracle {
     if (!isApproved) this.join('user: The answer was denied. Answer again.');
     const isLast = !this.joinAdded() && !isFollowed;
     if (isApproved && isLast) this.approvedText = text;
-    this.save();
   }
 
   private finish(first: Ending, entered: readonly Part[]): Outcome {
@@ -172,7 +175,6 @@ class RunOracle {
     if (ending.kind === 'text') this.joinAdded();
     if (ending.kind === 'text' && ending.isOwn) {
       this.join(`assistant: ${ending.text}`);
-      this.save();
     }
     if (ending.kind === 'text' || ending.kind === 'suspended') {
       let { text } = ending;
@@ -192,7 +194,6 @@ class RunOracle {
       this.closePending(this.messages);
       this.closePending(this.history);
     }
-    if (this.pending.length > 0) this.save();
     this.pending = [];
     if (this.turn > 0) this.joinAdded();
     for (const part of left) this.log.push(`${part.name}.onError`);
@@ -213,8 +214,19 @@ class RunOracle {
     const { messages, history, tokens, pending } = this;
     const { log, decisions } = this.hooks;
     this.world.history = history;
-    const stored = this.given.inSession ? this.world.stored : [];
+    if (this.given.inSession) this.world.stored = this.recorded();
+    const { stored } = this.world;
     return { log, decisions, messages, history: [...history], end, tokens, pending, stored };
+  }
+
+  /** Returns what was said. A run that ended before the decisions on what waited has said nothing. */
+  private recorded(): readonly string[] {
+    const { open, held, isDecided, messages } = this;
+    const before = this.world.stored;
+    if (open === undefined && held === undefined) return [...before, ...messages];
+    if (!isDecided) return before;
+    if (open !== undefined) return [...before.slice(0, open.at), ...messages];
+    return [...before.map((line) => line.replace('assistant?: ', 'assistant: ')), ...messages];
   }
 
   private turns(): Ending {
@@ -274,10 +286,8 @@ class RunOracle {
     this.log.push(`model-end ${this.turn} ${textOf(response)}`);
     if (response.calls.length === 0) {
       this.join(`assistant: ${textOf(response)}`);
-      this.save();
       if (this.joinAdded()) {
         if (this.turn < this.given.maxTurns) return undefined;
-        this.save();
       }
       return response.texts.join('');
     }
@@ -306,7 +316,6 @@ class RunOracle {
       this.join(`assistant${isAnswer ? '?' : ''}: ${textOf(response)}`);
       this.pending = isAnswer ? ['answer'] : response.calls.map(({ id }) => id);
       this.joinAdded();
-      this.save();
       return;
     }
     this.log.push(`model-end ${this.turn}`);
@@ -352,7 +361,6 @@ class RunOracle {
     const inOrder = calls.flatMap(({ id }) => results.get(id) ?? []);
     if (inOrder.length > 0) this.join(`tool: ${inOrder.join(', ')}`);
     this.joinAdded();
-    if (!halted) this.save();
     return fault;
   }
 
@@ -383,10 +391,6 @@ class RunOracle {
     if (step === 'says') return { texts: [`said ${at}`], calls: [], cut: false };
     const calls = step.calls.map((name, index) => ({ id: `c${at}.${index}`, name, input: name === 'c' ? 'bad' : '1' }));
     return { texts: [], calls, cut: step.cut };
-  }
-
-  private save(): void {
-    this.world.stored = [...this.history];
   }
 
   private join(line: string): void {

@@ -13,6 +13,7 @@ import {
   type ModelCallRequest,
   ModelError,
   type ModelResponse,
+  messagesOf,
   type ResumeDecisions,
   type RunContext,
   type Tool,
@@ -49,7 +50,7 @@ export async function play(given: Case, late: () => boolean): Promise<readonly O
   let history: readonly Message[] = [];
   for (const decide of given.runs) {
     const from = given.inSession
-      ? ((await world.store.load('s'))?.messages ?? [])
+      ? messagesOf((await world.store.load('s'))?.entries ?? [])
       : JSON.parse(JSON.stringify(history));
     world.log.length = 0;
     const { result, error } = await playRun(world, decide, from);
@@ -67,7 +68,7 @@ export async function play(given: Case, late: () => boolean): Promise<readonly O
       end: result ? `${result.status}: ${result.text}` : endOf(error),
       tokens: ended.usage.totalTokens,
       pending: (result?.pending ?? []).map(({ id }: { readonly id: string }) => id),
-      stored: lines((await world.store.load('s'))?.messages ?? []),
+      stored: lines(messagesOf((await world.store.load('s'))?.entries ?? [])),
     });
   }
   return outcomes;

@@ -1,13 +1,13 @@
-import { TimeoutExceededError } from '../errors.js';
-import { withinTime } from '../internal/clock.js';
-import { logFailure } from '../internal/logger.js';
-import { mapConcurrent } from '../internal/map-concurrent.js';
-import { invalidOption, validateOptions } from '../internal/options/validate.js';
-import { callHostHook } from '../lifecycle/host-hooks.js';
-import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
-import { type SessionOptions, sessionRules } from './agent-options.js';
-import type { LifecycleRegistry } from './lifecycle-registry.js';
-import type { LoaderRunner } from './loader-runner.js';
+import { TimeoutExceededError } from '../../errors.js';
+import { withinTime } from '../../internal/clock.js';
+import { logFailure } from '../../internal/logger.js';
+import { mapConcurrent } from '../../internal/map-concurrent.js';
+import { invalidOption, validateOptions } from '../../internal/options/validate.js';
+import { callHostHook } from '../../lifecycle/host-hooks.js';
+import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
+import { type SessionOptions, sessionRules } from '../agent-options.js';
+import type { LifecycleRegistry } from '../lifecycle-registry.js';
+import type { LoaderRunner } from '../loader-runner.js';
 import { AgentSession, type SessionHost } from './session.js';
 
 /** The members of an agent that open and close its sessions. */
@@ -43,7 +43,7 @@ export class AgentSessions {
     if (typeof options === 'string') throw invalidOption('options', 'an object such as `{ id }`', options);
     validateOptions(options, sessionRules);
     const session = new AgentSession(this.host, { ...options });
-    await session.load();
+    await session.stored.load();
     // Checked after the load, so that a lifecycle added in the meantime has had its `onInit` before `onSessionStart`.
     while (!loading.isDone) await loading.ready();
     await life.track(this.callStartHooks(session));

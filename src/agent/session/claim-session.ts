@@ -1,0 +1,71 @@
+import { sleep } from '../../internal/clock.js';
+import type { ClaimAnswer } from '../../state/session-store.js';
+import { Claim } from './claim.js';
+import { SessionBusyError, SessionStoreError } from './session-error.js';
+import type { StoredSession } from './stored-session.js';
+
+const CLAIM_MS = 30_000;
+/** Limits of the pause before a run of another process is asked for again. */
+const LEAST_PAUSE_MS = 50;
+const MOST_PAUSE_MS = 500;
+
+/** How a run waits for the conversation. */
+export interface SessionWait {
+  /** Rejects when the run is aborted before it begins. */
+  readonly wait: <T>(promise: Promise<T>) => Promise<T>;
+  /** The time until which the run waits, in milliseconds since the epoch. */
+  readonly until: number;
+  readonly queueMs: number;
+}
+
+/** The run that claims. */
+interface Claimant {
+  /** The id of the run. */
+  readonly run: string;
+  readonly by?: string | undefined;
+  readonly claimMs?: number | undefined;
+}
+
+/**
+ * Claims the conversation, and takes its new entries into the record. Waits while a run of another process has it; no order
+ * is promised between processes. Throws a SessionBusyError if `queueMs` passes first.
+ */
+export async function claimSession(session: StoredSession, claimant: Claimant, waiting: SessionWait): Promise<Claim> {
+  const { id, store, record, options, agent } = session;
+  const { clock, timeouts } = agent.defaults;
+  const { run, by, claimMs: ttlMs = timeouts.claimMs ?? CLAIM_MS } = claimant;
+  const { owner, title, data } = options;
+  const token = crypto.randomUUID();
+  for (;;) {
+    const known = record.uid === undefined ? undefined : { uid: record.uid, length: record.length };
+    const details = { owner, title, data };
+    const asked = Promise.resolve(store.claim(id, { token, run, by, ttlMs, known, details })).catch((error) => {
+      throw new SessionStoreError(id, 'claimed', error);
+    });
+    const answer = await waitFor(asked, session, { token, waiting });
+    if (answer.claimed) {
+      record.take(answer);
+      return new Claim({ store, id, record, token, ttlMs, clock });
+    }
+    const left = waiting.until - clock.now();
+    if (left <= 0) throw new SessionBusyError(id, waiting.queueMs, answer.holder);
+    const pause = LEAST_PAUSE_MS + Math.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
+    await waiting.wait(sleep(Math.min(left, pause), clock));
+  }
+}
+
+/** Waits for the answer to a claim. Ends a claim that is granted after the run was aborted; the next run waits for that. */
+async function waitFor(
+  asked: Promise<ClaimAnswer>,
+  session: StoredSession,
+  { token, waiting }: { readonly token: string; readonly waiting: SessionWait },
+): Promise<ClaimAnswer> {
+  try {
+    return await waiting.wait(asked);
+  } catch (error) {
+    const { store, id } = session;
+    const letGo = (answer: ClaimAnswer) => answer.claimed && store.release(id, { token, length: answer.length });
+    session.ending = asked.then(letGo).catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '../../internal/clock.js';
+import { type Entry, isOnPath } from '../../state/record/entry.js';
+import { SessionRecord } from '../../state/record/session-record.js';
+import type { SessionAppend, SessionStore } from '../../state/session-store.js';
+import { SessionLostError, SessionStoreError } from './session-error.js';
+
+/** The conversation that a run has claimed. */
+export interface ClaimedSession {
+  readonly store: SessionStore;
+  readonly id: string;
+  readonly record: SessionRecord;
+  readonly token: string;
+  readonly ttlMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * The claim of one run on its conversation. Adds entries in order, those that wait as one append, and renews itself every
+ * third of its time, until it is released.
+ */
+export class Claim {
+  /** Called once if another run has taken the claim over. */
+  onLost: (error: SessionLostError) => void = () => {};
+  /** Time after which another run may take over. */
+  private until: number;
+  private isHeld = true;
+  private isRenewing = true;
+  private waiting: Entry[] = [];
+  private options: Pick<SessionAppend, 'context' | 'waits' | 'release'> = {};
+  private flushing: Promise<void> | undefined = undefined;
+  private timer: unknown = undefined;
+
+  constructor(private readonly session: ClaimedSession) {
+    this.until = session.clock.now() + session.ttlMs;
+    this.renewLater();
+  }
+
+  /** Puts an entry behind those that wait for the next append. */
+  add(entry: Entry): void {
+    this.waiting.push(entry);
+  }
+
+  /** Sets members of the next append. */
+  set(options: Pick<SessionAppend, 'context' | 'waits'>): void {
+    this.options = { ...this.options, ...options };
+  }
+
+  /**
+   * Appends the entries that wait. Rejects with a SessionStoreError if the store fails, and a later flush tries again.
+   * Rejects with a SessionLostError if the claim is gone.
+   */
+  flush(): Promise<void> {
+    if (this.waiting.length === 0) return this.flushing ?? Promise.resolve();
+    const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
+    const flushing = before.then(() => this.append(false));
+    this.flushing = flushing;
+    flushing.then(
+      () => this.forget(flushing),
+      () => this.forget(flushing),
+    );
+    return flushing;
+  }
+
+  /** Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. */
+  async release(): Promise<void> {
+    this.stopRenewals();
+    await this.flushing?.catch(() => {});
+    this.set({ context: contextAfter(this.session.record, this.waiting) });
+    while (this.isHeld) await this.append(true);
+  }
+
+  /** Resolves when the claim holds for the time of the clock. Returns undefined if it is known to hold. */
+  ready(): Promise<void> | undefined {
+    return this.session.clock.now() < this.until ? undefined : this.renew();
+  }
+
+  private forget(flushing: Promise<void>): void {
+    if (this.flushing === flushing) this.flushing = undefined;
+  }
+
+  private async append(release: boolean): Promise<void> {
+    const { store, id, record, token } = this.session;
+    const entries = this.waiting;
+    if (!this.isHeld) throw new SessionLostError(id);
+    if (entries.length === 0 && !release) return;
+    this.waiting = [];
+    const { length } = record;
+    try {
+      const answer = await store.append(id, { ...this.options, token, length, entries, release });
+      const isDone = answer.stored && (answer.owned || release);
+      if (!isDone) throw this.lose();
+      for (const entry of [...answer.entries, ...entries]) record.add(entry);
+      this.options = {};
+      if (answer.released || !answer.owned) this.end();
+    } catch (error) {
+      if (error instanceof SessionLostError) throw error;
+      this.waiting = [...entries, ...this.waiting];
+      throw new SessionStoreError(id, 'saved', error);
+    }
+  }
+
+  private async renew(): Promise<void> {
+    const { store, id, token, ttlMs, clock } = this.session;
+    const now = clock.now();
+    if (!(await store.renew(id, { token, ttlMs }))) throw this.lose();
+    this.until = now + ttlMs;
+  }
+
+  private renewLater(): void {
+    const { clock, ttlMs } = this.session;
+    const renew = async () => {
+      try {
+        await this.renew();
+      } catch {
+        // A store that is away may be back at the next renewal.
+      }
+      if (this.isRenewing) this.renewLater();
+    };
+    this.timer = clock.setTimeout(() => void renew(), Math.max(1, ttlMs / 3));
+  }
+
+  private lose(): SessionLostError {
+    const error = new SessionLostError(this.session.id);
+    if (this.isHeld) {
+      this.end();
+      this.onLost(error);
+    }
+    return error;
+  }
+
+  private end(): void {
+    this.isHeld = false;
+    this.stopRenewals();
+  }
+
+  private stopRenewals(): void {
+    this.isRenewing = false;
+    this.session.clock.clearTimeout(this.timer);
+  }
+}
+
+/** Returns where the model's list begins once these entries are added. */
+function contextAfter(record: SessionRecord, entries: readonly Entry[]): number {
+  const first = entries.find(isOnPath);
+  const isNext = first === undefined || first.parent === record.tip;
+  if (isNext && !entries.some(({ body }) => body.type === 'summary')) return record.context;
+  const next = new SessionRecord();
+  next.offset = record.offset;
+  for (const entry of [...record.entries, ...entries]) next.add(entry);
+  return next.context;
+}

@@ -1,0 +1,54 @@
+import type { Entry, EntryBody } from '../../state/record/entry.js';
+import type { Claim } from './claim.js';
+
+/** The run that adds entries, and the place where it begins. */
+export interface EntryOrigin {
+  readonly claim: Claim;
+  /** The entry that the first one of the run follows. */
+  readonly tip: string | undefined;
+  readonly runId: string;
+  readonly agent: string;
+  readonly now: () => number;
+}
+
+/** The members of an entry that differ from those of its run. */
+interface EntryPlace {
+  /** Default: the id of the run and a number. */
+  readonly id?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly by?: string | undefined;
+}
+
+/** Makes the entries of a run, which wait for the next append of its claim. */
+export class EntryWriter {
+  private tip: string | undefined;
+  private count = 0;
+
+  constructor(private readonly origin: EntryOrigin) {
+    this.tip = origin.tip;
+  }
+
+  /** Puts an entry at the end of the path. */
+  follow(body: EntryBody, { id, by }: Omit<EntryPlace, 'parent'> = {}): Entry {
+    const entry = this.put(body, { parent: this.tip, id, by });
+    this.tip = entry.id;
+    return entry;
+  }
+
+  /** Adds an entry. */
+  put(body: EntryBody, { parent, by, id }: EntryPlace): Entry {
+    const { claim, runId: run, agent, now } = this.origin;
+    const entry: Entry = {
+      id: id ?? `${run}.${this.count}`,
+      ...(parent !== undefined && { parent }),
+      at: now(),
+      run,
+      agent,
+      ...(by !== undefined && { by }),
+      body,
+    };
+    this.count += 1;
+    claim.add(entry);
+    return entry;
+  }
+}

@@ -1,0 +1,133 @@
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { UserMessage } from '../../model/message.js';
+import { textOf } from '../../model/message.js';
+import { interruptedResult, MessageList } from '../../state/record/message-list.js';
+import type { OpenTurn } from '../../state/record/session-record.js';
+import type { AnySessionRunOptions } from '../agent-options.js';
+import type { ResumeDecisions } from '../run/resume/continuation.js';
+import type { Attached } from '../run/run.js';
+import type { RunResult } from '../run-result.js';
+import type { Claim } from './claim.js';
+import { claimSession, type SessionWait } from './claim-session.js';
+import { SessionRecorder } from './recorder.js';
+import type { StoredSession } from './stored-session.js';
+
+const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+/** The calls that an earlier run left open, and the decisions on them. */
+interface Continued {
+  readonly open: OpenTurn | undefined;
+  /** The decisions on the open calls. */
+  readonly resume: ResumeDecisions | undefined;
+  /** True if calls or an answer wait for the decisions. */
+  readonly waits: boolean;
+  /** Calls that began before, and run again. */
+  readonly again: readonly string[];
+}
+
+/** One run of a session: claims the conversation, runs, and lets go. */
+export class OwnedRun {
+  constructor(
+    private readonly session: StoredSession,
+    private readonly options: AnySessionRunOptions,
+    private readonly attached: Attached,
+  ) {}
+
+  async execute(input: string | UserMessage, waiting: SessionWait): Promise<RunResult<unknown>> {
+    const { session, options } = this;
+    const runId = session.agent.defaults.ids.next('run');
+    const claim = await claimSession(
+      session,
+      { run: runId, by: options.by, claimMs: options.timeouts?.claimMs },
+      waiting,
+    );
+    const running = this.run(input, claim, runId);
+    const outcome = await running.catch((error: unknown) => error);
+    const released = claim.release().catch(() => {});
+    session.ending = released;
+    // An abort ends the run at once, even if the store does not answer.
+    if (!(outcome instanceof RunAbortedError)) await released;
+    return running;
+  }
+
+  private async run(input: string | UserMessage, claim: Claim, runId: string): Promise<RunResult<unknown>> {
+    const { session, options, attached } = this;
+    const { record, agent } = session;
+    const { id: inputId, at, by, ...runOptions } = options;
+    const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
+    if (isKnown && this.isAnswered(inputId)) return this.answered(inputId);
+    if (at !== undefined && at !== null) await session.branchPoint(at);
+    const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
+    const from = isOff ? inputId : at;
+    const continued = from === undefined ? await this.closeInterrupted(claim, runId) : NOTHING_OPEN;
+    const tip = from === undefined ? record.tip : (from ?? undefined);
+    const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);
+    const { clock, agent: name } = agent.defaults;
+    const start = { record, claim, tip, model, ...continued, runId, agent: name, by, now: () => clock.now() };
+    const recorder = new SessionRecorder({ ...start, inputId: isKnown ? undefined : inputId });
+    const { messages } = model;
+    const all = { ...runOptions, resume: continued.resume, messages };
+    const closed = continued.open === undefined ? messages.length : model.indexOf(continued.open.entry);
+    return agent.launch(isKnown ? '' : input, all, {
+      ...attached,
+      recorder,
+      closed,
+      runId,
+      keepsStopped: session.options.onAbort !== 'discard',
+    });
+  }
+
+  /**
+   * Gives a result to each call that was interrupted when its process stopped, unless `resume` approves it: then it runs
+   * again.
+   */
+  private async closeInterrupted(claim: Claim, runId: string): Promise<Continued> {
+    const { record, agent } = this.session;
+    const { resume } = this.options;
+    const { openTurn, pending } = record;
+    const asked = openTurn !== undefined && pending?.entry === openTurn.entry ? pending.calls : [];
+    const interrupted = openTurn?.open.filter(({ id }) => !asked.some((call) => call.id === id)) ?? [];
+    const again = interrupted.filter(({ id }) => resume?.[id] === 'approve').map(({ id }) => id);
+    const ended = interrupted.filter(({ id }) => !again.includes(id));
+    let parent = record.tip;
+    for (const call of ended) {
+      const message = { role: 'tool', content: [interruptedResult(call)] } as const;
+      const id = `${runId}:${call.id}`;
+      claim.add({ id, parent, at: agent.defaults.clock.now(), run: runId, body: { type: 'message', message } });
+      parent = id;
+    }
+    await claim.flush();
+    const left = Object.entries(resume ?? {}).filter(([id]) => !ended.some((call) => call.id === id));
+    const { openTurn: open } = record;
+    const waits = open !== undefined || record.pending !== undefined;
+    return { open, resume: resume && Object.fromEntries(left), waits, again };
+  }
+
+  /** True if the path goes from a message to an answer. */
+  private isAnswered(id: string): boolean {
+    const { record } = this.session;
+    const after = this.messagesAfter(id);
+    const last = after.messages.at(-1);
+    return last?.role === 'assistant' && record.openTurn === undefined && record.pending === undefined;
+  }
+
+  private messagesAfter(id: string): MessageList {
+    const { record } = this.session;
+    const path = record.pathTo(record.tip);
+    const list = new MessageList();
+    const at = path.findIndex((entry) => entry.id === id);
+    if (at >= 0) for (const entry of path.slice(at)) list.add(entry);
+    return list;
+  }
+
+  /** Returns the result of a message that was answered before. Nothing runs, and nothing is added. */
+  private answered(id: string): RunResult<unknown> {
+    const { messages } = this.messagesAfter(id);
+    const text = textOf(messages.at(-1) ?? { role: 'assistant', content: [] });
+    const { messages: history } = this.session.record.model;
+    const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
+    return { status: 'completed', text, output: text, messages, history: [...history], ...ended };
+  }
+}
+
+const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [] };

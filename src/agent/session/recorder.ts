@@ -1,0 +1,186 @@
+import type { Summary } from '../../lifecycle/run-context.js';
+import { deniedCall } from '../../model/denial.js';
+import type { AssistantMessage, Message, ToolCallPart, ToolResultPart } from '../../model/message.js';
+import { toolCallsOf } from '../../model/message.js';
+import type { EntryBody } from '../../state/record/entry.js';
+import type { MessageList } from '../../state/record/message-list.js';
+import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
+import { errorResult } from '../../tools/tool-result.js';
+import type { ResumeDecision, ResumeDecisions } from '../run/resume/continuation.js';
+import type { Recorder, Run } from '../run/run.js';
+import { resultPartOf } from '../run/turn/tool-calls.js';
+import { type EntryOrigin, EntryWriter } from './entry-writer.js';
+
+/** The place in the record where a run begins. */
+export interface RecordedStart extends EntryOrigin {
+  readonly record: SessionRecord;
+  /** The messages that the run continues from. */
+  readonly model: MessageList;
+  /** The calls that the run resumes, and the decisions on them. */
+  readonly open: OpenTurn | undefined;
+  readonly resume: ResumeDecisions | undefined;
+  /** True if calls or an answer wait for the decisions. */
+  readonly waits: boolean;
+  /** Calls that are known to have begun before. */
+  readonly again: readonly string[];
+  /** The id of the entry of the input. */
+  readonly inputId: string | undefined;
+  readonly by: string | undefined;
+}
+
+/** Writes what a run of a session adds to the record. */
+export class SessionRecorder implements Recorder {
+  isLeaving = false;
+  private readonly writer: EntryWriter;
+  /** The entry of the answer that a hook suspended. */
+  private answer: string | undefined = undefined;
+  /** The entry with the calls of the current turn. */
+  private calls: string | undefined;
+  /** The calls of the current turn whose result is in the record, or waits for the next append. */
+  private recorded = new Set<string>();
+  /** True until the decisions of a resumed run are added. Until then its calls stay open in the record. */
+  private isUndecided: boolean;
+  /** Messages of the record that a resumed run adds again behind the results of its calls. */
+  private readonly later: ReadonlySet<Message>;
+  private readonly ids = new WeakMap<Message, readonly string[]>();
+  /** The ids of the calls that an earlier run began. */
+  private readonly attempts = new Map<string, number>();
+
+  constructor(private readonly start: RecordedStart) {
+    const { open, model, record, again } = start;
+    const { messages } = model;
+    this.writer = new EntryWriter(start);
+    this.isUndecided = start.waits;
+    this.calls = open?.entry;
+    const at = open === undefined ? messages.length : model.indexOf(open.entry);
+    this.later = new Set(messages.slice(at + 1));
+    const next = messages[at + 1];
+    if (next?.role === 'tool') this.recorded = new Set(next.content.map(({ id }) => id));
+    for (const id of again) this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + 1);
+  }
+
+  get resumed(): Recorder['resumed'] {
+    const { open, record } = this.start;
+    return open && { attempt: Math.max(1, ...this.attempts.values()), key: `${record.uid}:${open.entry}` };
+  }
+
+  callKey(call: string): string {
+    return `${this.start.record.uid}:${this.calls}:${call}`;
+  }
+
+  attemptOf(call: string): number {
+    return this.attempts.get(call) ?? 1;
+  }
+
+  begin(run: Run): void {
+    this.start.claim.onLost = (error) => run.end.abort(error);
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.start.claim.ready();
+  }
+
+  /** Appends the decisions on the open calls. The result of a denied call is part of the same append. */
+  async decide(run: Run): Promise<void> {
+    this.isUndecided = false;
+    const { open, resume, again } = this.start;
+    const answer = run.conversation.resuming?.answer;
+    if (answer !== undefined)
+      this.addDecision('answer', this.idsOf(run.conversation.history[answer.index]), answer.decision);
+    for (const call of open?.open ?? []) {
+      const decision = resume?.[call.id] as ResumeDecision;
+      this.addDecision(call.id, [open?.entry ?? ''], again.includes(call.id) ? 'again' : decision);
+      if (decision !== 'approve') this.addResult(run, deniedPart(call, decision));
+    }
+    await this.start.claim.flush();
+  }
+
+  async save(run: Run, isLast = false): Promise<void> {
+    const { claim, runId } = this.start;
+    if (this.isUndecided) return isLast ? claim.release() : undefined;
+    this.collect(run);
+    if (!isLast) return claim.flush();
+    this.isLeaving = true;
+    const { pending } = run;
+    if (pending !== undefined) {
+      const calls = pending.map(({ id, reason, by }) => ({ id, reason, by }));
+      this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.calls });
+    }
+    claim.set({ waits: pending === undefined ? null : runId });
+    await claim.release();
+  }
+
+  addResult({ context }: Run, part: ToolResultPart): void {
+    if (this.isUndecided) return;
+    this.putResult(part, context.turn);
+    // The next save waits for this append, and reports its failure.
+    this.start.claim.flush().catch(() => {});
+  }
+
+  summarize(run: Run, { text, from, keep = [], shorten = [] }: Summary, told: Message | undefined): void {
+    this.collect(run);
+    const idsOf = (message: Message) => this.idsOf(run.conversation.originOf(message));
+    const { id } = this.writer.follow({
+      type: 'summary',
+      text,
+      from: from && idsOf(from)[0],
+      keep: keep.flatMap(idsOf),
+      shorten: shorten.flatMap(({ message, chars }) => idsOf(message).map((one) => ({ id: one, chars }))),
+    });
+    if (told !== undefined) this.ids.set(told, [id]);
+  }
+
+  /** Makes an entry of each message that the run has added since the last call. */
+  private collect(run: Run): void {
+    const { conversation, context } = run;
+    const { added, saved, input } = conversation;
+    for (const message of added.slice(saved)) {
+      if (message.role === 'tool') for (const part of message.content) this.putResult(part, context.turn);
+      else if (!this.later.has(message) && !this.ids.has(message))
+        this.addMessage(message, message === input, context.turn);
+    }
+    conversation.saved = added.length;
+  }
+
+  /** Adds a result, unless the record has it. */
+  private putResult(part: ToolResultPart, turn: number): void {
+    if (this.recorded.has(part.id)) return;
+    this.recorded.add(part.id);
+    const attempt = this.attemptOf(part.id);
+    const message: Message = { role: 'tool', content: [part] };
+    this.writer.follow({ type: 'message', message, turn, ...(attempt > 1 && { attempt }) });
+  }
+
+  private addMessage(message: Message, isInput: boolean, turn: number): void {
+    const { inputId, by } = this.start;
+    const isStopped = message.role === 'assistant' && message.stopped;
+    const own = message.role === 'assistant' && message.suspended ? withoutMark(message) : message;
+    const body: EntryBody = { type: 'message', message: own, turn, ...(isStopped && { stopped: true }) };
+    const { id } = this.writer.follow(body, isInput ? { id: inputId, by } : {});
+    this.ids.set(message, [id]);
+    if (own !== message) this.answer = id;
+    if (toolCallsOf(message).length === 0) return;
+    this.calls = id;
+    this.recorded = new Set();
+  }
+
+  private addDecision(call: string, [parent = '']: readonly string[], decision: ResumeDecision | 'again'): void {
+    const given = decision === 'deny' ? { deny: '' } : decision;
+    this.writer.put({ type: 'decision', call, decision: given as 'approve' }, { parent, by: this.start.by });
+  }
+
+  private idsOf(message: Message | undefined): readonly string[] {
+    if (message === undefined) return [];
+    const { model } = this.start;
+    return this.ids.get(message) ?? model.idsAt(model.messages.indexOf(message));
+  }
+}
+
+function deniedPart(call: ToolCallPart, decision: ResumeDecision): ToolResultPart {
+  const reason = typeof decision === 'string' ? undefined : decision.deny;
+  return resultPartOf(call, errorResult(deniedCall(reason)));
+}
+
+function withoutMark({ suspended: _suspended, ...answer }: AssistantMessage): AssistantMessage {
+  return answer;
+}

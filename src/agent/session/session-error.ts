@@ -1,0 +1,66 @@
+import { describeError } from '../../errors.js';
+import { RunError } from '../../model/run-error.js';
+import type { SessionHolder } from '../../state/session-store.js';
+
+/**
+ * Another run has taken the conversation over, because this run did not renew its claim in time, or the conversation was
+ * deleted. The run has ended, and has added nothing since.
+ */
+export class SessionLostError extends RunError {
+  readonly code = 'ERR_SESSION_LOST';
+
+  constructor(readonly session: string) {
+    super(
+      `Another run has taken over session "${session}", or it was deleted. Load the session to see what was said. ` +
+        'If a process often pauses for longer, raise `timeouts.claimMs`.',
+    );
+  }
+}
+
+/** Another run had the conversation when `timeouts.queueMs` had passed. Nothing ran. */
+export class SessionBusyError extends RunError {
+  readonly code = 'ERR_SESSION_BUSY';
+
+  constructor(
+    readonly session: string,
+    readonly timeoutMs: number,
+    /** The run that has the conversation, if it is known. */
+    readonly holder?: SessionHolder | undefined,
+  ) {
+    const who = holder === undefined ? '' : ` by run "${holder.run}"`;
+    const wait = holder?.waitsFor === undefined ? '' : `, which waits for ${holder.waitsFor},`;
+    super(
+      `Session "${session}" was still in use${who}${wait} after ${timeoutMs} ms (\`timeouts.queueMs\`). ` +
+        'If a tool of its own run opened the session again, pass `parent: context.run` to find the nested run.',
+    );
+  }
+}
+
+/** The session store failed. `cause` is the error of the store. */
+export class SessionStoreError extends RunError {
+  readonly code = 'ERR_SESSION_STORE';
+
+  constructor(
+    readonly session: string,
+    action: 'loaded' | 'saved' | 'claimed',
+    cause: unknown,
+  ) {
+    super(`Session "${session}" could not be ${action}: ${describeError(cause)}`, { cause });
+  }
+}
+
+/** The conversation has no entry with this id, or no run may begin there. */
+export class EntryInvalidError extends RunError {
+  readonly code = 'ERR_ENTRY_INVALID';
+
+  constructor(
+    readonly session: string,
+    readonly entry: string,
+    problem: 'is unknown' | 'lies between tool calls and their results',
+  ) {
+    super(
+      `Entry ${JSON.stringify(entry)} of session "${session}" ${problem}. Use the id of a message in \`session.entries\` ` +
+        'that has all its results.',
+    );
+  }
+}

@@ -1,0 +1,83 @@
+import type { UserMessage } from '../../model/message.js';
+import type { Entry } from '../../state/record/entry.js';
+import { SessionRecord } from '../../state/record/session-record.js';
+import type { RecordQuery, SessionStore } from '../../state/session-store.js';
+import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
+import type { Attached } from '../run/run.js';
+import type { RunResult } from '../run-result.js';
+import { EntryInvalidError, SessionStoreError } from './session-error.js';
+
+/** The members of an agent that the runs of a session use. */
+export interface SessionAgent {
+  readonly defaults: AgentDefaults;
+  launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
+}
+
+/** A conversation in its store, and its record as far as it is loaded. */
+export class StoredSession {
+  readonly id: string;
+  readonly store: SessionStore;
+  readonly record = new SessionRecord();
+  /** The end of the last run. An abort ends a run before its last append; the next run waits for it. */
+  ending: Promise<unknown> = Promise.resolve();
+  /** The positions of entries that `page` has returned. */
+  private readonly positions = new Map<string, number>();
+
+  constructor(
+    readonly agent: SessionAgent,
+    readonly options: SessionOptions,
+  ) {
+    this.id = options.id ?? agent.defaults.ids.next('session');
+    this.store = options.store ?? agent.defaults.store;
+  }
+
+  /** Loads the entries that the model reads, or those that are new. */
+  async load(query: RecordQuery = { from: 'context' }): Promise<void> {
+    const { record } = this;
+    const known = record.uid === undefined ? undefined : { uid: record.uid, length: record.length };
+    try {
+      const stored = await this.store.load(this.id, { known, ...query });
+      if (stored === undefined) record.clear();
+      else record.take(stored);
+    } catch (error) {
+      throw new SessionStoreError(this.id, 'loaded', error);
+    }
+  }
+
+  /** Loads the whole record. */
+  async loadAll(): Promise<void> {
+    if (this.record.offset > 0) await this.load({ known: undefined });
+  }
+
+  /** Returns the last entries before an entry, or before the end. */
+  async page(before: string | undefined, limit: number): Promise<readonly Entry[]> {
+    const { record, positions } = this;
+    const end = before === undefined ? record.length : (positions.get(before) ?? (await this.positionOf(before)));
+    const first = end - limit - record.offset;
+    if (first >= 0) return record.entries.slice(first, first + limit);
+    const page = await this.store.load(this.id, { before: end, limit });
+    for (const [at, { id }] of (page?.entries ?? []).entries()) positions.set(id, (page?.offset ?? 0) + at);
+    return page?.entries ?? [];
+  }
+
+  /** Loads the record up to an entry. Throws an EntryInvalidError if it has no such entry. */
+  async find(id: string): Promise<Entry> {
+    if (this.record.get(id) === undefined) await this.load();
+    if (this.record.get(id) === undefined) await this.loadAll();
+    const entry = this.record.get(id);
+    if (entry === undefined) throw new EntryInvalidError(this.id, id, 'is unknown');
+    return entry;
+  }
+
+  private async positionOf(id: string): Promise<number> {
+    await this.find(id);
+    return this.record.positionOf(id);
+  }
+
+  /** Checks that a run may begin behind an entry. */
+  async branchPoint(id: string): Promise<void> {
+    await this.find(id);
+    if (this.record.isBranchPoint(id)) return;
+    throw new EntryInvalidError(this.id, id, 'lies between tool calls and their results');
+  }
+}

@@ -1,0 +1,280 @@
+import {
+  Agent,
+  type AgentOptions,
+  type Entry,
+  MemorySessionStore,
+  messagesOf,
+  modelMessagesOf,
+  type SessionStore,
+  type ToolContext,
+} from 'keelson';
+import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { approval } from '../../support/agent/approval.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { gate, rejectionOf, until } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { manualClock } from '../../support/lifecycle/manual-clock.js';
+import { storeOver } from '../../support/state/store-over.js';
+
+const sessionOf = (script: readonly ScriptEntry[], options: Partial<AgentOptions> = {}) => {
+  const model = scriptedModel(script);
+  return { model, opening: new Agent({ model, ...options }).session({ id: 's' }) };
+};
+const entriesOf = async (store: SessionStore) => (await store.load('s'))?.entries ?? [];
+const shown = (entries: readonly Entry[]) => transcript(messagesOf(entries));
+
+describe('the entries of a run', () => {
+  test('have ids, parents, times, the run and the agent', async () => {
+    const { opening } = sessionOf(['hello'], { name: 'desk' });
+    const session = await opening;
+
+    await session.run('hi', { id: 'm1', by: 'ada' });
+
+    const [question, answer] = session.entries;
+    const said = { at: expect.any(Number), run: expect.stringMatching(/^run_/), agent: 'desk' };
+    expect(question).toEqual({
+      ...said,
+      id: 'm1',
+      by: 'ada',
+      body: { type: 'message', message: { role: 'user', content: 'hi' }, turn: 0 },
+    });
+    expect(answer).toMatchObject({ ...said, parent: 'm1', body: { type: 'message', turn: 1 } });
+    expect(answer?.run).toBe(question?.run);
+  });
+
+  test('are the question before the model is called, the calls before a tool runs, and each result when it ends', async () => {
+    const store = new MemorySessionStore();
+    const held = gate();
+    const seen: string[][] = [];
+    const look = async () => void seen.push([...shown(await entriesOf(store))]);
+    const tools = [toolOf('quick', () => 'q'), toolOf('slow', () => look().then(() => held.pass()))];
+    const { opening } = sessionOf([() => look().then(() => calls({ name: 'quick' }, { name: 'slow' })), 'done'], {
+      store,
+      tools,
+    });
+
+    const running = (await opening).run('go');
+    await until(() => held.arrived === 1);
+    await until(() => store.load('s')?.length === 3);
+    await look();
+    held.open();
+    await running;
+
+    const called = ['user: go', 'assistant: call call_1 quick, call call_2 slow'];
+    expect(seen).toEqual([['user: go'], called, [...called, 'tool: call_1=q']]);
+  });
+});
+
+describe('an input with an id', () => {
+  test('goes on from the stored question when the model call failed, and adds it once', async () => {
+    const { model, opening } = sessionOf([fails('overloaded'), 'fine']);
+    const session = await opening;
+    await rejectionOf(session.run('hi', { id: 'm1' }));
+
+    const { text } = await session.run('hi', { id: 'm1' });
+
+    expect(text).toBe('fine');
+    expect(transcript(model.requests[1]?.messages ?? [])).toEqual(['user: hi']);
+    expect(transcript(session.messages)).toEqual(['user: hi', 'assistant: fine']);
+  });
+
+  test('that was answered gives the stored answer, without a model call', async () => {
+    const { model, opening } = sessionOf(['fine']);
+    const session = await opening;
+    const first = await session.run('hi', { id: 'm1' });
+
+    const again = await session.run('hi', { id: 'm1' });
+
+    expect(again).toMatchObject({ status: 'completed', text: 'fine', turns: 0, messages: first.messages });
+    expect(model.requests).toHaveLength(1);
+    expect(session.entries).toHaveLength(2);
+  });
+
+  test('of another branch goes on from there', async () => {
+    const { opening } = sessionOf([fails('overloaded'), 'other', 'late']);
+    const session = await opening;
+    await rejectionOf(session.run('hi', { id: 'm1' }));
+    await session.run('else', { at: null });
+
+    await session.run('hi', { id: 'm1' });
+
+    expect(transcript(session.messages)).toEqual(['user: hi', 'assistant: late']);
+    expect(session.entries).toHaveLength(4);
+  });
+});
+
+describe('going back', () => {
+  test('`at` begins a branch behind an entry, and the other branch stays', async () => {
+    const { model, opening } = sessionOf(['one', 'two', 'three', 'four']);
+    const session = await opening;
+    await session.run('a', { id: 'a' });
+    await session.run('b', { id: 'b' });
+
+    await session.run('', { at: 'b' });
+    await session.run('c', { at: 'a' });
+
+    expect(transcript(model.requests[2]?.messages ?? [])).toEqual(['user: a', 'assistant: one', 'user: b']);
+    expect(transcript(model.requests[3]?.messages ?? [])).toEqual(['user: a', 'user: c']);
+    expect(transcript(session.messages)).toEqual(['user: a', 'user: c', 'assistant: four']);
+    expect(session.entries).toHaveLength(7);
+  });
+
+  test('`branch` moves the head, also to the start, in another process too', async () => {
+    const store = new MemorySessionStore();
+    const { opening } = sessionOf(['one', 'two'], { store });
+    const session = await opening;
+    await session.run('a', { id: 'a' });
+    const answer = session.entries.at(-1)?.id ?? '';
+    await session.run('b');
+
+    await session.branch(answer);
+    expect(transcript(session.messages)).toEqual(['user: a', 'assistant: one']);
+    await session.branch(null);
+
+    const { model, opening: other } = sessionOf(['new'], { store });
+    const reopened = await other;
+    expect(reopened.messages).toEqual([]);
+    await reopened.run('fresh');
+    expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['user: fresh']);
+  });
+
+  test.each([
+    ['unknown', 'is unknown'],
+    ['the calls', 'lies between tool calls and their results'],
+  ])('refuses an entry that is not a branch point: %s', async (which, problem) => {
+    const { opening } = sessionOf([calls('work'), 'done'], { tools: [toolOf('work', () => 'x')] });
+    const session = await opening;
+    await session.run('go');
+    const id = which === 'unknown' ? 'nope' : (session.entries[1]?.id ?? '');
+
+    for (const refused of [session.run('x', { at: id }), session.branch(id), session.fork({ id: 't', at: id })]) {
+      expect(await rejectionOf(refused)).toMatchObject({ code: 'ERR_ENTRY_INVALID', entry: id, session: 's' });
+    }
+    expect(await rejectionOf(session.branch(id))).toMatchObject({ message: expect.stringContaining(problem) });
+    expect(session.entries).toHaveLength(4);
+  });
+
+  test('`fork` copies the path, and only the original can approve a call', async () => {
+    const store = new MemorySessionStore();
+    let paid = 0;
+    const tools = [toolOf('pay', () => `${++paid}`)];
+    const options = { store, tools, lifecycle: [approval('pay')] };
+    const session = await sessionOf([calls('pay'), 'Paid.'], options).opening;
+    await session.run('Pay.');
+
+    const summary = await session.fork({ id: 'copy', details: { title: 'A copy' } });
+
+    expect(summary).toMatchObject({ id: 'copy', title: 'A copy' });
+    const copy = await new Agent({ model: scriptedModel(['Hm.']), ...options }).session({ id: 'copy' });
+    expect(transcript(copy.messages).at(-1)).toMatch(/^tool: call_1!This copy/);
+    const resume = { call_1: 'approve' } as const;
+    expect(await rejectionOf(copy.run('', { resume }))).toMatchObject({ code: 'ERR_RESUME_INVALID' });
+    await session.run('', { resume });
+    expect(await rejectionOf(session.run('', { resume }))).toMatchObject({ code: 'ERR_RESUME_INVALID' });
+    expect(paid).toBe(1);
+    expect(await rejectionOf(session.fork({ id: 'copy' }))).toMatchObject({ code: 'ERR_SESSION_EXISTS' });
+  });
+});
+
+describe('history', () => {
+  test('returns pages of entries, the last ones first, also what was not loaded', async () => {
+    const store = new MemorySessionStore();
+    const { opening } = sessionOf(['1', '2', '3', '4'], { store });
+    const session = await opening;
+    for (const id of ['a', 'b', 'c', 'd']) await session.run(id, { id });
+    const ids = session.entries.map(({ id }) => id);
+
+    expect((await session.history({ limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(5));
+    expect((await session.history({ before: 'c', limit: 3 })).map(({ id }) => id)).toEqual(ids.slice(1, 4));
+    expect((await session.history({ before: 'a' })).map(({ id }) => id)).toEqual([]);
+    expect(await rejectionOf(session.history({ before: 'z' }))).toMatchObject({ code: 'ERR_ENTRY_INVALID' });
+  });
+
+  test('opens a compacted conversation from the summary on, and loads the rest when it is needed', async () => {
+    const store = new MemorySessionStore();
+    const lifecycle = [
+      {
+        beforeModel: (messages: readonly { role: string }[], run: import('keelson').RunContext) =>
+          messages.length === 5 ? run.summarize({ text: 'short', from: run.messages.at(-1) }) : undefined,
+      },
+    ];
+    const { opening } = sessionOf(['1', '2', '3'], { store, lifecycle });
+    const session = await opening;
+    for (const id of ['a', 'b', 'c']) await session.run(id, { id });
+    const all = transcript(session.messages);
+
+    const { model, opening: other } = sessionOf(['4', '5'], { store });
+    const reopened = await other;
+
+    expect(reopened.entries[0]?.id).toBe('c');
+    expect(transcript(reopened.messages)).toEqual(['user: c', 'assistant: 3']);
+    await reopened.run('d');
+    expect(transcript(model.requests[0]?.messages ?? []).slice(1)).toEqual(['user: c', 'assistant: 3', 'user: d']);
+    expect((await reopened.history({ before: 'c', limit: 1 })).map(({ parent }) => parent)).toEqual(['b']);
+    await reopened.run('e', { at: 'a' });
+    expect(transcript(model.requests[1]?.messages ?? [])).toEqual(['user: a', 'user: e']);
+    expect(transcript(await (await sessionOf([], { store }).opening).allMessages())).not.toEqual(all);
+    expect(all).toHaveLength(6);
+  });
+});
+
+describe('a process that stops', () => {
+  /** Runs until a tool hangs, and lets the time of the claim pass. */
+  async function crashed() {
+    const clock = manualClock();
+    const store = new MemorySessionStore({ clock });
+    const began: ToolContext[] = [];
+    const pay = toolOf('pay', (_input, context) => {
+      began.push(context);
+      return began.length === 1 ? new Promise(() => {}) : 'paid';
+    });
+    const options = { store, tools: [pay] };
+    // The clock of the process that dies stands still, so that it renews nothing.
+    const dying = await sessionOf([calls('pay')], { ...options, clock: manualClock() }).opening;
+    void dying.run('Pay.').catch(() => {});
+    await until(() => began.length === 1);
+    await clock.advance(30_001);
+    // Another process does not wait in the queue of this one.
+    return { store, began, options: { ...options, store: storeOver(store, {}) } };
+  }
+
+  test('during a tool: the next run closes the call as one that may have happened', async () => {
+    const { store, began, options } = await crashed();
+    const { model, opening } = sessionOf(['I see.'], options);
+
+    await (await opening).run('And?');
+
+    const read = transcript(model.requests[0]?.messages ?? []);
+    expect(read[2]).toMatch(/^tool: call_1!The process stopped during this call; it may have happened/);
+    expect(read.slice(3)).toEqual(['user: And?']);
+    expect(shown(await entriesOf(store)).slice(0, 4)).toEqual(read);
+    expect(began).toHaveLength(1);
+  });
+
+  test('during a tool: `resume` runs the call again, with the same key, and says that it is the second attempt', async () => {
+    const { store, began, options } = await crashed();
+    const session = await sessionOf(['Paid.'], options).opening;
+
+    const { text } = await session.run('', { resume: { call_1: 'approve' } });
+
+    expect(text).toBe('Paid.');
+    expect(began.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(new Set(began.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    const bodies = (await entriesOf(store)).map(({ body }) => body);
+    expect(bodies[2]).toEqual({ type: 'decision', call: 'call_1', decision: 'again' });
+    expect(bodies[3]).toMatchObject({ type: 'message', attempt: 2 });
+  });
+});
+
+test('a reader passes over types, roles and parts that it does not know', () => {
+  const message = (id: string, parent: string | undefined, role: string): Entry => ({
+    ...{ id, parent, at: 0 },
+    body: { type: 'message', message: { role, content: id } as never },
+  });
+  const later = { id: 'x', parent: 'a', at: 0, body: { type: 'later' } } as unknown as Entry;
+  const entries = [message('a', undefined, 'user'), later, message('b', 'a', 'robot'), message('c', 'b', 'user')];
+
+  expect(messagesOf(entries).map(({ content }) => content)).toEqual(['a', 'c']);
+  expect(modelMessagesOf(entries)).toEqual(messagesOf(entries));
+});
