@@ -5,7 +5,7 @@ import { callable, clock, fullText, numberRule, required } from '../internal/opt
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message, ToolCallPart } from '../model/message.js';
-import { messageFromJson, messageToJson } from '../state/message-json.js';
+import { messageFromJson, messageToJson } from '../state/record/entry-json.js';
 import { SealInvalidError } from './seal-error.js';
 
 /** A secret of at least 32 bytes, or a key of the Web Crypto API for HMAC with SHA-256. */

@@ -137,10 +137,10 @@ test('a shell hook gate runs before approval asks, and after_tool sees the resul
     logger: keepingLogger(),
   });
 
-  const { messages } = await agent.run('Go.');
+  const { history } = await agent.run('Go.');
   await agent.close();
 
   expect(asked).toEqual(['b']);
-  expect(resultsIn(messages).b).toContain('characters left out');
+  expect(resultsIn(history).b).toContain('characters left out');
   expect(readFileSync(file('seen'), 'utf8')).toContain('sea '.repeat(20).trim());
 }, 30_000);

@@ -13,17 +13,17 @@ async function resultOf(output: unknown, lifecycle: readonly AgentLifecycle[]) {
 
 describe('truncateToolResults', () => {
   test('keeps the beginning and the end of a long text, and adds the number of omitted characters', async () => {
-    const { messages } = await resultOf(`${'a'.repeat(50)}${'b'.repeat(50)}`, [truncateToolResults({ maxChars: 10 })]);
-    expect(resultsIn(messages)).toEqual({ a: 'aaaaa\n[… 90 characters left out …]\nbbbbb' });
+    const { history } = await resultOf(`${'a'.repeat(50)}${'b'.repeat(50)}`, [truncateToolResults({ maxChars: 10 })]);
+    expect(resultsIn(history)).toEqual({ a: 'aaaaa\n[… 90 characters left out …]\nbbbbb' });
   });
 
   test('does not change a short text and records no decision', async () => {
-    const { messages, decisions } = await resultOf('a'.repeat(30_000), [truncateToolResults()]);
-    expect(resultsIn(messages).a).toHaveLength(30_000);
+    const { history, decisions } = await resultOf('a'.repeat(30_000), [truncateToolResults()]);
+    expect(resultsIn(history).a).toHaveLength(30_000);
     expect(decisions).toEqual([]);
     const parts = [{ type: 'text', text: 'short' }];
     expect((await resultOf(parts, [truncateToolResults()])).decisions).toEqual([]);
-    expect(resultsIn((await resultOf('a'.repeat(30_001), [truncateToolResults()])).messages).a).toContain(
+    expect(resultsIn((await resultOf('a'.repeat(30_001), [truncateToolResults()])).history).a).toContain(
       '1 characters',
     );
   });
@@ -33,11 +33,11 @@ describe('truncateToolResults', () => {
     const text = (length: number) => ({ type: 'text', text: 'x'.repeat(length) }) as const;
     const parts = toolResult({ content: [text(60), picture, text(20)], structured: { n: 1 }, isError: true });
 
-    const { messages } = await resultOf(parts, [truncateToolResults({ maxChars: 40 })]);
+    const { history } = await resultOf(parts, [truncateToolResults({ maxChars: 40 })]);
 
     const shortened = (half: number, out: number) =>
       `${'x'.repeat(half)}\n[… ${out} characters left out …]\n${'x'.repeat(half)}`;
-    expect(messages[2]?.content).toMatchObject([
+    expect(history[2]?.content).toMatchObject([
       {
         content: [{ text: shortened(15, 30) }, picture, { text: shortened(5, 10) }],
         structured: { n: 1 },
@@ -46,7 +46,7 @@ describe('truncateToolResults', () => {
     ]);
   });
 
-  test('is outermost of hooks that redact, so that they see whole secrets', async () => {
+  test('shortens what hooks have redacted, so that they see whole secrets', async () => {
     const redact: AgentLifecycle = {
       priority: 95,
       wrapToolCall: async (call, next) => {
@@ -54,11 +54,22 @@ describe('truncateToolResults', () => {
         return { ...result, content: String(result.content).replace('SECRET', '***') };
       },
     };
-    const { messages } = await resultOf(`1234SECRET${'x'.repeat(100)}`, [
-      truncateToolResults({ maxChars: 16 }),
-      redact,
-    ]);
-    expect(resultsIn(messages).a).toBe(`1234***x\n[… ${107 - 16} characters left out …]\n${'x'.repeat(8)}`);
+    const { history } = await resultOf(`1234SECRET${'x'.repeat(100)}`, [truncateToolResults({ maxChars: 16 }), redact]);
+    expect(resultsIn(history).a).toBe(`1234***x\n[… ${107 - 16} characters left out …]\n${'x'.repeat(8)}`);
+  });
+
+  test('shortens what the model reads, in each run of a session, and the record keeps the whole result', async () => {
+    const model = scriptedModel([calls({ id: 'a', name: 'get' }), 'Done.', 'Yes.']);
+    const tools = [toolOf('get', () => 'x'.repeat(100))];
+    const agent = new Agent({ model, tools, lifecycle: [truncateToolResults({ maxChars: 10 })] });
+    const session = await agent.session();
+
+    await session.run('Go.');
+    await session.run('Done?');
+
+    const read = model.requests.slice(1).map(({ messages }) => resultsIn(messages).a);
+    expect(read).toEqual(Array(2).fill('xxxxx\n[… 90 characters left out …]\nxxxxx'));
+    expect(resultsIn(session.messages).a).toBe('x'.repeat(100));
   });
 
   test('does not change a suspended call', async () => {
@@ -70,8 +81,8 @@ describe('truncateToolResults', () => {
     const limit = fc.integer({ min: 1, max: 40 });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), limit, async (text, maxChars) => {
-        const { messages } = await resultOf(text, [truncateToolResults({ maxChars })]);
-        const short = String(resultsIn(messages).a);
+        const { history } = await resultOf(text, [truncateToolResults({ maxChars })]);
+        const short = String(resultsIn(history).a);
         expect(short).not.toMatch(/\p{Surrogate}/u);
         if (text.length <= maxChars) {
           expect(short).toBe(text);

@@ -10,8 +10,8 @@ import type { Model } from '../../model/model.js';
 import { ModelError } from '../../model/run-error.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
-import { createReplacements, fittingShare } from './overflow.js';
-import { shortenResults } from './shorten-results.js';
+import { fittingShare } from './overflow.js';
+import { type Shortening, shorteningFor } from './shorten-results.js';
 import { summariseBy } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
@@ -34,10 +34,10 @@ export interface CompactionOptions {
 }
 
 /**
- * Makes a lifecycle that compacts long conversations. Before a model call that would exceed the limit, a summary
- * replaces all but the last messages, for the rest of the run and of its session. System messages and the last user
- * message stay unchanged. A tool call stays together with its results. Instructions do not change. `result.messages`
- * still holds all messages that the run added.
+ * Makes a lifecycle that compacts long conversations. Before a model call that would exceed the limit, a summary takes
+ * the place of all but the last messages, for the rest of the run and of its session. The record of the session
+ * keeps every message. System messages and the last user message stay. A tool call stays together with its results.
+ * Instructions do not change.
  *
  * If the service refuses a model call because the conversation exceeds the context window (`context-overflow`), the
  * conversation is compacted to fit, and the call is made once more. If the last turn alone is too long, its longest tool
@@ -56,17 +56,13 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
   const { rule, summarize, isByTokens } = resolveCompactionOptions(options ?? {});
   const meter = isByTokens ? createTokenMeter() : undefined;
   const { compact, compactOverflow } = createCompactor({ rule, isByTokens, summarize });
-  const replacements = createReplacements();
   return {
     name: 'compaction',
     priority: 15,
     onFailure: 'continue',
-    beforeModel(given, run) {
-      const replaced = replacements.apply(given, run);
-      const messages = replaced ?? given;
+    beforeModel(messages, run) {
       const size = meter?.sizeOf(messages, run) ?? messages.length;
-      const compacting = size > rule.limit ? compact(messages, run, size) : undefined;
-      return compacting === undefined ? replaced : compacting.then((compacted) => compacted ?? replaced);
+      return size > rule.limit ? compact(messages, run, size) : undefined;
     },
     async wrapModelCall(request, next) {
       try {
@@ -75,7 +71,6 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
         const isOverflow = error instanceof ModelError && error.kind === 'context-overflow';
         const messages = isOverflow ? await compactOverflow(request, error) : undefined;
         if (messages === undefined) throw error;
-        replacements.keep(request, messages);
         return next({ ...request, messages });
       }
     },
@@ -84,32 +79,66 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
 }
 
 function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
-  const compact = (messages: readonly Message[], run: RunContext, size: number) => {
-    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
-    return cut && reported(messages, run, () => compactTo(cut, messages, { run, weigh: rule.weigh }));
-  };
-  const compactTo = async (cut: Cut, messages: readonly Message[], { run, weigh, maxTokens }: Task) => {
-    const summary = await tryToSummarise(() => summarize(cut.head, run, maxTokens), run);
-    if (summary === undefined) return undefined;
-    const compacted = [...cut.kept, summaryMessage(summary), ...cut.tail];
-    if (weightOf(compacted, weigh) <= weightOf(messages, weigh)) return compacted;
+  const summaryOf = async (cut: Cut, messages: readonly Message[], { run, weigh, maxTokens }: Task) => {
+    const text = await tryToSummarise(() => summarize(cut.head, run, maxTokens), run);
+    if (text === undefined) return undefined;
+    if (weightOf(replacedBy(cut, text), weigh) <= weightOf(messages, weigh)) return text;
     run.logger.warn(
       'The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
     );
     return undefined;
+  };
+  const compact = (messages: readonly Message[], run: RunContext, size: number) => {
+    const { weigh } = rule;
+    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, weigh) });
+    return (
+      cut &&
+      reported(messages, run, async () =>
+        told(run, { cut, messages, text: await summaryOf(cut, messages, { run, weigh }) }),
+      )
+    );
   };
   /** Compacts to a size that fits into the context window, counted in estimated tokens whatever the options count. */
   const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
     const share = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
     const maxTokens = isByTokens ? Math.min(share, rule.limit) : share;
     const cut = cutConversation(messages, { limit: maxTokens, keep: rule.keep, weigh: tokensIn });
-    if (cut === undefined && shortenResults(messages, maxTokens) === undefined) return undefined;
+    if (cut === undefined && shorteningFor(messages, maxTokens) === undefined) return undefined;
     return reported(messages, run, async () => {
-      const compacted = cut && (await compactTo(cut, messages, { run, weigh: tokensIn, maxTokens }));
-      return shortenResults(compacted ?? messages, maxTokens) ?? compacted;
+      const text = cut && (await summaryOf(cut, messages, { run, weigh: tokensIn, maxTokens }));
+      const left = cut && text ? replacedBy(cut, text) : messages;
+      return told(run, { cut, messages, text, shorten: shorteningFor(left, maxTokens) });
     });
   };
   return { compact, compactOverflow };
+}
+
+/** The changes of a compaction. */
+interface Outcome {
+  readonly messages: readonly Message[];
+  readonly cut: Cut | undefined;
+  /** The summary. Undefined if none could be made. */
+  readonly text: string | undefined;
+  readonly shorten?: readonly Shortening[] | undefined;
+}
+
+/** Tells the run about the summary and the shortened results. Returns what the model reads, or undefined without a change. */
+function told(run: RunContext, { cut, messages, text, shorten = [] }: Outcome): Compacted {
+  const isCut = cut !== undefined && text !== undefined;
+  if (!isCut && shorten.length === 0) return undefined;
+  const own = run.messages;
+  // A hook may have sent other messages than those of the run. Then the change holds for this call only.
+  const extra = messages.length - own.length;
+  const isOwn = messages.at(-1) === own.at(-1) && (extra === 0 || (extra === 1 && messages[0]?.role === 'system'));
+  const given = isOwn ? own : messages.slice(Math.max(0, extra));
+  const first = given.find(({ role }) => role !== 'system') ?? given[0];
+  const rest = isCut ? { text, from: cut.tail[0], keep: cut.kept } : { text: '', from: given[0] ?? first, keep: [] };
+  run.summarize({ ...rest, shorten, messages: given });
+  return [...messages.slice(0, isOwn ? extra : 0), ...run.messages];
+}
+
+function replacedBy({ kept, tail }: Cut, text: string): readonly Message[] {
+  return [...kept, summaryMessage(text), ...tail];
 }
 
 type Compacted = readonly Message[] | undefined;

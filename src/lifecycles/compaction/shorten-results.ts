@@ -1,5 +1,5 @@
-import type { Message, ToolResultPart } from '../../model/message.js';
-import { charsIn, shortenContent } from '../shorten.js';
+import type { Message } from '../../model/message.js';
+import { charsIn } from '../../model/shorten.js';
 import { CHARS_PER_TOKEN, tokensIn } from './token-meter.js';
 
 /** A result is not shortened below this number of characters. */
@@ -7,23 +7,28 @@ const LEAST_CHARS = 200;
 /** The note in a shortened result is not longer. */
 const NOTE_CHARS = 60;
 
+/** A message whose tool results get shorter. */
+export interface Shortening {
+  readonly message: Message;
+  /** The number of characters that each result keeps. */
+  readonly chars: number;
+}
+
 /**
- * Shortens the longest tool results so that the messages have at most `maxTokens` estimated tokens. Returns the same
- * array if the messages fit, and undefined if shorter results are not enough.
+ * Returns the messages whose longest results must be shortened so that all messages have at most `maxTokens` estimated
+ * tokens: none if the messages fit. Returns undefined if shorter results are not enough.
  */
-export function shortenResults(messages: readonly Message[], maxTokens: number): readonly Message[] | undefined {
+export function shorteningFor(messages: readonly Message[], maxTokens: number): readonly Shortening[] | undefined {
   const tokens = messages.reduce((sum, message) => sum + tokensIn(message), 0);
-  if (tokens <= maxTokens) return messages;
+  if (tokens <= maxTokens) return [];
   const lengths = messages.flatMap((message) =>
     message.role === 'tool' ? message.content.map(({ content }) => charsIn(content)) : [],
   );
-  const limit = limitFor(lengths, (tokens - maxTokens) * CHARS_PER_TOKEN);
-  if (limit === undefined) return undefined;
-  const cut = (part: ToolResultPart): ToolResultPart =>
-    savedFrom(charsIn(part.content), limit) > 0 ? { ...part, content: shortenContent(part.content, limit) } : part;
-  return messages.map((message) =>
-    message.role === 'tool' ? { ...message, content: message.content.map(cut) } : message,
-  );
+  const chars = limitFor(lengths, (tokens - maxTokens) * CHARS_PER_TOKEN);
+  if (chars === undefined) return undefined;
+  const isLong = (message: Message) =>
+    message.role === 'tool' && message.content.some(({ content }) => savedFrom(charsIn(content), chars) > 0);
+  return messages.filter(isLong).map((message) => ({ message, chars }));
 }
 
 /** Returns the largest limit that saves `excess` characters, or undefined. */

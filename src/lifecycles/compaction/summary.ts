@@ -3,9 +3,9 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { type AssistantPart, type Message, textOf } from '../../model/message.js';
 import type { Model } from '../../model/model.js';
 import { ResponseInvalidError } from '../../model/run-error.js';
+import { shorten } from '../../model/shorten.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import { wholeResponse } from '../../model/whole-response.js';
-import { shorten } from '../shorten.js';
 import { CHARS_PER_TOKEN } from './token-meter.js';
 
 const MAX_RESULT_CHARS = 2_000;

@@ -5,18 +5,18 @@ import {
   type AgentOptions,
   MemorySessionStore,
   type Message,
-  SessionConflictError,
+  messagesOf,
+  modelMessagesOf,
 } from 'keelson';
 import { approval, type CompactionOptions, compaction } from 'keelson/lifecycles';
 import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
-import { gate, rejectionOf, until } from '../../support/agent/settle.js';
+import { rejectionOf, until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { transcript } from '../../support/agent/transcript.js';
 import { makePlace } from '../../support/manifest/place.js';
 import { write } from '../../support/process/scratch.js';
-import { storeOver } from '../../support/state/store-over.js';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const MARK = '[Summary of the conversation so far]\n';
@@ -452,15 +452,18 @@ describe('compaction: a failed summary', () => {
 });
 
 describe('compaction: sessions', () => {
-  test('the session is stored with the summary, and another process recognises the summary', async () => {
+  test('the record keeps every message, and the model reads the summary in another process too', async () => {
     const store = new MemorySessionStore();
     const open = async (model: AgentOptions['model']) =>
       agentOf(model, { maxMessages: 6, keep: 2 }, { store }).agent.session({ id: 's' });
     const first = await open(worker(4).model);
     await first.run('Count.');
     await first.close();
-    const stored = transcript((await store.load('s'))?.messages ?? []);
-    expect(stored).toEqual(['user: Count.', `user: ${MARK}summary 1`, ...turn(3), ...turn(4), 'assistant: Done.']);
+    const { entries = [] } = (await store.load('s')) ?? {};
+    const all = ['user: Count.', ...turn(1), ...turn(2), ...turn(3), ...turn(4), 'assistant: Done.'];
+    expect(transcript(messagesOf(entries))).toEqual(all);
+    const read = ['user: Count.', `user: ${MARK}summary 1`, ...turn(3), ...turn(4), 'assistant: Done.'];
+    expect(transcript(modelMessagesOf(entries))).toEqual(read);
 
     const { model, sent } = worker(0);
     await (await open(model)).run('And now?');
@@ -483,23 +486,29 @@ describe('compaction: sessions', () => {
     expect(summaries).toEqual([[`user: ${'x'.repeat(100)}`, 'assistant: One.']]);
   });
 
-  test('two sessions still conflict after a compaction', async () => {
-    const store = new MemorySessionStore();
-    const held = gate();
-    const summarize = () => held.pass().then(() => 'short');
-    const mine = await agentOf(worker(3).model, { maxMessages: 4, keep: 2, summarize }, { store }).agent.session({
-      id: 's',
-    });
-    const theirs = await agentOf(worker(0).model, { maxMessages: 4 }, { store: storeOver(store, {}) }).agent.session({
-      id: 's',
-    });
+  test('a hook that replaces messages before the compaction changes the summary, and not the record', async () => {
+    const redact: AgentLifecycle = {
+      priority: 50,
+      beforeModel: (messages) =>
+        messages.map((message) => (message.content === 'secret' ? { role: 'user', content: '***' } : message)),
+    };
+    const seen: string[][] = [];
+    const summarize = (messages: readonly Message[]) => {
+      seen.push([...transcript(messages)]);
+      return 'short';
+    };
+    const model = scriptedModel(['One.', 'Two.', 'Three.', 'Four.']);
+    const lifecycle = [redact, compaction({ maxMessages: 4, keep: 1, summarize })];
+    const session = await new Agent({ model, lifecycle }).session();
 
-    const running = rejectionOf(mine.run('Count.'));
-    await until(() => held.arrived === 1);
-    await theirs.run('Hello');
-    held.open();
+    for (const input of ['secret', 'more', 'again', 'last']) await session.run(input);
 
-    expect(await running).toBeInstanceOf(SessionConflictError);
+    expect(seen[0]).toEqual(['user: ***', 'assistant: One.', 'user: more', 'assistant: Two.']);
+    expect(transcript(model.requests[3]?.messages ?? [])).toEqual([
+      ...[`user: ${MARK}short`, 'user: again', 'assistant: Three.', 'user: last'],
+    ]);
+    expect(transcript(session.messages).slice(0, 2)).toEqual(['user: secret', 'assistant: One.']);
+    expect(session.messages).toHaveLength(8);
   });
 
   test('a resumed run is compacted after its tool results', async () => {
