@@ -1,6 +1,6 @@
 import { describeError, MessageInvalidError } from '../errors.js';
-import type { Message } from '../model/message.js';
-import { messageToJson } from '../state/message-json.js';
+import type { Entry } from '../state/record/entry.js';
+import { entryToJson } from '../state/record/entry-json.js';
 import { copyDetails } from '../state/session-details.js';
 import type { SessionDetails, SessionSummary } from '../state/session-store.js';
 import { fromSqlText, toSqlText } from './sql-text.js';
@@ -16,7 +16,6 @@ export interface DetailColumns {
 /** A session as columns, without its messages. */
 export interface SummaryColumns extends DetailColumns {
   readonly id: string;
-  readonly revision: number;
   readonly length: number;
   readonly created: number;
   readonly updated: number;
@@ -34,24 +33,23 @@ export function detailColumns(details: SessionDetails = {}): DetailColumns {
 
 /** Decodes a session. */
 export function summaryOf(columns: SummaryColumns): SessionSummary {
-  const { id, owner, title, data, revision, length, created, updated } = columns;
+  const { id, owner, title, data, length, created, updated } = columns;
   return {
     ...(owner !== null && { owner: fromSqlText(owner) }),
     ...(title !== null && { title: fromSqlText(title) }),
     ...(data !== null && { data: JSON.parse(data) }),
     id: fromSqlText(id),
-    revision,
     length,
     createdAt: created,
     updatedAt: updated,
   };
 }
 
-/** Encodes messages. Throws a MessageInvalidError if JSON cannot represent one. */
-export function encodeMessages(messages: readonly Message[]): string[] {
-  return messages.map((message) => {
+/** Encodes entries. Throws a MessageInvalidError if JSON cannot represent one. */
+export function encodeEntries(entries: readonly Entry[]): string[] {
+  return entries.map((entry) => {
     try {
-      return messageToJson(message);
+      return entryToJson(entry);
     } catch (cause) {
       throw new MessageInvalidError(`A message cannot be stored as JSON: ${describeError(cause)}`, { cause });
     }

@@ -12,6 +12,19 @@ export class StoreCorruptError extends KeelsonError {
   }
 }
 
+/** An earlier version of Keelson wrote the file, in a form that this version cannot read. The file was left unchanged. */
+export class StoreOutdatedError extends KeelsonError {
+  readonly code = 'ERR_STORE_OUTDATED';
+  readonly file: string;
+
+  constructor(file: string) {
+    super(
+      `The file ${file} was written by an earlier version of Keelson, and this version cannot read it. Use another folder, or delete the session.`,
+    );
+    this.file = file;
+  }
+}
+
 /** Another process held the lock of a session for too long. The call did nothing, unless `lost` is true. */
 export class StoreBusyError extends KeelsonError {
   readonly code = 'ERR_STORE_BUSY';

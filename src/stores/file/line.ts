@@ -1,10 +1,18 @@
 import { crc32 } from 'node:zlib';
 
 const NEWLINE = 10;
+/** Length of a checksum and the tab behind it. */
+const SUM_BYTES = 9;
 
-/** The complete lines of a buffer, split into fields, and their length in bytes. Leaves out an incomplete last line. */
+/** The fields of a line, and its position in the buffer in bytes. */
+export interface ParsedLine {
+  readonly fields: readonly string[];
+  readonly at: number;
+}
+
+/** The complete lines of a buffer, and their length in bytes. Leaves out an incomplete last line. */
 export interface ParsedLines {
-  readonly lines: readonly (readonly string[])[];
+  readonly lines: readonly ParsedLine[];
   readonly bytes: number;
 }
 
@@ -16,17 +24,17 @@ export function encodeLine(fields: readonly string[]): string {
 
 /** Splits a buffer into lines. Returns undefined if the checksum of a complete line does not match. */
 export function parseLines(bytes: Buffer): ParsedLines | undefined {
-  const lines: string[][] = [];
+  const lines: ParsedLine[] = [];
   let start = 0;
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-    const [sum, ...fields] = bytes.toString('utf8', start, end).split('\t');
-    if (sum !== checksum(fields.join('\t'))) return undefined;
-    lines.push(fields);
+    const text = bytes.subarray(start + SUM_BYTES, end);
+    if (bytes.toString('latin1', start, start + SUM_BYTES) !== `${checksum(text)}\t`) return undefined;
+    lines.push({ fields: text.toString().split('\t'), at: start });
     start = end + 1;
   }
   return { lines, bytes: start };
 }
 
-function checksum(text: string): string {
+function checksum(text: string | Buffer): string {
   return crc32(text).toString(16).padStart(8, '0');
 }

@@ -4,13 +4,11 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../../process/files/error-code.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
-import { StoreCorruptError } from '../store-error.js';
-import { encodeLine, type ParsedLines, parseLines } from './line.js';
-import { emptySavedLength, readSavedLength, type SavedLength, writeSavedLength } from './saved-length.js';
+import { StoreCorruptError, StoreOutdatedError } from '../store-error.js';
+import { encodeLine, type ParsedLine, type ParsedLines, parseLines } from './line.js';
+import { checkLength, emptySavedLength, keepLength, readSavedLength } from './saved-length.js';
+import { PLAIN_FILE } from './small-file.js';
 
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-/** Opens a pipe without waiting for its other end. */
-const NO_WAIT = constants.O_NONBLOCK ?? 0;
 /** A log is rewritten when it exceeds twice the size of its current state by this number of bytes. */
 const SLACK_BYTES = 65_536;
 /** Length of the start of a log: a checksum, a tab, and a random value that is new in each rewritten file. */
@@ -20,10 +18,26 @@ const MARK_BYTES = 8 + 1 + 34;
 export interface LogForm<State> {
   readonly kind: string;
   create(): State;
-  apply(state: State, fields: readonly string[]): void;
-  /** Returns lines that produce this state when they are applied to a new state. */
-  dump(state: State): Iterable<readonly string[]>;
+  /** `at` is the position of the line in the file, in bytes. Returns false if a line before is missing. */
+  apply(state: State, fields: readonly string[], at: number): unknown;
+  /** Returns lines that produce this state when they are applied to a new state. Without it, a log only grows. */
+  dump?(state: State): Iterable<readonly string[]>;
+  /** True for a line that only earlier versions of Keelson wrote. */
+  isOutdated?(fields: readonly string[]): boolean;
+  /** Finds a position from which a new reader may start. Default: the first line. */
+  bookmark?(folder: string): Promise<Bookmark<State> | undefined>;
 }
+
+/** A position in a log, with the state that the lines before it produce. */
+export interface Bookmark<State> {
+  /** The start of the log, which identifies the file. */
+  readonly mark: Buffer;
+  readonly bytes: number;
+  readonly state: State;
+}
+
+/** Read-only access needs no lock, and leaves the file unchanged. */
+export type LogAccess = 'write' | 'read-only';
 
 /** Lines to append to a log. */
 export interface LogAddition {
@@ -33,79 +47,117 @@ export interface LogAddition {
 }
 
 /**
- * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory, except
- * for `readOnly`. Reads only the lines that other processes have appended since the last reading, or the whole file if it
- * was rewritten. A second file keeps the length after the last durable write, so that a cut is noticed.
+ * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory, unless
+ * its access is read-only. Reads only the lines that other processes have appended since the last reading, or the whole file
+ * if it was rewritten. A second file keeps the length after the last durable write, so that a cut is noticed.
  */
 export class LogFile<State> {
   state: State;
+  /** The start of the file, which identifies it. Undefined before it was read. */
+  mark: Buffer | undefined = undefined;
   readonly path: string;
-  private readonly lengthPath: string;
-  private mark: Buffer | undefined = undefined;
   private bytes = 0;
-  private rewriteAt = 0;
+  private skipped = 0;
+  private usesBookmark = true;
+  private rewriteAt = Number.POSITIVE_INFINITY;
 
   constructor(
-    folder: string,
+    readonly folder: string,
     private readonly form: LogForm<State>,
+    private readonly access: LogAccess = 'write',
   ) {
     this.path = join(folder, 'log');
-    this.lengthPath = join(folder, 'length');
     this.state = form.create();
   }
 
-  /** Length of the file in bytes. */
+  /** Length of the lines that were read, in bytes. */
   get size(): number {
-    return this.bytes;
+    return this.bytes - this.skipped;
   }
 
-  /** Updates the state from the file, and removes an incomplete last line from the file. */
-  read(): Promise<void> {
-    return this.readFrom(constants.O_RDWR);
+  /** Position of the next line in the file, in bytes. */
+  get end(): number {
+    return this.bytes === 0 ? Buffer.byteLength(newHeader(this.form.kind)) : this.bytes;
   }
 
-  /** Updates the state from the file without a lock and without a change of the file. */
-  readOnly(): Promise<void> {
-    return this.readFrom(constants.O_RDONLY);
+  /** True if reading started at a bookmark. */
+  get isPartial(): boolean {
+    return this.skipped > 0;
+  }
+
+  /**
+   * Updates the state from the file. Removes an incomplete last line from the file, unless the access is read-only. If the
+   * file cannot be read from its bookmark, reads all of it.
+   */
+  async read(): Promise<void> {
+    try {
+      await this.readLines();
+    } catch (error) {
+      if (!this.isPartial || !(error instanceof StoreCorruptError)) throw error;
+      await this.readAll();
+    }
+  }
+
+  /** Reads the whole file again. */
+  async readAll(): Promise<void> {
+    this.restart();
+    this.usesBookmark = false;
+    await this.readLines();
   }
 
   /** Throws if a log was stored. */
   private async startEmpty(): Promise<void> {
     this.restart();
-    const saved = await readSavedLength(this.lengthPath);
-    if (saved !== 'missing') this.checkLength(saved, saved.mark, 0);
+    const saved = await readSavedLength(this.folder);
+    if (saved !== 'missing') checkLength(this.path, saved, { mark: saved.mark, bytes: 0 });
   }
 
-  private async readFrom(access: number): Promise<void> {
-    const handle = await openLog(this.path, access);
+  private async readLines(): Promise<void> {
+    const isLocked = this.access === 'write';
+    const handle = await openLog(this.path, isLocked ? constants.O_RDWR : constants.O_RDONLY);
     if (handle === undefined) return this.startEmpty();
     try {
+      let isNew = this.mark === undefined;
+      if (isNew) await this.openBookmark();
       // Before the log: without a lock, the log may grow in between.
-      const saved =
-        this.bytes === 0 || access === constants.O_RDONLY ? await readSavedLength(this.lengthPath) : undefined;
+      const saved = isNew || !isLocked ? await readSavedLength(this.folder) : undefined;
       const found = await handle.stat();
       const { size } = found;
       if (!found.isFile()) throw new StoreCorruptError(this.path, 'it must be a regular file');
       const mark = await readBytes(handle, 0, Math.min(MARK_BYTES, size));
-      if (this.mark === undefined || !mark.equals(this.mark) || size < this.bytes) this.restart();
-      const isNew = this.bytes === 0;
+      if (!this.mark?.equals(mark) || size < this.bytes) {
+        this.restart();
+        isNew = true;
+      }
       const { lines, bytes } = this.parse(await readBytes(handle, this.bytes, size - this.bytes));
-      if (isNew) this.checkLength(saved ?? (await readSavedLength(this.lengthPath)), mark, bytes);
-      this.replay(isNew ? lines.slice(1) : lines);
+      const left = { mark, bytes: this.bytes + bytes };
+      if (isNew) checkLength(this.path, saved ?? (await readSavedLength(this.folder)), left);
+      this.replay(lines);
       this.bytes += bytes;
       // A log is written in one step with its first line, so an empty log is damaged.
-      if (isNew && bytes === 0) throw new StoreCorruptError(this.path, 'it must begin with a complete line');
-      if (this.bytes < size && access === constants.O_RDWR) await handle.truncate(this.bytes);
-      this.mark = this.bytes === 0 ? undefined : mark;
-      if (isNew) this.rewriteAt = rewriteSize(dumpText(this.form, this.state));
+      if (this.bytes === 0) throw new StoreCorruptError(this.path, 'it must begin with a complete line');
+      if (this.bytes < size && isLocked) await handle.truncate(this.bytes);
+      this.mark = mark;
+      if (isNew && this.form.dump !== undefined) this.rewriteAt = rewriteSize(dumpText(this.form, this.state));
     } finally {
       await handle.close();
     }
   }
 
+  private async openBookmark(): Promise<void> {
+    const bookmark = this.usesBookmark ? await this.form.bookmark?.(this.folder) : undefined;
+    if (bookmark === undefined) return;
+    this.mark = bookmark.mark;
+    this.state = bookmark.state;
+    this.bytes = bookmark.bytes;
+    this.skipped = bookmark.bytes;
+  }
+
   /** Appends lines. If that fails, the file is truncated to its previous length. */
   async append({ text, durable }: LogAddition): Promise<void> {
-    if (this.bytes === 0 || this.bytes > this.rewriteAt) return this.rewrite();
+    if (this.bytes === 0 || this.bytes > this.rewriteAt) {
+      return this.rewrite(this.form.dump === undefined ? text : dumpText(this.form, this.state));
+    }
     const handle = await openLog(this.path, constants.O_WRONLY | constants.O_APPEND);
     if (handle === undefined) throw new StoreCorruptError(this.path, 'it was removed while it was in use');
     try {
@@ -118,7 +170,7 @@ export class LogFile<State> {
       await handle.close();
     }
     this.bytes += Buffer.byteLength(text);
-    if (durable) await this.keepLength();
+    if (durable && this.mark !== undefined) await keepLength(this.folder, { mark: this.mark, bytes: this.bytes });
   }
 
   /** Clears the state. The next write replaces the file. */
@@ -126,19 +178,19 @@ export class LogFile<State> {
     this.state = this.form.create();
     this.mark = undefined;
     this.bytes = 0;
+    this.skipped = 0;
   }
 
-  /** Replaces the file atomically by a new one with only the current state. */
-  async rewrite(): Promise<void> {
-    const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
-    const text = header + dumpText(this.form, this.state);
+  /** Replaces the file atomically by a new one with these lines. */
+  private async rewrite(lines: string): Promise<void> {
+    const text = newHeader(this.form.kind) + lines;
     // If the process is killed between the two writes, the stored length is empty or of the previous file. Both are ignored.
-    if (this.bytes === 0) await emptySavedLength(this.lengthPath);
+    if (this.bytes === 0) await emptySavedLength(this.folder);
     await writeAtomic(this.path, text);
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));
     this.bytes = Buffer.byteLength(text);
-    this.rewriteAt = rewriteSize(text);
-    await this.keepLength();
+    if (this.form.dump !== undefined) this.rewriteAt = rewriteSize(text);
+    await keepLength(this.folder, { mark: this.mark, bytes: this.bytes });
   }
 
   /** Moves a damaged file to `backup`, so that a new one can begin. */
@@ -146,46 +198,31 @@ export class LogFile<State> {
     await rename(this.path, backup).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });
-    await emptySavedLength(this.lengthPath);
+    await emptySavedLength(this.folder);
     this.restart();
-  }
-
-  /** A failure is ignored: the older length is less strict. */
-  private async keepLength(): Promise<void> {
-    if (this.mark === undefined) return;
-    await writeSavedLength(this.lengthPath, { mark: this.mark, bytes: this.bytes }).catch(() => {});
-  }
-
-  /**
-   * A process that was killed leaves an incomplete line after the stored length. A shorter file was cut. A length of another
-   * file, or an empty one, says nothing.
-   */
-  private checkLength(saved: SavedLength | 'missing', mark: Buffer, bytes: number): void {
-    const advice = `To use what is left, write an empty file to ${this.lengthPath}`;
-    if (saved === 'missing') {
-      throw new StoreCorruptError(this.path, `its length was stored beside it and is missing. ${advice}`);
-    }
-    if (bytes >= saved.bytes || !saved.mark.equals(mark)) return;
-    const problem = `its end is missing: ${saved.bytes} bytes were saved, and ${bytes} are left`;
-    throw new StoreCorruptError(this.path, `${problem}. ${advice}`);
   }
 
   private parse(bytes: Buffer): ParsedLines {
     const parsed = parseLines(bytes);
-    const isFirst = this.bytes === 0;
     if (parsed === undefined) throw new StoreCorruptError(this.path, 'a line does not match its checksum');
-    const [header] = parsed.lines;
-    if (isFirst && header !== undefined && header[1] !== JSON.stringify(this.form.kind)) {
+    if (this.bytes > 0) return parsed;
+    const [header, ...lines] = parsed.lines;
+    if (header !== undefined && header.fields[1] !== JSON.stringify(this.form.kind)) {
       throw new StoreCorruptError(this.path, `its first line must be the header of a ${this.form.kind} log`);
     }
-    return parsed;
+    return { ...parsed, lines };
   }
 
-  private replay(lines: readonly (readonly string[])[]): void {
-    try {
-      for (const fields of lines) this.form.apply(this.state, fields);
-    } catch {
-      throw new StoreCorruptError(this.path, 'a line has an unknown format');
+  private replay(lines: readonly ParsedLine[]): void {
+    for (const { fields, at } of lines) {
+      if (this.form.isOutdated?.(fields)) throw new StoreOutdatedError(this.path);
+      let isNext: boolean;
+      try {
+        isNext = this.form.apply(this.state, fields, this.bytes + at) !== false;
+      } catch {
+        throw new StoreCorruptError(this.path, 'a line has an unknown format');
+      }
+      if (!isNext) throw new StoreCorruptError(this.path, 'a line is missing');
     }
   }
 }
@@ -193,7 +230,7 @@ export class LogFile<State> {
 /** Returns undefined if the file does not exist. */
 async function openLog(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
-    return await open(path, flags | NO_FOLLOW | NO_WAIT, 0o600);
+    return await open(path, flags | PLAIN_FILE, 0o600);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO')) throw new StoreCorruptError(path, 'it must be a regular file');
@@ -212,9 +249,14 @@ async function readBytes(handle: FileHandle, position: number, length: number): 
   return buffer.subarray(0, done);
 }
 
+/** The random value makes each new file different. */
+function newHeader(kind: string): string {
+  return encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(kind)]);
+}
+
 function dumpText<State>(form: LogForm<State>, state: State): string {
   let text = '';
-  for (const fields of form.dump(state)) text += encodeLine(fields);
+  for (const fields of form.dump?.(state) ?? []) text += encodeLine(fields);
   return text;
 }
 

@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { hasCode } from '../../process/files/error-code.js';
+import { StoreCorruptError } from '../store-error.js';
+import { PLAIN_FILE } from './small-file.js';
 
-const FLAGS = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const DIGITS = 16;
 
 /** The length of a log after a durable write. */
@@ -12,26 +14,26 @@ export interface SavedLength {
   readonly bytes: number;
 }
 
-export async function writeSavedLength(path: string, { mark, bytes }: SavedLength): Promise<void> {
-  const handle = await open(path, FLAGS | constants.O_WRONLY | constants.O_CREAT, 0o600);
+/** Stores the length. A failure is ignored: the older length is less strict. */
+export async function keepLength(folder: string, { mark, bytes }: SavedLength): Promise<void> {
   try {
+    const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT, 0o600);
     const text = Buffer.from(`${bytes}`.padStart(DIGITS, '0'));
-    await handle.write(Buffer.concat([mark, text]), 0);
-  } finally {
-    await handle.close();
-  }
+    await handle.write(Buffer.concat([mark, text]), 0).finally(() => handle.close());
+  } catch {}
 }
 
 /** Makes the length say nothing about the log. */
-export async function emptySavedLength(path: string): Promise<void> {
-  const handle = await open(path, FLAGS | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+export async function emptySavedLength(folder: string): Promise<void> {
+  const flags = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
+  const handle = await open(pathIn(folder), flags, 0o600);
   await handle.close();
 }
 
 /** Returns the written length. An incomplete file, such as one that a power failure has emptied, counts as length 0. */
-export async function readSavedLength(path: string): Promise<SavedLength | 'missing'> {
+export async function readSavedLength(folder: string): Promise<SavedLength | 'missing'> {
   try {
-    const handle = await open(path, FLAGS | constants.O_RDONLY);
+    const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_RDONLY);
     try {
       const text = await handle.readFile();
       const at = Math.max(text.length - DIGITS, 0);
@@ -43,4 +45,22 @@ export async function readSavedLength(path: string): Promise<SavedLength | 'miss
     if (hasCode(error, 'ENOENT')) return 'missing';
     throw error;
   }
+}
+
+/**
+ * Throws if a log is shorter than its stored length. A process that was killed leaves an incomplete line after that length.
+ * A length of another file, or an empty one, says nothing.
+ */
+export function checkLength(path: string, saved: SavedLength | 'missing', { mark, bytes }: SavedLength): void {
+  const advice = `To use what is left, write an empty file to ${pathIn(dirname(path))}`;
+  if (saved === 'missing') {
+    throw new StoreCorruptError(path, `its length was stored beside it and is missing. ${advice}`);
+  }
+  if (bytes >= saved.bytes || !saved.mark.equals(mark)) return;
+  const problem = `its end is missing: ${saved.bytes} bytes were saved, and ${bytes} are left`;
+  throw new StoreCorruptError(path, `${problem}. ${advice}`);
+}
+
+function pathIn(folder: string): string {
+  return join(folder, 'length');
 }

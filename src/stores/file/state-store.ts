@@ -18,7 +18,8 @@ import type {
   StateView,
 } from '../../state/state-store.js';
 import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
-import { FileVault, type VaultForm, type VaultStep } from './vault.js';
+import type { Draft, VaultStep } from './step.js';
+import { FileVault, type VaultForm } from './vault.js';
 
 /** Options of a FileStateStore. */
 export interface FileStateStoreOptions extends FileOptions {
@@ -126,10 +127,8 @@ export class FileStateStore implements StateStore {
   }
 }
 
-type Draft = Parameters<VaultStep<SessionState, unknown>['run']>[0];
-
 function readValue(
-  { state, now, write }: Draft,
+  { state, now, write }: Draft<SessionState>,
   { extension, key }: { readonly extension: string; readonly key: string },
   policy: StatePolicy,
 ): string | undefined {
@@ -140,7 +139,7 @@ function readValue(
 }
 
 function writeValue(
-  { state, now, write }: Draft,
+  { state, now, write }: Draft<SessionState>,
   { extension, ...entry }: SessionStateEntry,
   policy: StatePolicy,
 ): StateChange {

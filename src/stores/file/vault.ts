@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, utimes } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { KeelsonError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 import { mapConcurrent } from '../../internal/map-concurrent.js';
@@ -11,8 +11,8 @@ import { type FolderLock, lockFolder } from '../../process/files/folder-lock.js'
 import { lockFailure, StoreCorruptError, StoreFailedError } from '../store-error.js';
 import { LogCache } from './cache.js';
 import { type Job, KeyedQueue } from './keyed-queue.js';
-import { encodeLine } from './line.js';
-import { LogFile, type LogForm } from './log.js';
+import { type LogAccess, LogFile, type LogForm } from './log.js';
+import { isRemoval, LogDraft, type Outcome, runSteps, settle, type Task, type VaultStep } from './step.js';
 import { FolderSweep } from './sweep.js';
 
 /** The latest modification time that every file system can store. */
@@ -26,36 +26,24 @@ export interface VaultForm<State> extends LogForm<State> {
   endOf(state: State): number;
 }
 
+/** Small files beside the log, which hold more of its state. Used under the lock of the log, except by a reader. */
+export interface SideFiles<State> {
+  read(log: LogFile<State>): Promise<void>;
+  /** Stores the changes, after the log. `check` rejects if the lock was lost. */
+  write(log: LogFile<State>, check: () => Promise<void>): Promise<void>;
+  /** Called before the directory is removed. */
+  remove(folder: string): Promise<void>;
+}
+
 /** Options of a FileVault. */
 export interface VaultOptions<State> {
   readonly folder: string;
   readonly form: VaultForm<State>;
+  readonly files?: SideFiles<State>;
   readonly clock: Clock;
   readonly lockTimeoutMs: number;
   /** Called after a damaged log was moved to `backup` and its state cleared. Without this callback, the call fails. */
   readonly onDamage?: (error: StoreCorruptError, backup: string) => void;
-}
-
-/** A state that a step may read. A step that changes the state must also write a line with the change. */
-interface Draft<State> {
-  readonly state: State;
-  readonly now: number;
-  /** A line with `durable: false` may be lost in a power failure. */
-  readonly write: (fields: readonly string[], durable: boolean) => void;
-}
-
-/** Reads or changes one state. Several steps run under one lock. */
-export interface VaultStep<State, Result> {
-  /** If true, creates a missing state. */
-  readonly creates?: boolean;
-  /** If true, the step only reads. Its lines renew lifetimes, and are dropped in a directory that is read-only. */
-  readonly reads?: boolean;
-  run(draft: Draft<State>): Result;
-}
-
-interface Task<State> {
-  readonly step: VaultStep<State, unknown> | 'remove';
-  readonly timeoutMs: number;
 }
 
 /** A directory with one subdirectory for each id, which holds the log of a state. Several processes may use it at once. */
@@ -79,9 +67,14 @@ export class FileVault<State> {
 
   /** Runs a step on the state of an id. The lines of the step are in the log when the promise resolves. */
   async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
-    const result = await this.push(this.nameOf(id), step);
+    const result = await this.runNamed(this.nameOf(id), step);
     await this.tidy();
-    return result as Result;
+    return result;
+  }
+
+  /** Runs a step on the state in a directory. */
+  async runNamed<Result>(name: string, step: VaultStep<State, Result>): Promise<Result> {
+    return (await this.push(name, step)) as Result;
   }
 
   /** Runs a step on every stored state. With `skipsDamaged`, leaves out states whose log is damaged. */
@@ -93,7 +86,7 @@ export class FileVault<State> {
     const ours = names.filter((name) => name.startsWith(this.prefix));
     const results = await mapConcurrent(ours, async (name) => {
       try {
-        return [(await this.push(name, step)) as Result];
+        return [await this.runNamed(name, step)];
       } catch (error) {
         if (skipsDamaged && error instanceof StoreCorruptError) return [];
         throw error;
@@ -108,7 +101,7 @@ export class FileVault<State> {
   }
 
   /** Returns a different directory name for each id, also on a file system that ignores case. */
-  private nameOf(id: string): string {
+  nameOf(id: string): string {
     validateOption('id', id, required(text));
     // JSON escapes each lone surrogate differently. In UTF-8, all lone surrogates would be equal.
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
@@ -143,12 +136,12 @@ export class FileVault<State> {
     let outcomes: Outcome[];
     let isWritten = false;
     try {
-      log = isRemoval(jobs) ? undefined : await this.read(name, cached);
+      log = isRemoval(jobs) ? undefined : await this.read(cached ?? this.logOf(name), jobs);
       const now = clock.now();
       if (log !== undefined && form.isEmpty(log.state, now)) log.restart();
-      const draft = new LogDraft(log?.state ?? form.create(), now);
+      const draft = new LogDraft(log?.state ?? form.create(), now, log?.end);
       outcomes = runSteps(jobs, draft);
-      if (log === undefined || form.isEmpty(draft.state, draft.now)) await lock.remove();
+      if (log === undefined || form.isEmpty(draft.state, draft.now)) await this.removeFolder(name, lock);
       else isWritten = await this.write(lock, log, draft);
     } finally {
       if (!lock.isRemoved) await lock.release();
@@ -174,28 +167,41 @@ export class FileVault<State> {
 
   private async readOnly(name: string, jobs: readonly Job<Task<State>>[]): Promise<Outcome[]> {
     const { form, clock } = this.options;
-    const log = new LogFile(join(this.folder, name), form);
-    await log.readOnly();
+    const log = await this.readLog(this.logOf(name, 'read-only'), jobs);
     const now = clock.now();
     if (form.isEmpty(log.state, now)) log.restart();
     return runSteps(jobs, new LogDraft(log.state, now));
   }
 
+  private logOf(name: string, access?: LogAccess): LogFile<State> {
+    return new LogFile(join(this.folder, name), this.options.form, access);
+  }
+
+  private async readLog(log: LogFile<State>, jobs: readonly Job<Task<State>>[]): Promise<LogFile<State>> {
+    await log.read();
+    const needsAll = jobs.some(({ task: { step } }) => step !== 'remove' && step.needsAll?.(log.state));
+    if (log.isPartial && needsAll) await log.readAll();
+    await this.options.files?.read(log);
+    return log;
+  }
+
   /** Reads the log from disk. Moves a damaged log away if `onDamage` is set. */
-  private async read(name: string, cached: LogFile<State> | undefined): Promise<LogFile<State>> {
-    const { form, onDamage } = this.options;
-    const folder = join(this.folder, name);
-    const log = cached ?? new LogFile(folder, form);
+  private async read(log: LogFile<State>, jobs: readonly Job<Task<State>>[]): Promise<LogFile<State>> {
+    const { onDamage } = this.options;
     try {
-      await log.read();
-      return log;
+      return await this.readLog(log, jobs);
     } catch (error) {
       if (!(error instanceof StoreCorruptError) || onDamage === undefined) throw error;
-      const backup = join(this.folder, `damaged-${name}-${randomBytes(8).toString('hex')}`);
+      const backup = join(this.folder, `damaged-${basename(log.folder)}-${randomBytes(8).toString('hex')}`);
       await log.setAside(backup);
       onDamage(error, backup);
       return log;
     }
+  }
+
+  private async removeFolder(name: string, lock: FolderLock): Promise<void> {
+    await this.options.files?.remove(join(this.folder, name));
+    await lock.remove();
   }
 
   /** Returns true if the log matches the state. A read succeeds even if a full disk refuses the line with its time. */
@@ -204,17 +210,19 @@ export class FileVault<State> {
     log: LogFile<State>,
     { text, durable, now }: LogDraft<State>,
   ): Promise<boolean> {
-    if (text === '') return true;
-    await lock.check();
-    try {
-      await log.append({ text, durable });
-    } catch (error) {
-      if (durable || error instanceof KeelsonError) throw error;
-      return false;
+    if (text !== '') {
+      await lock.check();
+      try {
+        await log.append({ text, durable });
+      } catch (error) {
+        if (durable || error instanceof KeelsonError) throw error;
+        return false;
+      }
     }
     const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
     // Only the sweep reads this modification time, to find expired sessions.
-    await utimes(log.path, now / 1000, end / 1000).catch(() => {});
+    if (text !== '' || end < LAST_TIME_MS) await utimes(log.path, now / 1000, end / 1000).catch(() => {});
+    await this.options.files?.write(log, () => lock.check());
     return true;
   }
 
@@ -232,42 +240,4 @@ export class FileVault<State> {
       this.isTidying = false;
     }
   }
-}
-
-type Outcome = () => void;
-
-/** Collects the lines that the steps of one batch write. */
-class LogDraft<State> implements Draft<State> {
-  text = '';
-  durable = false;
-
-  constructor(
-    readonly state: State,
-    readonly now: number,
-  ) {}
-
-  readonly write = (fields: readonly string[], durable: boolean): void => {
-    this.text += encodeLine(fields);
-    this.durable ||= durable;
-  };
-}
-
-function isRemoval<State>(jobs: readonly Job<Task<State>>[]): boolean {
-  return jobs.every(({ task }) => task.step === 'remove');
-}
-
-/** Runs every step. A step that throws does not affect the others. Their promises settle only in `settle`. */
-function runSteps<State>(jobs: readonly Job<Task<State>>[], draft: LogDraft<State>): Outcome[] {
-  return jobs.map(({ task: { step }, resolve, reject }) => {
-    try {
-      const result = step === 'remove' ? undefined : step.run(draft);
-      return () => resolve(result);
-    } catch (error) {
-      return () => reject(error);
-    }
-  });
-}
-
-function settle(outcomes: readonly Outcome[]): void {
-  for (const outcome of outcomes) outcome();
 }

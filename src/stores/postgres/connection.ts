@@ -9,6 +9,9 @@ export interface ConnectionSettings {
   readonly timeoutMs: number;
 }
 
+/** An argument of a function. Undefined becomes NULL. */
+type Argument = string | number | boolean | null | undefined;
+
 /** Runs the functions of the stores in PostgreSQL. Each call is one statement, which is one transaction. */
 export class PostgresConnection {
   private readonly run: RunStatement;
@@ -18,12 +21,13 @@ export class PostgresConnection {
   }
 
   /**
-   * Calls a function of the schema, and returns its rows. Rejects with a PostgresUnavailableError or a PostgresSchemaError
-   * if the call fails or exceeds its time limit.
+   * Calls a function of the schema, whose arguments are of type `text`. Returns its rows. Rejects with a
+   * PostgresUnavailableError or a PostgresSchemaError if the call fails or exceeds its time limit.
    */
-  async call(name: string, args: readonly (string | null)[]): Promise<string[]> {
+  async call(name: string, args: readonly Argument[]): Promise<string[]> {
     const given = args.map((_arg, index) => `$${index + 1}::text`).join(', ');
-    const rows = await this.send(`SELECT reply FROM "${this.settings.schema}".${name}(${given}) AS reply`, args);
+    const values = args.map((arg) => (arg === undefined || arg === null ? null : `${arg}`));
+    const rows = await this.send(`SELECT reply FROM "${this.settings.schema}".${name}(${given}) AS reply`, values);
     return rows.map((row) => (row as { readonly reply: string }).reply);
   }
 

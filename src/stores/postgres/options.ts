@@ -28,7 +28,7 @@ export interface PostgresStoreOptions {
 
 /** Options of a session store on PostgreSQL. */
 export interface PostgresSessionStoreOptions extends PostgresStoreOptions {
-  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
+  /** Milliseconds until a session expires and is deleted, after its last load, claim, append or post. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 

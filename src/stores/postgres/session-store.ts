@@ -1,29 +1,32 @@
-import { SessionExistsError } from '../../errors.js';
-import type { Message } from '../../model/message.js';
-import { messageFromJson } from '../../state/message-json.js';
+import { NOT_STORED } from '../../state/memory-session-store.js';
+import type { Entry } from '../../state/record/entry.js';
+import { entryFromJson } from '../../state/record/entry-json.js';
 import { cursorOf, resolveSessionQuery } from '../../state/session-list.js';
-import {
-  checkKeep,
-  type KnownSession,
-  type SessionChange,
-  type SessionClaim,
-  type SessionDetails,
-  type SessionFork,
-  type SessionPage,
-  type SessionQuery,
-  type SessionStore,
-  type SessionSummary,
-  type StoredSession,
+import type {
+  AppendAnswer,
+  ClaimAnswer,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
+  SessionClaim,
+  SessionDetails,
+  SessionHolder,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  SessionSummary,
+  StoredRecord,
 } from '../../state/session-store.js';
-import { detailColumns, encodeMessages, summaryOf } from '../sql-session.js';
+import { StoredLog } from '../../state/stored-log.js';
+import { detailColumns, encodeEntries, summaryOf } from '../sql-session.js';
 import { fromSqlText, toSqlKey, toSqlText } from '../sql-text.js';
 import { PostgresConnection } from './connection.js';
 import { PostgresDataError } from './error.js';
 import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRules } from './options.js';
 
 /**
- * Stores sessions in PostgreSQL, shared by all processes. Each message is a row. Each call is one transaction
- * in one statement, and uses the clock of the server. A save sends only new messages. Call `migrate` first.
+ * Stores sessions in PostgreSQL, shared by all processes. Each entry is a row. Each call is one transaction in one
+ * statement, and uses the clock of the server. A call sends only new entries. Call `migrate` first.
  *
  * Rejects with a PostgresUnavailableError if the server does not answer within `timeoutMs`, or refuses the statement.
  *
@@ -35,75 +38,68 @@ import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRule
 export class PostgresSessionStore implements SessionStore {
   private readonly connection: PostgresConnection;
   /** Null if sessions never expire. */
-  private readonly ttl: string | null;
+  private readonly ttl: number | null;
 
   constructor(options: PostgresSessionStoreOptions) {
     const settings = resolveStoreOptions(options, sessionStoreRules);
     this.connection = new PostgresConnection(settings);
-    this.ttl = Number.isFinite(settings.ttlMs) ? `${settings.ttlMs}` : null;
+    this.ttl = Number.isFinite(settings.ttlMs) ? settings.ttlMs : null;
   }
 
-  async load(id: string, known?: KnownSession): Promise<StoredSession | undefined> {
-    const uid = known === undefined ? null : toSqlText(known.uid);
-    const args = [toSqlKey(id), uid, `${known?.revision ?? 0}`, this.ttl];
-    const [head, ...bodies] = await this.connection.call('session_load', args);
-    if (head === undefined) return undefined;
-    const [stored, revision, length, keep] = JSON.parse(head);
-    if (keep + bodies.length !== length) {
-      throw new PostgresDataError(id, `${length} messages were saved, and ${keep + bodies.length} are stored`);
-    }
-    return {
-      uid: fromSqlText(stored),
-      revision,
-      keep,
-      messages: bodies.map((body, at) => readMessage(id, keep + at, body)),
-    };
-  }
-
-  async save(id: string, change: SessionChange, expected: number): Promise<number | undefined> {
-    const { keep, append, uid, claim, details } = change;
+  async claim(id: string, { token, run, by, ttlMs, known, details }: SessionClaim): Promise<ClaimAnswer> {
     const { owner, title, data } = detailColumns(details);
-    const [reply, length] = await this.connection.call('session_save', [
-      toSqlKey(id),
-      toSqlText(id),
-      `${expected}`,
-      `${keep}`,
-      JSON.stringify(encodeMessages(append)),
-      uid === undefined ? null : toSqlText(uid),
-      crypto.randomUUID(),
-      claim === undefined ? null : toSqlText(claim),
-      owner,
-      title,
-      data,
-      this.ttl,
-    ]);
-    if (reply === 'keep') checkKeep(keep, Number(length));
-    return reply === undefined ? undefined : Number(reply);
+    const claim = [toSqlText(token), toSqlText(run), textOrNull(by), ttlMs];
+    const args = [toSqlKey(id), toSqlText(id), ...claim, textOrNull(known?.uid), known?.length, owner, title, data];
+    const [answer = '', ...rows] = await this.connection.call('session_claim', [...args, this.ttl]);
+    const { claimed, lost, holder } = JSON.parse(answer);
+    if (!claimed) return { claimed, holder: holderOf(holder) };
+    return { ...recordOf(id, rows), claimed, ...(lost !== null && { lost: fromSqlText(lost) }) };
   }
 
-  async delete(id: string): Promise<void> {
-    await this.connection.call('session_delete', [toSqlKey(id)]);
+  async append(id: string, append: SessionAppend): Promise<AppendAnswer> {
+    const { token, length, entries, context, waits, release = false } = append;
+    const waiting = waits === undefined ? null : JSON.stringify(textOrNull(waits));
+    const args = [toSqlKey(id), toSqlText(token), length, pairsOf(entries), context, waiting, release, this.ttl];
+    const [answer, ...others] = await this.connection.call('session_append', args);
+    if (answer === undefined) return NOT_STORED;
+    return { ...JSON.parse(answer), entries: others.map((body) => entryOf(id, body)) };
   }
 
-  async claim(id: string, { token, revision, ttlMs }: SessionClaim): Promise<number | undefined> {
-    const args = [toSqlKey(id), toSqlText(token), `${revision}`, `${ttlMs}`];
-    const [attempt] = await this.connection.call('session_claim', args);
-    return attempt === undefined ? undefined : Number(attempt);
+  async renew(
+    id: string,
+    { token, ttlMs, waitsFor }: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
+  ): Promise<boolean> {
+    const args = [toSqlKey(id), toSqlText(token), ttlMs, textOrNull(waitsFor)];
+    return (await this.connection.call('session_renew', args)).length > 0;
   }
 
-  async renew(id: string, token: string, ttlMs: number): Promise<boolean> {
-    const replies = await this.connection.call('session_renew', [toSqlKey(id), toSqlText(token), `${ttlMs}`]);
-    return replies.length > 0;
+  async release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
+    return this.append(id, { ...claim, entries: [], release: true });
   }
 
-  async release(id: string, token: string): Promise<void> {
-    await this.connection.call('session_release', [toSqlKey(id), toSqlText(token)]);
+  async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
+    const { body } = post;
+    const run = body.type === 'post' && body.post.type === 'stop' ? toSqlText(body.post.run) : null;
+    // An empty log drops every stop. The server adds that entry only if it drops the stop too.
+    const log = new StoredLog();
+    log.post(post, 0);
+    const args = [toSqlKey(id), pairsOf([post]), run, pairsOf(log.entries.slice(1)), this.ttl];
+    const [answer] = await this.connection.call('session_post', args);
+    if (answer === undefined) return undefined;
+    const { added, holder } = JSON.parse(answer);
+    return { added, ...(holder && { holder: holderOf(holder) }) };
+  }
+
+  async load(id: string, { known, from, before, limit }: RecordQuery = {}): Promise<StoredRecord | undefined> {
+    const args = [toSqlKey(id), textOrNull(known?.uid), known?.length, from, before, limit, this.ttl];
+    const rows = await this.connection.call('session_load', args);
+    return rows.length === 0 ? undefined : recordOf(id, rows, before);
   }
 
   async list(query: SessionQuery): Promise<SessionPage> {
     const { owner, limit, after } = resolveSessionQuery(query);
-    const position = after === undefined ? [null, null] : [`${after.updatedAt}`, toSqlKey(after.id)];
-    const found = await this.connection.call('session_list', [toSqlText(owner), `${limit + 1}`, ...position]);
+    const position = after === undefined ? [null, null] : [after.updatedAt, toSqlKey(after.id)];
+    const found = await this.connection.call('session_list', [toSqlText(owner), limit + 1, ...position]);
     const sessions = found.slice(0, limit).map((reply) => summaryOf(JSON.parse(reply)));
     const last = sessions.at(-1);
     return { sessions, next: last !== undefined && found.length > limit ? cursorOf(last) : undefined };
@@ -115,29 +111,42 @@ export class PostgresSessionStore implements SessionStore {
     return reply === undefined ? undefined : summaryOf(JSON.parse(reply));
   }
 
-  async fork(id: string, fork: SessionFork): Promise<SessionSummary | undefined> {
-    const { owner, title, data } = detailColumns(fork.details);
-    const [reply, length] = await this.connection.call('session_fork', [
-      toSqlKey(id),
-      toSqlKey(fork.id),
-      toSqlText(fork.id),
-      fork.keep === undefined ? null : `${fork.keep}`,
-      crypto.randomUUID(),
-      owner,
-      title,
-      data,
-      this.ttl,
-    ]);
-    if (reply === 'keep') checkKeep(fork.keep ?? 0, Number(length));
-    if (reply === 'exists') throw new SessionExistsError(fork.id);
-    return reply === undefined ? undefined : summaryOf(JSON.parse(reply));
+  async delete(id: string): Promise<void> {
+    await this.connection.call('session_delete', [toSqlKey(id)]);
   }
 }
 
-function readMessage(session: string, at: number, body: string): Message {
+function textOrNull(text: string | null | undefined): string | null {
+  return text === undefined || text === null ? null : toSqlText(text);
+}
+
+/** Encodes entries as pairs of a key and a body. */
+function pairsOf(entries: readonly Entry[]): string {
+  return JSON.stringify(encodeEntries(entries).map((body, at) => [toSqlKey((entries[at] as Entry).id), body]));
+}
+
+function holderOf(columns: Readonly<Record<string, string | number | null>>): SessionHolder {
+  const found = Object.entries(columns).filter(([, value]) => value !== null);
+  const decoded = found.map(([name, value]) => [name, typeof value === 'string' ? fromSqlText(value) : value]);
+  return Object.fromEntries(decoded) as SessionHolder;
+}
+
+/** Decodes the rows of a record. Throws a PostgresDataError if entries are missing. */
+function recordOf(session: string, [head = '', ...bodies]: readonly string[], before = Infinity): StoredRecord {
+  const [{ uid, length, holder }, offset] = JSON.parse(head);
+  const expected = Math.max(0, Math.min(before, length) - offset);
+  if (bodies.length !== expected) {
+    const problem = `expected ${expected} entries from position ${offset} on, found ${bodies.length}`;
+    throw new PostgresDataError(session, problem);
+  }
+  const entries = bodies.map((body) => entryOf(session, body));
+  return { uid, length, offset, entries, ...(holder && { holder: holderOf(holder) }) };
+}
+
+function entryOf(session: string, body: string): Entry {
   try {
-    return messageFromJson(body);
+    return entryFromJson(body);
   } catch (cause) {
-    throw new PostgresDataError(session, `message ${at} is not JSON`, cause);
+    throw new PostgresDataError(session, 'an entry is not JSON', cause);
   }
 }

@@ -33,6 +33,32 @@ export interface IoRedisClient {
 /** A connected client of a supported package. The stores attach no listeners to it and never close it. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient;
 
+/** A client of `@redis/client` or `redis` that only subscribes: a single client, a cluster or a sentinel client. */
+export interface NodeRedisSubscriber {
+  /** Calls the listener for each message of a channel. */
+  subscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
+  /** Ends the calls of the listener. */
+  unsubscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
+}
+
+/** A `Redis` or `Cluster` client of `ioredis` that only subscribes. A store adds one listener to it. */
+export interface IoRedisSubscriber extends IoRedisClient {
+  /** Subscribes to a channel. */
+  subscribe(channel: string): Promise<unknown>;
+  /** Ends the subscription. */
+  unsubscribe(channel: string): Promise<unknown>;
+  /** Adds a listener for the messages of all channels. */
+  on(event: 'message', listener: (channel: string) => void): unknown;
+}
+
+/** A connected client of a supported package that only subscribes. */
+export type RedisSubscriber = NodeRedisSubscriber | IoRedisSubscriber;
+
+/** True for a client of ioredis. */
+export function isIoRedis<T extends object>(client: T): client is Extract<T, { call: unknown }> {
+  return has(client, 'call');
+}
+
 /**
  * Sends one command. `firstKey` selects the node of a cluster. When `signal` fires, a client that supports it discards a
  * command that was not sent yet.
@@ -41,10 +67,7 @@ export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal
 
 /** Returns a function that sends commands through a client of any supported package. */
 export function sendCommandOf(client: RedisClient): SendCommand {
-  if (has(client, 'call')) {
-    const redis = client as IoRedisClient;
-    return (_firstKey, [command = '', ...args]) => redis.call(command, args);
-  }
+  if (isIoRedis(client)) return (_firstKey, [command = '', ...args]) => client.call(command, args);
   if (!has(client, 'sendCommand')) {
     throw invalidOption('client', 'a connected client of @redis/client, redis or ioredis', client);
   }

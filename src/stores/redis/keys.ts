@@ -19,13 +19,18 @@ export function fromKeyPiece(piece: string): string {
   return piece.replace(/%([0-9a-f]{4})/g, (_match, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
+/** The keys of a stored session: its head, its entries, and the ids of its entries. */
+export type SessionKeys = readonly [head: string, entries: string, ids: string];
+
 /** Builds the names of keys. All keys of a session are in the same slot of a cluster. */
 export class RedisKeys {
+  private readonly base: string;
   private readonly prefix: string;
 
   /** `before` is the key prefix of the client. */
   constructor(prefix: string, before = '') {
-    this.prefix = before + prefix.replace(/[%{}]/g, toKeyPiece);
+    this.base = prefix.replace(/[%{}]/g, toKeyPiece);
+    this.prefix = before + this.base;
   }
 
   /** Returns the keys of a session's state. `session` is a piece from `toKeyPiece`. */
@@ -44,10 +49,14 @@ export class RedisKeys {
     return this.name(extension, 'extension');
   }
 
-  /** Returns the keys of a stored session: its head, and its messages. */
-  session(id: string): readonly [head: string, messages: string] {
+  session(id: string): SessionKeys {
     const head = this.name(toKeyPiece(id), 'session');
-    return [head, `${head}:messages`];
+    return [head, `${head}:entries`, `${head}:ids`];
+  }
+
+  /** Returns the channel of the posts of a session. The prefix of the client is missing, since ioredis adds it to keys only. */
+  posts(id: string): string {
+    return `${this.base}:{${toKeyPiece(id)}}:posts`;
   }
 
   /** Returns the key of the index of an owner's sessions. `owner` is a piece from `toKeyPiece`. */

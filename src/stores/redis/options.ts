@@ -1,7 +1,7 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
-import { anything, required, text } from '../../internal/options/rules.js';
+import { anything, required, text, withMethods } from '../../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import type { RedisClient } from './client.js';
+import type { RedisClient, RedisSubscriber } from './client.js';
 
 /** Options of a store on Redis. */
 export interface RedisStoreOptions {
@@ -18,8 +18,13 @@ export interface RedisStoreOptions {
 
 /** Options of a session store on Redis. */
 export interface RedisSessionStoreOptions extends RedisStoreOptions {
-  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
+  /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
   readonly ttlMs?: number | undefined;
+  /**
+   * A second connected client, which only subscribes. With it, posts are announced on a channel of their session, and
+   * `watch` listens. Pass one in all processes. The store never closes it. Default: none, and the store has no `watch`.
+   */
+  readonly subscriber?: RedisSubscriber | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -33,6 +38,7 @@ const storeRules = {
 
 const sessionStoreRules = {
   ...storeRules,
+  subscriber: withMethods('subscribe', 'unsubscribe'),
   ttlMs: {
     expected: `a whole number of milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
     accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
@@ -49,8 +55,8 @@ export function resolveStateStoreOptions(options: RedisStoreOptions) {
 /** Checks the options of a session store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
   validateOptions(options, sessionStoreRules);
-  const { ttlMs = Number.POSITIVE_INFINITY, ...others } = options;
-  return { ...resolveStateStoreOptions(others), ttlMs };
+  const { ttlMs = Number.POSITIVE_INFINITY, subscriber, ...others } = options;
+  return { ...resolveStateStoreOptions(others), ttlMs, subscriber };
 }
 
 function wholeMs(most: number): OptionRule {

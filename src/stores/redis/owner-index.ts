@@ -3,7 +3,7 @@ import { comparePositions } from '../../state/session-list.js';
 import { RedisScript, type RunScript, textsOf } from './connection.js';
 import { fromKeyPiece, toKeyPiece } from './keys.js';
 
-/** ARGV: time of the save, session, time until the index expires or 0. An older time does not replace a newer one. */
+/** ARGV: time of the last entry, session, time until the index expires or 0. An older time does not replace a newer one. */
 const writeScript = new RedisScript(`
 local before = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2]) or 0)
 if tonumber(ARGV[1]) > before then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2]) end
@@ -34,7 +34,7 @@ return false
 `);
 
 /**
- * Lists the sessions of one owner by the time of their last save. In a cluster, the index and the sessions are in different
+ * Lists the sessions of one owner by the time of their last entry. In a cluster, the index and the sessions are in different
  * slots, so an entry may be older than its session, or may have none.
  */
 export class RedisOwnerIndex {

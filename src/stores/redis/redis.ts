@@ -1,10 +1,13 @@
 export { StateKeyError } from '../../state/state-key.js';
 export type {
   IoRedisClient,
+  IoRedisSubscriber,
   NodeRedisClient,
   NodeRedisCluster,
   NodeRedisSentinel,
+  NodeRedisSubscriber,
   RedisClient,
+  RedisSubscriber,
 } from './client.js';
 export { RedisDataError, RedisUnavailableError } from './error.js';
 export type { RedisSessionStoreOptions, RedisStoreOptions } from './options.js';

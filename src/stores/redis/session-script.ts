@@ -1,120 +1,147 @@
 import { RedisScript } from './connection.js';
 
 /**
- * The common start of all session scripts. A session has two keys. `head` is a hash with the revision, the number of
- * messages, the details, the claim, and the id of the last save. `messages` is a list. Each entry is the revision that added
- * the message, a space, and the message as JSON.
+ * The start of all session scripts. A session has three keys: `head` is a hash, `list` has the entries, and `ids` is a hash
+ * with the position of each entry by its id. All fields and arguments are JSON. ARGV[1] is the lifetime, or null. Earlier
+ * versions of Keelson wrote heads without the field `format`.
+ *
+ * A script replies nil if there is no session, a word for a problem, or a list. The list has the entries, the owner, the
+ * time of the last entry, the uid, the number of entries, and the position of the first returned entry. The holder and
+ * further values follow. The owner is there only if its index must be written.
  */
-const common = `
-local head, messages = KEYS[1], KEYS[2]
+const start = `
+local head, list, ids, ttl = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1])
 local call = redis.call
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function int(number) return string.format('%.0f', number) end
+local names = { 'format', 'uid', 'length', 'context', 'waits', 'created', 'updated', 'owner', 'indexed', 'token', 'run', 'until', 'by', 'waitsFor' }
+local it, found = {}, call('HMGET', head, unpack(names))
+for at, name in ipairs(names) do it[name] = found[at] end
+if it.format ~= '2' and call('EXISTS', head) == 1 then return 'outdated' end
+local length = tonumber(it.length or 0)
 
--- Returns the revision that added a message. A damaged entry counts as new, so that the load reports it.
-local function addedBy(entry) return tonumber(entry:match('^(%d+) ')) or math.huge end
+local function set(name, value)
+  it[name] = value
+  call('HSET', head, name, value)
+end
+local function answer(entries, offset, owner, ...)
+  return { entries, owner, it.updated or now, it.uid, length, offset, it.run, it['until'], it.by, it.waitsFor, ... }
+end
+`;
 
--- Sets the same expiry on both keys. A relative time would be counted from a later millisecond for the second key.
-local function live(ttl)
+const common = `${start}
+if call('LLEN', list) ~= length or call('HLEN', ids) ~= length then return 'damaged' end
+
+-- Adds an entry, unless its id is stored.
+local function add(id, entry)
+  if call('HSETNX', ids, id, length) == 0 then return false end
+  call('RPUSH', list, entry)
+  if length == 0 then set('created', now) end
+  length = length + 1
+  set('length', length)
+  set('updated', now)
+  return true
+end
+
+-- Restarts the lifetime. A relative time would be counted from a later millisecond for the second key.
+local function reply(entries, offset, isNew, ...)
   for _, key in ipairs(KEYS) do
-    if ttl == '0' then call('PERSIST', key) else call('PEXPIREAT', key, int(now + tonumber(ttl))) end
+    if ttl then call('PEXPIREAT', key, now + ttl) else call('PERSIST', key) end
   end
+  local owner = it.owner and (isNew or ttl and now - it.indexed > ttl) and it.owner or false
+  if owner then set('indexed', now) end
+  return answer(entries, offset, owner, ...)
+end
+
+-- Returns the selected entries, and the position of the first one.
+local function slice(offset, before, limit, uid, known)
+  if uid == it.uid and tonumber(known) <= length then offset = tonumber(known) end
+  offset = math.max(offset, before - limit)
+  return before > offset and call('LRANGE', list, offset, before - 1) or {}, offset
 end
 `;
 
 /**
- * ARGV: ttl, known uid, known revision. Replies nil if there is no session. Otherwise replies the revision, the uid, the
- * expected and the stored number of messages, the number of known messages, and the other messages. Last come the owner and
- * the time of the save; the owner is empty unless its index may expire before the session.
+ * ARGV: token, run, by, time of the claim in milliseconds, new uid, known uid, known length, names and values of details.
+ * Further values: whether the claim succeeded, and the run that it replaced.
  */
-export const loadScript = new RedisScript(`${common}
-local found = call('HMGET', head, 'revision', 'length', 'uid', 'owner', 'indexed', 'updated')
-if not found[1] then return false end
-live(ARGV[1])
-local length, stored, known = tonumber(found[2]), call('LLEN', messages), tonumber(ARGV[3])
-local keep = 0
-if stored == length and found[3] == ARGV[2] and known <= tonumber(found[1]) then
-  keep = length
-  if known < tonumber(found[1]) then
-    -- Negative indexes, so that Redis starts at the end of the list.
-    while keep > 0 and addedBy(call('LINDEX', messages, keep - 1 - length)) > known do keep = keep - 1 end
-  end
+export const claimScript = new RedisScript(`${common}
+local other = it.token and it.token ~= ARGV[2]
+if other and tonumber(it['until']) > now then return reply({}, 0, false, 0) end
+local lost = other and it.run
+if not it.uid then
+  set('format', 2)
+  set('uid', ARGV[6])
 end
-local later = {}
-if keep < stored then later = call('LRANGE', messages, keep - stored, -1) end
-local owner = ''
-if found[4] and ARGV[1] ~= '0' and now - tonumber(found[5]) > tonumber(ARGV[1]) then
-  owner = 'o' .. found[4]
-  call('HSET', head, 'indexed', int(now))
-end
-return { found[1], found[3], found[2], int(stored), int(keep), later, owner, found[6] }
+for at = 9, length == 0 and #ARGV or 0, 2 do set(ARGV[at], ARGV[at + 1]) end
+set('token', ARGV[2])
+set('run', ARGV[3])
+set('by', ARGV[4])
+set('until', now + ARGV[5])
+set('waitsFor', 'null')
+local entries, offset = slice(tonumber(it.context or 0), length, length, ARGV[7], ARGV[8])
+return reply(entries, offset, length == 0, 1, lost)
 `);
 
 /**
- * ARGV: ttl, expected revision, id of this save, number of messages to keep, uid, claim, number of detail arguments, names
- * and values of details, and the messages to append. Replies nil if the save is refused, 0 if messages are missing, or else
- * the new revision, the time, and the owner. A save that a client sends twice counts once.
+ * ARGV: token, known length, context or null, waits or nothing, true to release, ids and entries. The entries are all after
+ * the known ones. Further values: whether the caller holds the claim, all its entries are stored, and the claim has ended.
  */
-export const saveScript = new RedisScript(`${common}
-local expected, keep = tonumber(ARGV[2]), tonumber(ARGV[4])
-local found = call('HMGET', head, 'revision', 'length', 'save', 'uid', 'token', 'until', 'owner', 'updated')
-local revision, length = tonumber(found[1] or 0), tonumber(found[2] or 0)
-if revision == expected + 1 and found[3] == ARGV[3] then return { revision, found[8], found[7] and 'o' .. found[7] or '' } end
-if revision ~= expected then return false end
-if revision > 0 and ARGV[5] ~= '' and ARGV[5] ~= found[4] then return false end
-if ARGV[6] ~= (found[5] or '') and (ARGV[6] ~= '' or tonumber(found[6]) > now) then return false end
-if revision > 0 and call('LLEN', messages) ~= length or keep % 1 ~= 0 or keep < 0 or keep > length then return 0 end
-
-local first = 8 + tonumber(ARGV[7])
-if keep == 0 then call('UNLINK', messages) elseif keep < length then call('LTRIM', messages, 0, keep - 1) end
-for at = first, #ARGV do call('RPUSH', messages, int(revision + 1) .. ' ' .. ARGV[at]) end
-local owner = found[7]
-if revision == 0 then
-  call('HSET', head, 'uid', ARGV[5] == '' and ARGV[3] or ARGV[5], 'created', int(now))
-  for at = 8, first - 1, 2 do
-    call('HSET', head, ARGV[at], ARGV[at + 1])
-    if ARGV[at] == 'owner' then owner = ARGV[at + 1] end
-  end
+export const appendScript = new RedisScript(`${common}
+if not it.uid then return false end
+local isHolder, known, before, seen = it.token == ARGV[2], tonumber(ARGV[3]), length, {}
+local entries, stored, released = slice(known, length, math.huge), 1, 0
+local others = #entries
+for at = 7, #ARGV, 2 do
+  local id = ARGV[at]
+  local position = call('HGET', ids, id)
+  if position and not seen[id] and tonumber(position) >= known then others = others - 1 end
+  seen[id] = true
+  if not position and not isHolder then stored = 0 end
+  if isHolder then add(id, ARGV[at + 1]) end
 end
-call('HSET', head, 'revision', revision + 1, 'length', keep + #ARGV - first + 1, 'save', ARGV[3])
-call('HSET', head, 'updated', int(now), 'indexed', int(now))
-call('HDEL', head, 'token', 'until', 'attempt')
-live(ARGV[1])
-return { revision + 1, int(now), owner and 'o' .. owner or '' }
+if isHolder and ARGV[4] ~= 'null' then set('context', ARGV[4]) end
+if isHolder and ARGV[5] ~= '' then set('waits', ARGV[5]) end
+if isHolder and ARGV[6] == 'true' and others == 0 then
+  released = call('HDEL', head, 'token', 'run', 'until', 'by', 'waitsFor') and 1
+end
+return reply(entries, known, length > before, isHolder and 1 or 0, stored, released)
 `);
 
-export const deleteScript = new RedisScript(`return redis.call('UNLINK', KEYS[1], KEYS[2])`);
-
-/** ARGV: token, revision, time of the claim in milliseconds. Replies nil, or the number of the attempt. */
-export const claimScript = new RedisScript(`${common}
-local found = call('HMGET', head, 'revision', 'token', 'until', 'attempt')
-if not found[1] or tonumber(found[1]) ~= tonumber(ARGV[2]) then return false end
-local attempt = tonumber(found[4] or 0)
-if found[2] ~= ARGV[1] then
-  if found[2] and tonumber(found[3]) > now then return false end
-  attempt = attempt + 1
-end
-call('HSET', head, 'token', ARGV[1], 'until', int(now + ARGV[3]), 'attempt', attempt)
-return attempt
-`);
-
-/** ARGV: token, time of the claim in milliseconds. Replies 1 if the claim was renewed, or 0. */
+/** ARGV: token, time of the claim in milliseconds, question. Replies nil if the caller does not hold the claim. */
 export const renewScript = new RedisScript(`${common}
-if call('HGET', head, 'token') ~= ARGV[1] then return 0 end
-call('HSET', head, 'until', int(now + ARGV[2]))
-return 1
+if it.token ~= ARGV[2] then return false end
+set('until', now + ARGV[3])
+set('waitsFor', ARGV[4])
+return reply({}, 0, false)
 `);
 
-/** ARGV: token. */
-export const releaseScript = new RedisScript(`${common}
-if call('HGET', head, 'token') == ARGV[1] then call('HDEL', head, 'token', 'until') end
-return false
+/**
+ * ARGV: channel or nothing, run that a stop names or null, id and entry, and for a stop the id and the entry that drops it.
+ * Further value: whether the post was added.
+ */
+export const postScript = new RedisScript(`${common}
+if not it.uid then return false end
+local isNew = add(ARGV[4], ARGV[5])
+if isNew and ARGV[6] and ARGV[3] ~= (it.run or it.waits) then add(ARGV[6], ARGV[7]) end
+if isNew and ARGV[2] ~= '' then call('PUBLISH', ARGV[2], '') end
+return reply({}, 0, isNew, isNew and 1 or 0)
 `);
 
-/** ARGV: names and values of details to set. Replies nil, or the names and the values of all fields except the messages. */
-export const detailsScript = new RedisScript(`${common}
-if call('EXISTS', head) == 0 then return false end
-for at = 1, #ARGV, 2 do call('HSET', head, ARGV[at], ARGV[at + 1]) end
-return call('HGETALL', head)
+/** ARGV: known uid, known length, start or context, before, limit. */
+export const loadScript = new RedisScript(`${common}
+if not it.uid then return false end
+local offset = ARGV[4] == '"context"' and tonumber(it.context or 0) or 0
+local before, limit = tonumber(ARGV[5]) or length, tonumber(ARGV[6]) or math.huge
+local entries, first = slice(offset, before, limit, ARGV[2], ARGV[3])
+return reply(entries, first, false)
 `);
+
+/** ARGV: details to set if the session has entries. Further values: the time of the first entry, and the details. */
+export const detailsScript = new RedisScript(`${start}
+if not it.uid then return false end
+for at = 2, length > 0 and #ARGV or 0, 2 do set(ARGV[at], ARGV[at + 1]) end
+return answer({}, 0, false, it.created, unpack(call('HMGET', head, 'owner', 'title', 'data')))
+`);
+
+export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);

@@ -1,8 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isBusy, isSqliteError, SqliteDataError, SqliteUnavailableError } from './error.js';
-import { type SqliteHandle, type SqliteStatement, type SqlValue, sqliteOpener } from './module.js';
+import { KeelsonError } from '../../errors.js';
+import { isBusy, SqliteDataError, SqliteUnavailableError } from './error.js';
+import { connectorTo, type SqliteClient, type SqliteHandle, type SqliteStatement, type SqlValue } from './module.js';
 import { steps } from './schema.js';
 
 const MAX_PAUSE_MS = 25;
@@ -15,7 +14,7 @@ export class SqliteSession {
 
   /** Returns the first row, or undefined. */
   row<Row>(text: string, ...values: readonly SqlValue[]): Row | undefined {
-    return this.prepared(text).get(...values) as Row | undefined;
+    return (this.prepared(text).get(...values) ?? undefined) as Row | undefined;
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Row[] {
@@ -40,15 +39,20 @@ export class SqliteSession {
 /** The work of one call. Must not be asynchronous. */
 export type SqliteWork<T> = (session: SqliteSession) => T;
 
-/** A file of SQLite in WAL mode. Opens the file with the first call. */
+/** A database of SQLite in WAL mode. Opens its file with the first call. */
 export class SqliteDatabase {
-  private readonly openFile = sqliteOpener();
+  /** The path of the file, for messages. */
+  readonly file: string;
+  private readonly connect: () => SqliteHandle;
   private opened: { readonly handle: SqliteHandle; readonly session: SqliteSession } | undefined;
 
   constructor(
-    readonly file: string,
+    place: string | SqliteClient,
     private readonly timeoutMs: number,
-  ) {}
+  ) {
+    this.file = typeof place === 'string' ? place : (place.name ?? place.filename ?? 'of `client`');
+    this.connect = connectorTo(place);
+  }
 
   /** Runs the work as one transaction that writes. Waits while another connection writes, without blocking the process. */
   write<T>(work: SqliteWork<T>): Promise<T> {
@@ -60,7 +64,7 @@ export class SqliteDatabase {
     return this.retry('BEGIN', work);
   }
 
-  /** Closes the file. A later call opens it again. */
+  /** Closes the file, unless it was open before. A later call opens it again. */
   close(): void {
     this.opened?.handle.close();
     this.opened = undefined;
@@ -73,7 +77,7 @@ export class SqliteDatabase {
         return this.attempt(begin, work);
       } catch (error) {
         const left = end - performance.now();
-        if (!isSqliteError(error)) throw error;
+        if (error instanceof KeelsonError) throw error;
         if (!isBusy(error) || left <= 0) throw new SqliteUnavailableError(this.file, error);
         // A random pause, so that two processes do not collide again.
         await sleep(Math.min(left, pause * (0.5 + Math.random())));
@@ -87,17 +91,8 @@ export class SqliteDatabase {
     return inTransaction(handle, begin, () => work(session));
   }
 
-  private openHandle(): SqliteHandle {
-    try {
-      mkdirSync(dirname(this.file), { recursive: true });
-    } catch (cause) {
-      throw new SqliteUnavailableError(this.file, cause);
-    }
-    return this.openFile(this.file);
-  }
-
   private open() {
-    const handle = this.openHandle();
+    const handle = this.connect();
     try {
       handle.exec(
         'PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',

@@ -1,12 +1,12 @@
 import { describeError, KeelsonError } from '../../errors.js';
 
-/** This runtime has no `node:sqlite`. */
+/** A store was created with the option `file`, and this runtime has no `node:sqlite`. */
 export class SqliteUnsupportedError extends KeelsonError {
   readonly code = 'ERR_SQLITE_UNSUPPORTED';
 
   constructor() {
     super(
-      `The SQLite stores need \`node:sqlite\`, which Node ${process.version} does not have. Use Node 22.13 or newer, or the stores of keelson/file.`,
+      `The option \`file\` needs \`node:sqlite\`, which Node ${process.version} does not have. Pass an open database of better-sqlite3 (version 12 for Node 20) or of bun:sqlite as \`client\`, or use Node 22.13 or newer, or the stores of keelson/file.`,
     );
   }
 }
@@ -45,13 +45,10 @@ const SQLITE_LOCKED = 6;
 
 /** True if another connection holds the file. */
 export function isBusy(error: unknown): boolean {
-  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
+  // `node:sqlite` has numbers, `better-sqlite3` and `bun:sqlite` have names such as SQLITE_BUSY_SNAPSHOT.
+  const { errcode, code } = (error ?? {}) as { readonly errcode?: unknown; readonly code?: unknown };
+  if (typeof errcode !== 'number') return /^SQLITE_(BUSY|LOCKED)/.test(String(code));
   // The lowest byte is the primary result code.
-  const primary = typeof errcode === 'number' ? errcode & 0xff : undefined;
+  const primary = errcode & 0xff;
   return primary === SQLITE_BUSY || primary === SQLITE_LOCKED;
-}
-
-/** True for an error of SQLite itself. */
-export function isSqliteError(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | undefined)?.code === 'ERR_SQLITE_ERROR';
 }

@@ -1,19 +1,34 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { SqliteUnsupportedError } from './error.js';
 
 /** A value of a column. */
 export type SqlValue = string | number | null;
 
-/** A prepared statement of `node:sqlite`. */
+/** A prepared statement. Each method runs it to its end. */
 export interface SqliteStatement {
-  run(...values: readonly SqlValue[]): { readonly changes: number | bigint };
-  get(...values: readonly SqlValue[]): unknown;
-  all(...values: readonly SqlValue[]): unknown[];
+  /** Runs the statement. Returns the number of changed rows. */
+  run(...values: SqlValue[]): { readonly changes: number | bigint };
+  /** Returns the first row. Without a row, returns undefined or null. */
+  get(...values: SqlValue[]): unknown;
+  /** Returns all rows. */
+  all(...values: SqlValue[]): unknown[];
 }
 
-/** A connection of `node:sqlite`. */
-export interface SqliteHandle {
-  exec(text: string): void;
+/** An open database of `better-sqlite3` or of `bun:sqlite`. */
+export interface SqliteClient {
+  /** The path of the file, in `better-sqlite3`. */
+  readonly name?: string | undefined;
+  /** The path of the file, in `bun:sqlite`. */
+  readonly filename?: string | undefined;
+  /** Runs any number of statements. */
+  exec(text: string): unknown;
+  /** Prepares one statement. */
   prepare(text: string): SqliteStatement;
+}
+
+/** A connection that a store uses. */
+export interface SqliteHandle extends SqliteClient {
   close(): void;
 }
 
@@ -21,10 +36,19 @@ interface SqliteModule {
   readonly DatabaseSync: new (file: string) => SqliteHandle;
 }
 
-/** Returns the function that opens a file. Throws a SqliteUnsupportedError if this runtime has no `node:sqlite`. */
-export function sqliteOpener(): (file: string) => SqliteHandle {
+/**
+ * Returns a function that opens the file, or that returns the open database, which stays open. Throws a
+ * SqliteUnsupportedError for a file if this runtime has no `node:sqlite`.
+ */
+export function connectorTo(place: string | SqliteClient): () => SqliteHandle {
+  if (typeof place !== 'string') {
+    return () => ({ exec: (text) => place.exec(text), prepare: (text) => place.prepare(text), close() {} });
+  }
   const { getBuiltinModule } = process as { readonly getBuiltinModule?: (name: string) => unknown };
   const found = getBuiltinModule?.('node:sqlite') as SqliteModule | undefined;
   if (found === undefined) throw new SqliteUnsupportedError();
-  return (file) => new found.DatabaseSync(file);
+  return () => {
+    mkdirSync(dirname(place), { recursive: true });
+    return new found.DatabaseSync(place);
+  };
 }

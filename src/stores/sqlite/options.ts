@@ -1,16 +1,23 @@
+import { OptionInvalidError } from '../../errors.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
-import { clock, fullText, required } from '../../internal/options/rules.js';
+import { clock, fullText, withMethods } from '../../internal/options/rules.js';
 import {
   type OptionRule,
   type OptionRules,
   type OptionTable,
   validateOptions,
 } from '../../internal/options/validate.js';
+import type { SqliteClient } from './module.js';
 
-/** Options that both SQLite stores share. */
+/** Options that both SQLite stores share. Exactly one of `file` and `client` must be set. */
 export interface SqliteStoreOptions {
   /** Path of the database file; created if missing. Both kinds of stores, and several processes, may share the file. */
-  readonly file: string;
+  readonly file?: string | undefined;
+  /**
+   * An open database of `better-sqlite3` or of `bun:sqlite`, for a runtime without `node:sqlite`. Several stores may share
+   * it. They set its pragmas, `user_version` too, so open a file for nothing else. They never close it.
+   */
+  readonly client?: SqliteClient | undefined;
   /** Milliseconds that a call waits while another process writes to the file. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
   /** The clock that decides when data expire. Default: the system clock. */
@@ -19,7 +26,7 @@ export interface SqliteStoreOptions {
 
 /** Options of a SqliteSessionStore. */
 export interface SqliteSessionStoreOptions extends SqliteStoreOptions {
-  /** Milliseconds until a session expires and is deleted, after its last load or save. Default: never. */
+  /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -27,7 +34,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_TTL_MS = 1000 * 365 * DAY_MS;
 
 export const storeRules = {
-  file: required(fullText),
+  file: fullText,
+  client: withMethods('exec', 'prepare'),
   timeoutMs: wholeMs(MAX_TIMER_MS),
   clock,
 } satisfies OptionTable<SqliteStoreOptions>;
@@ -43,8 +51,16 @@ export const sessionStoreRules = {
 /** Checks the options and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
 export function resolveSqliteOptions(options: SqliteSessionStoreOptions, rules: OptionRules) {
   validateOptions(options, rules);
-  const { file, timeoutMs = 5_000, clock = systemClock, ttlMs = Number.POSITIVE_INFINITY } = options;
-  return { file, timeoutMs, clock, ttlMs };
+  const { file, client, timeoutMs = 5_000, clock = systemClock, ttlMs = Number.POSITIVE_INFINITY } = options;
+  return { place: placeOf(file, client), timeoutMs, clock, ttlMs };
+}
+
+/** Returns the path of the file, or the open database. */
+function placeOf(file: string | undefined, client: SqliteClient | undefined): string | SqliteClient {
+  const place = file ?? client;
+  if (place !== undefined && (file === undefined || client === undefined)) return place;
+  const advice = place === undefined ? 'neither: set the path of a file as `file`' : 'both: remove one of them';
+  throw new OptionInvalidError('file', `exactly one of \`file\` and \`client\` must be set, got ${advice}`);
 }
 
 function wholeMs(most: number): OptionRule {

@@ -1,34 +1,53 @@
-import { SessionExistsError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
-import type { Message } from '../../model/message.js';
-import { messageFromJson } from '../../state/message-json.js';
+import { newOwner, ownerState } from '../../process/files/lock-owner.js';
+import { NOT_STORED } from '../../state/memory-session-store.js';
+import type { Entry } from '../../state/record/entry.js';
+import { entryFromJson } from '../../state/record/entry-json.js';
 import { cursorOf, resolveSessionQuery } from '../../state/session-list.js';
-import {
-  checkKeep,
-  type KnownSession,
-  type SessionChange,
-  type SessionClaim,
-  type SessionDetails,
-  type SessionFork,
-  type SessionPage,
-  type SessionQuery,
-  type SessionStore,
-  type SessionSummary,
-  type StoredSession,
+import type {
+  AppendAnswer,
+  ClaimAnswer,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
+  SessionClaim,
+  SessionDetails,
+  SessionHolder,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  SessionSummary,
+  StoredRecord,
 } from '../../state/session-store.js';
-import { detailColumns, encodeMessages, type SummaryColumns, summaryOf } from '../sql-session.js';
+import { StoredLog } from '../../state/stored-log.js';
+import { type DetailColumns, detailColumns, type SummaryColumns, summaryOf } from '../sql-session.js';
 import { fromSqlText, toSqlText } from '../sql-text.js';
 import { SqliteDatabase, type SqliteSession } from './database.js';
 import { SqliteDataError } from './error.js';
 import { resolveSqliteOptions, type SqliteSessionStoreOptions, sessionStoreRules } from './options.js';
-import { accepts, appendMessages, createSession, liveSession, type SessionRow, sweepSessions } from './session-rows.js';
+import { extendClaim, holderOf, isHeldByOther, type Moment, takeClaim } from './session-claim.js';
+import {
+  addEntries,
+  createSession,
+  type EntryRow,
+  entriesIn,
+  entryRows,
+  hasEntries,
+  liveSession,
+  type RecordRows,
+  type SessionRow,
+  selectRecord,
+  settle,
+  updateDetails,
+} from './session-rows.js';
 
 /**
- * Stores sessions in a file of SQLite, for Node 22.13 or newer. Each message is a row. An acknowledged write survives if the
- * process is killed at any moment. Any number of processes of one machine may use the file at once.
+ * Stores sessions in a file of SQLite: with `node:sqlite` of Node 22.13 or newer, or with a `client`. Each entry is a row. An
+ * acknowledged write survives if the process is killed at any moment. Any number of processes of one machine may use the
+ * file at once. On Linux, a claim holds for up to ten times its `ttlMs` while its process lives.
  *
- * Throws a SqliteUnsupportedError if the runtime has no `node:sqlite`. Rejects with a SqliteUnavailableError if the file
- * cannot be used within `timeoutMs`.
+ * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a SqliteUnavailableError
+ * if the file cannot be used within `timeoutMs`.
  *
  * @example
  * const store = new SqliteSessionStore({ file: './sessions.db' });
@@ -38,84 +57,91 @@ export class SqliteSessionStore implements SessionStore {
   private readonly database: SqliteDatabase;
   private readonly clock: Clock;
   private readonly ttlMs: number;
+  private readonly process = newOwner();
 
   constructor(options: SqliteSessionStoreOptions) {
-    const { file, timeoutMs, clock, ttlMs } = resolveSqliteOptions(options, sessionStoreRules);
-    this.database = new SqliteDatabase(file, timeoutMs);
+    const { place, timeoutMs, clock, ttlMs } = resolveSqliteOptions(options, sessionStoreRules);
+    this.database = new SqliteDatabase(place, timeoutMs);
     this.clock = clock;
     this.ttlMs = ttlMs;
   }
 
-  async load(id: string, known?: KnownSession): Promise<StoredSession | undefined> {
-    const now = this.clock.now();
+  async claim(id: string, claim: SessionClaim): Promise<ClaimAnswer> {
+    const details = detailColumns(claim.details);
+    let found = await this.database.write((db) => this.tryClaim(db, id, { claim, details }));
+    while (typeof found === 'string') {
+      const checked = { process: found, isAlive: (await ownerState(found)) === 'alive' };
+      found = await this.database.write((db) => this.tryClaim(db, id, { claim, details, checked }));
+    }
+    if (!found.claimed) return found;
+    const { record, lost } = found;
+    return { ...this.record(id, record), claimed: true, ...(lost !== undefined && { lost }) };
+  }
+
+  async append(id: string, append: SessionAppend): Promise<AppendAnswer> {
+    const rows = entryRows(append.entries);
+    const own = new Set(rows.map((row) => row.id));
+    const answer = await this.database.write((db) => {
+      const moment = this.moment();
+      const row = liveSession(db, toSqlText(id), moment.now);
+      if (row === undefined) return undefined;
+      const others = entriesIn(db, row, { offset: append.length }).filter((it) => !own.has(it.id));
+      if (row.claim_token !== toSqlText(append.token)) {
+        return { owned: false, stored: hasEntries(db, row, rows), released: false, length: row.length, others };
+      }
+      const { length } = addEntries(db, row, { rows, ...moment });
+      const released = append.release === true && others.length === 0;
+      settle(db, row, { ...append, released });
+      return { owned: true, stored: true, released, length, others };
+    });
+    if (answer === undefined) return NOT_STORED;
+    const { others, ...rest } = answer;
+    return { ...rest, entries: this.decode(id, others) };
+  }
+
+  async renew(
+    id: string,
+    { token, ttlMs, waitsFor }: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
+  ): Promise<boolean> {
+    return this.database.write((db) => {
+      const moment = this.moment();
+      const row = liveSession(db, toSqlText(id), moment.now);
+      if (row?.claim_token !== toSqlText(token)) return false;
+      extendClaim(db, row.serial, { ttlMs, waitsFor, process: this.process, ...moment });
+      return true;
+    });
+  }
+
+  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
+    return this.append(id, { ...claim, entries: [], release: true });
+  }
+
+  async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
+    const rows = entryRows([post]);
+    return this.database.write((db) => {
+      const moment = this.moment();
+      const row = liveSession(db, toSqlText(id), moment.now);
+      if (row === undefined) return undefined;
+      const after = addEntries(db, row, { rows, ...moment });
+      const added = after.length > row.length;
+      if (added) addEntries(db, after, { rows: entryRows(causedBy(post, row)), ...moment });
+      const holder = holderOf(row);
+      return { added, ...(holder && { holder }) };
+    });
+  }
+
+  async load(id: string, query: RecordQuery = {}): Promise<StoredRecord | undefined> {
+    const { now, ends } = this.moment();
     const found = await this.database.read((db) => {
       const row = liveSession(db, toSqlText(id), now);
-      if (row === undefined) return undefined;
-      const keep = keptMessages(db, row, known);
-      const text = 'SELECT body FROM messages WHERE session = ? AND position >= ? ORDER BY position';
-      return { row, keep, bodies: db.rows<{ body: string }>(text, row.serial, keep) };
+      return row && { row, record: selectRecord(db, row, query) };
     });
     if (found === undefined) return undefined;
-    const { row, keep, bodies } = found;
-    if (this.isDue(row, now)) await this.extend(row, now);
-    const messages = bodies.map(({ body }, at) => this.readMessage(id, keep + at, body));
-    return { uid: fromSqlText(row.uid), revision: row.revision, keep, messages };
-  }
-
-  async save(id: string, change: SessionChange, expected: number): Promise<number | undefined> {
-    const details = detailColumns(change.details);
-    const bodies = encodeMessages(change.append);
-    return this.database.write((db) => {
-      const now = this.clock.now();
-      const stored = liveSession(db, toSqlText(id), now);
-      if (!accepts(stored, change, { expected, now })) return undefined;
-      const row =
-        stored ?? createSession(db, { id: toSqlText(id), uid: change.uid ?? crypto.randomUUID(), details, now });
-      appendMessages(db, row, { keep: change.keep, bodies });
-      db.change(
-        'UPDATE sessions SET revision = ?, length = ?, updated = ?, ends = ?, attempt = 0, claim = NULL, claimed_until = NULL WHERE serial = ?',
-        row.revision + 1,
-        change.keep + bodies.length,
-        now,
-        this.endAfter(now),
-        row.serial,
-      );
-      sweepSessions(db, now);
-      return row.revision + 1;
-    });
-  }
-
-  async delete(id: string): Promise<void> {
-    await this.database.write((db) => db.change('DELETE FROM sessions WHERE id = ?', toSqlText(id)));
-  }
-
-  async claim(id: string, { token, revision, ttlMs }: SessionClaim): Promise<number | undefined> {
-    return this.database.write((db) => {
-      const now = this.clock.now();
-      const row = liveSession(db, toSqlText(id), now);
-      if (row === undefined || row.revision !== revision) return undefined;
-      const isHeld = row.claim !== null && (row.claimed_until ?? 0) > now;
-      const isMine = row.claim === toSqlText(token);
-      if (isHeld && !isMine) return undefined;
-      const attempt = row.attempt + (isMine ? 0 : 1);
-      const text = 'UPDATE sessions SET claim = ?, claimed_until = ?, attempt = ? WHERE serial = ?';
-      db.change(text, toSqlText(token), now + ttlMs, attempt, row.serial);
-      return attempt;
-    });
-  }
-
-  async renew(id: string, token: string, ttlMs: number): Promise<boolean> {
-    return this.database.write((db) => {
-      const now = this.clock.now();
-      const row = liveSession(db, toSqlText(id), now);
-      if (row?.claim !== toSqlText(token)) return false;
-      return db.change('UPDATE sessions SET claimed_until = ? WHERE serial = ?', now + ttlMs, row.serial) === 1;
-    });
-  }
-
-  async release(id: string, token: string): Promise<void> {
-    const text = 'UPDATE sessions SET claim = NULL, claimed_until = NULL WHERE id = ? AND claim = ?';
-    await this.database.write((db) => db.change(text, toSqlText(id), toSqlText(token)));
+    const { row, record } = found;
+    if (this.isDue(row, now)) {
+      await this.database.write((db) => db.change('UPDATE sessions SET ends = ? WHERE serial = ?', ends, row.serial));
+    }
+    return this.record(id, record);
   }
 
   async list(query: SessionQuery): Promise<SessionPage> {
@@ -123,7 +149,7 @@ export class SqliteSessionStore implements SessionStore {
     const from = [after?.updatedAt ?? Number.MAX_SAFE_INTEGER, after === undefined ? '' : toSqlText(after.id)] as const;
     const rows = await this.database.read((db) =>
       db.rows<SummaryColumns>(
-        `SELECT * FROM sessions WHERE owner = ? AND (ends IS NULL OR ends > ?)
+        `SELECT * FROM sessions WHERE owner = ? AND length > 0 AND (ends IS NULL OR ends > ?)
          AND (updated < ? OR updated = ? AND id > ?) ORDER BY updated DESC, id LIMIT ?`,
         toSqlText(owner),
         this.clock.now(),
@@ -139,81 +165,100 @@ export class SqliteSessionStore implements SessionStore {
 
   async update(id: string, { title, data }: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
     const columns = detailColumns({ title, data });
-    const text = 'UPDATE sessions SET title = coalesce(?, title), data = coalesce(?, data) WHERE serial = ?';
     const isWrite = title !== undefined || data !== undefined;
-    return this.database[isWrite ? 'write' : 'read']((db) => {
-      const now = this.clock.now();
-      const row = liveSession(db, toSqlText(id), now);
-      if (row === undefined) return undefined;
-      if (isWrite) db.change(text, columns.title, columns.data, row.serial);
-      return summaryOf(liveSession(db, toSqlText(id), now) ?? row);
+    const row = await this.database[isWrite ? 'write' : 'read']((db) => {
+      const found = liveSession(db, toSqlText(id), this.clock.now());
+      if (found === undefined || found.length === 0) return undefined;
+      return isWrite ? updateDetails(db, found, columns) : found;
     });
+    return row && summaryOf(row);
   }
 
-  async fork(id: string, fork: SessionFork): Promise<SessionSummary | undefined> {
-    const details = detailColumns(fork.details);
-    return this.database.write((db) => {
-      const now = this.clock.now();
-      const from = liveSession(db, toSqlText(id), now);
-      if (from === undefined) return undefined;
-      const keep = fork.keep ?? from.length;
-      checkKeep(keep, from.length);
-      if (liveSession(db, toSqlText(fork.id), now) !== undefined) throw new SessionExistsError(fork.id);
-      const merged = {
-        owner: details.owner ?? from.owner,
-        title: details.title ?? from.title,
-        data: details.data ?? from.data,
-      };
-      const row = createSession(db, { id: toSqlText(fork.id), uid: crypto.randomUUID(), details: merged, now });
-      db.change(
-        'INSERT INTO messages SELECT ?, position, 1, body FROM messages WHERE session = ? AND position < ?',
-        row.serial,
-        from.serial,
-        keep,
-      );
-      const text = 'UPDATE sessions SET revision = 1, length = ?, ends = ? WHERE serial = ?';
-      db.change(text, keep, this.endAfter(now), row.serial);
-      return summaryOf({ ...row, revision: 1, length: keep });
-    });
+  async delete(id: string): Promise<void> {
+    await this.database.write((db) => db.change('DELETE FROM sessions WHERE id = ?', toSqlText(id)));
   }
 
-  /** Closes the file. A later call opens it again. */
+  /** Closes the file. A later call opens it again. A `client` stays open. */
   close(): void {
     this.database.close();
   }
 
-  /** True if the end of a session must move. Sessions get 1 % more time than `ttlMs`, so that most loads need not write. */
+  /** Claims a session. Returns the process of a late claim if it was not checked. */
+  private tryClaim(db: SqliteSession, id: string, { claim, details, checked }: Attempt): ClaimRows | Refusal | string {
+    const moment = this.moment();
+    const stored = liveSession(db, toSqlText(id), moment.now);
+    const other = stored && isHeldByOther(stored, claim.token) ? stored : undefined;
+    if (other !== undefined && other.claim_last > moment.now) {
+      const isLate = other.claim_until <= moment.now;
+      if (isLate && checked?.process !== other.claim_process) return other.claim_process;
+      if (!isLate || checked?.isAlive) return { claimed: false, holder: holderOf(other) as SessionHolder };
+    }
+    const row = stored ?? createSession(db, toSqlText(id), moment);
+    if (row.length === 0) updateDetails(db, row, details);
+    takeClaim(db, row.serial, claim);
+    const claimed = extendClaim<SessionRow>(db, row.serial, {
+      ttlMs: claim.ttlMs,
+      process: this.process,
+      ...moment,
+    });
+    const record = selectRecord(db, claimed, { known: claim.known, from: 'context' });
+    return { claimed: true, record, lost: other && fromSqlText(other.claim_run) };
+  }
+
+  private moment(): Moment {
+    const now = this.clock.now();
+    // Sessions get 1 % more time than `ttlMs`, so that most loads need not write.
+    return { now, ends: Number.isFinite(this.ttlMs) ? now + this.ttlMs + Math.floor(this.ttlMs / 100) : null };
+  }
+
+  /** True if a load must move the end of a session. */
   private isDue({ ends }: SessionRow, now: number): boolean {
     return Number.isFinite(this.ttlMs) ? ends === null || ends < now + this.ttlMs : ends !== null;
   }
 
-  private async extend({ serial }: SessionRow, now: number): Promise<void> {
-    await this.database.write((db) =>
-      db.change('UPDATE sessions SET ends = ? WHERE serial = ?', this.endAfter(now), serial),
-    );
+  private record(id: string, { rows, ...record }: RecordRows): StoredRecord {
+    return { ...record, entries: this.decode(id, rows) };
   }
 
-  private endAfter(now: number): number | null {
-    return Number.isFinite(this.ttlMs) ? now + this.ttlMs + Math.floor(this.ttlMs / 100) : null;
-  }
-
-  private readMessage(session: string, at: number, body: string): Message {
-    try {
-      return messageFromJson(body);
-    } catch (cause) {
-      throw new SqliteDataError(
-        this.database.file,
-        `message ${at} of session "${session}" is not JSON. Repair the row, or delete the session.`,
-        cause,
-      );
-    }
+  private decode(session: string, rows: readonly EntryRow[]): Entry[] {
+    return rows.map(({ id, body }) => {
+      try {
+        return entryFromJson(body);
+      } catch (cause) {
+        throw new SqliteDataError(
+          this.database.file,
+          `entry "${fromSqlText(id)}" of session "${session}" is not JSON. Repair the row, or delete the session.`,
+          cause,
+        );
+      }
+    });
   }
 }
 
-/** Returns the number of stored messages that the caller knows. */
-function keptMessages(db: SqliteSession, row: SessionRow, known: KnownSession | undefined): number {
-  if (known === undefined || toSqlText(known.uid) !== row.uid || known.revision > row.revision) return 0;
-  const text = 'SELECT position FROM messages WHERE session = ? AND revision <= ? ORDER BY position DESC LIMIT 1';
-  const last = db.row<{ position: number }>(text, row.serial, known.revision);
-  return last === undefined ? 0 : last.position + 1;
+/** One try to claim a session. */
+interface Attempt {
+  readonly claim: SessionClaim;
+  readonly details: DetailColumns;
+  /** The process of a late claim that was checked. */
+  readonly checked?: { readonly process: string; readonly isAlive: boolean };
+}
+
+type Refusal = ClaimAnswer & { readonly claimed: false };
+
+/** A claimed session whose entries are not decoded. */
+interface ClaimRows {
+  readonly claimed: true;
+  readonly record: RecordRows;
+  readonly lost: string | undefined;
+}
+
+/** Returns the entries that a post causes: a stop that nobody can take up is dropped. */
+function causedBy(post: Entry, row: SessionRow): Entry[] {
+  const log = new StoredLog();
+  const holder = holderOf(row);
+  log.held = holder && { ...holder, token: '' };
+  log.waits = row.waits === null ? null : fromSqlText(row.waits);
+  const added: Entry[] = [];
+  log.post(post, 0, (entry) => added.push(entry));
+  return added.slice(1);
 }

@@ -25,11 +25,12 @@ import {
 } from './state-rows.js';
 
 /**
- * Stores the state of extensions in a file of SQLite, for Node 22.13 or newer. An acknowledged write survives if the process
- * is killed at any moment. Any number of processes of one machine may use the file at once.
+ * Stores the state of extensions in a file of SQLite: with `node:sqlite` of Node 22.13 or newer, or with a `client`. An
+ * acknowledged write survives if the process is killed at any moment. Any number of processes of one machine may use the
+ * file at once.
  *
- * Throws a SqliteUnsupportedError if the runtime has no `node:sqlite`. Rejects with a SqliteUnavailableError if the file
- * cannot be used within `timeoutMs`.
+ * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a SqliteUnavailableError
+ * if the file cannot be used within `timeoutMs`.
  *
  * @example
  * const state = new SqliteStateStore({ file: './state.db' });
@@ -40,8 +41,8 @@ export class SqliteStateStore implements StateStore {
   private readonly clock: Clock;
 
   constructor(options: SqliteStoreOptions) {
-    const { file, timeoutMs, clock } = resolveSqliteOptions(options, storeRules);
-    this.database = new SqliteDatabase(file, timeoutMs);
+    const { place, timeoutMs, clock } = resolveSqliteOptions(options, storeRules);
+    this.database = new SqliteDatabase(place, timeoutMs);
     this.clock = clock;
   }
 
@@ -132,7 +133,7 @@ export class SqliteStateStore implements StateStore {
     };
   }
 
-  /** Closes the file. A later call opens it again. */
+  /** Closes the file. A later call opens it again. A `client` stays open. */
   close(): void {
     this.database.close();
   }

@@ -1,7 +1,10 @@
-import { FileSessionStore, FileStateStore } from '../../../src/stores/file/file.js';
+import type { SessionStore } from 'keelson';
+import { FileSessionStore, FileStateStore } from 'keelson/file';
+import { test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { testSessionStore } from '../../support/state/session-store-contract.js';
 import { testStateStore } from '../../support/state/state-store-contract.js';
+import { checkSameAsMemory } from '../../support/stores/same-as-memory.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 // covers: S1-6.2.2
@@ -17,3 +20,22 @@ testSessionStore(
   async () => new FileSessionStore({ folder: await temporaryFolder(), clock, ttlMs }),
   { ttlMs, pass: (ms) => clock.advance(ms) },
 );
+
+test('FileSessionStore gives the answers of the memory store, also if each call opens the directory again', async () => {
+  const now = Date.now();
+  await checkSameAsMemory(async () => {
+    const folder = await temporaryFolder();
+    const clock = fakeClock(now);
+    const kept = new FileSessionStore({ folder, clock });
+    let calls = 0;
+    // Two of three calls open the directory again, and so read from the context on.
+    const store = new Proxy(kept, {
+      get(_target, name: keyof SessionStore) {
+        calls += 1;
+        const target = calls % 3 === 0 ? kept : new FileSessionStore({ folder, clock });
+        return (Reflect.get(target, name) as () => unknown).bind(target);
+      },
+    });
+    return { store, now, pass: async (ms) => void (await clock.advance(ms)) };
+  }, 100);
+}, 120_000);

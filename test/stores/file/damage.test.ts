@@ -2,21 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Message } from '../../../src/model/message.js';
 import { resolveStatePolicy } from '../../../src/state/state-policy.js';
 import { FileSessionStore, FileStateStore, StoreCorruptError } from '../../../src/stores/file/file.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { addTexts, textsOf } from '../../support/stores/file-session.js';
 import { logIn, temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const policy = resolveStatePolicy();
 const scope = { extension: 'e', session: 's' };
-const said = (content: string): Message => ({ role: 'user', content });
+const claim = { token: 'x', run: 'x', ttlMs: 60_000 };
 
 describe('a damaged file', () => {
   async function damaged(kind: 'session' | 'state') {
     const folder = await temporaryFolder();
-    if (kind === 'session') await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('right')] }, 0);
+    if (kind === 'session') await addTexts(new FileSessionStore({ folder }), 's', { texts: ['right'] });
     else await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'right' }, policy);
     const file = await logIn(folder);
     const text = (await readFile(file, 'utf8')).replace('right', 'wrong');
@@ -28,7 +28,7 @@ describe('a damaged file', () => {
     const { folder, file, text } = await damaged('session');
     const store = new FileSessionStore({ folder });
 
-    for (const attempt of [() => store.load('s'), () => store.save('s', { keep: 0, append: [] }, 0)]) {
+    for (const attempt of [() => store.load('s'), () => store.claim('s', claim)]) {
       const error = await rejectionOf(attempt());
       expect(error).toBeInstanceOf(StoreCorruptError);
       expect(error).toMatchObject({ code: 'ERR_STORE_CORRUPT', file });
@@ -37,7 +37,7 @@ describe('a damaged file', () => {
     expect(await readFile(file, 'utf8')).toBe(text);
 
     await store.delete('s');
-    expect(await store.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
+    expect(await addTexts(store, 's', { texts: ['new'] })).toMatchObject({ stored: true, length: 1 });
   });
 
   test.each<[string, (file: string) => Promise<unknown>]>([
@@ -47,7 +47,7 @@ describe('a damaged file', () => {
   ])('throws an error for a session file that is %s, and keeps the session', async (_case, damage) => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
-    await store.save('s', { keep: 0, append: [said('hello')] }, 0);
+    await addTexts(store, 's', { texts: ['hello'] });
     const file = await logIn(folder);
     await damage(file);
 
@@ -82,7 +82,7 @@ describe('a damaged file', () => {
         await rename(await logIn(folder), file);
       },
     ],
-    ['changed so that a checksum is invalid', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
+    ['changed so that a checksum is invalid', async (file: string) => appendFile(file, '00000000\t["add",1,1,{}]\n')],
     [
       'damaged in one byte of a message',
       async (file: string) =>
@@ -104,7 +104,7 @@ describe('a damaged file', () => {
     ],
   ])('detects a log that is %s', async (_title, damage) => {
     const folder = await temporaryFolder();
-    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
+    await addTexts(new FileSessionStore({ folder }), 's', { texts: ['x'] });
     await damage(await logIn(folder));
 
     expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
@@ -116,18 +116,14 @@ describe('a damaged file', () => {
   ])('reports a session log that was cut %s, and leaves the file unchanged', async (_title, lengthOf) => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
-    for (const n of [0, 1, 2]) await store.save('s', { keep: n, append: [said(`message ${n}`)] }, n);
+    for (const n of [0, 1, 2]) await addTexts(store, 's', { texts: [`message ${n}`] });
     const file = await logIn(folder);
     const whole = await readFile(file, 'utf8');
     const left = whole.slice(0, lengthOf(whole));
     await writeFile(file, left);
 
     for (const reader of [store, new FileSessionStore({ folder })]) {
-      const calls = [
-        () => reader.load('s'),
-        () => reader.save('s', { keep: 3, append: [] }, 3),
-        () => reader.load('s'),
-      ];
+      const calls = [() => reader.load('s'), () => reader.claim('s', claim), () => reader.load('s')];
       for (const call of calls) {
         expect(await rejectionOf(call())).toMatchObject({
           code: 'ERR_STORE_CORRUPT',
@@ -138,26 +134,38 @@ describe('a damaged file', () => {
     }
     expect(await readFile(file, 'utf8')).toBe(left);
     await writeFile(join(file, '..', 'length'), '');
-    expect((await store.load('s'))?.messages).toEqual([said('message 0'), said('message 1')]);
-    expect(await store.save('s', { keep: 2, append: [said('again')] }, 2)).toBe(3);
+    expect(textsOf(await store.load('s'))).toEqual(['message 0', 'message 1']);
+    expect(await addTexts(store, 's', { texts: ['again'] })).toMatchObject({ length: 3 });
+  });
+
+  test('reports a session log that has lost a line in its middle', async () => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    for (const n of [0, 1, 2]) await addTexts(store, 's', { texts: [`message ${n}`] });
+    const file = await logIn(folder);
+    const lines = (await readFile(file, 'utf8')).split('\n');
+    await writeFile(file, lines.filter((line) => !line.includes('message 1')).join('\n'));
+    await writeFile(join(file, '..', 'length'), '');
+
+    expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
   });
 
   test('reports a session log whose stored length is missing, because it may have been cut', async () => {
     const folder = await temporaryFolder();
-    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
+    await addTexts(new FileSessionStore({ folder }), 's', { texts: ['x'] });
     const length = join(await logIn(folder), '..', 'length');
     await rm(length);
     const store = new FileSessionStore({ folder });
 
     await expect(store.load('s')).rejects.toThrow(`write an empty file to ${length}`);
     await writeFile(length, '');
-    expect((await store.load('s'))?.messages).toEqual([said('x')]);
+    expect(textsOf(await store.load('s'))).toEqual(['x']);
   });
 
   test('reports a session log that was removed', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
-    await store.save('s', { keep: 0, append: [said('x')] }, 0);
+    await addTexts(store, 's', { texts: ['x'] });
     await rm(await logIn(folder));
 
     for (const reader of [store, new FileSessionStore({ folder })]) {
@@ -191,29 +199,25 @@ describe('a damaged file', () => {
 
   test('drops an incomplete line after the last save of a session, which no caller has seen as saved', async () => {
     const folder = await temporaryFolder();
-    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('whole')] }, 0);
-    await appendFile(await logIn(folder), '00000000\t["save",1,2');
+    await addTexts(new FileSessionStore({ folder }), 's', { texts: ['whole'] });
+    await appendFile(await logIn(folder), '00000000\t["add",1,2');
 
-    expect((await new FileSessionStore({ folder }).load('s'))?.messages).toEqual([said('whole')]);
+    expect(textsOf(await new FileSessionStore({ folder }).load('s'))).toEqual(['whole']);
   });
 
   test('does not follow a symbolic link instead of the directory of a session', async () => {
     const folder = await temporaryFolder();
-    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
+    await addTexts(new FileSessionStore({ folder }), 's', { texts: ['x'] });
     const inside = join(await logIn(folder), '..');
     const outside = join(await temporaryFolder(), 'outside');
     await rename(inside, outside);
     await symlink(outside, inside);
     const store = new FileSessionStore({ folder });
 
-    const attempts = [
-      () => store.load('s'),
-      () => store.save('s', { keep: 0, append: [] }, 1),
-      () => store.delete('s'),
-    ];
+    const attempts = [() => store.load('s'), () => store.claim('s', claim), () => store.delete('s')];
     for (const attempt of attempts) {
       expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_CORRUPT', file: inside });
     }
-    expect((await readdir(outside)).sort()).toEqual(['free', 'length', 'log']);
+    expect((await readdir(outside)).sort()).toEqual(['free', 'length', 'log', 'summary']);
   });
 });

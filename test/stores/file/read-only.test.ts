@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { FileSessionStore, FileStateStore } from 'keelson/file';
 import { expect, test } from 'vitest';
 import { bundle } from '../../support/process/bundle.js';
+import { addTexts, said } from '../../support/stores/file-session.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const NOBODY = 65_534;
@@ -25,8 +26,8 @@ async function makeReadOnly(folder: string): Promise<void> {
 test('file stores load, list and get in a directory that is read-only, and refuse writes', async () => {
   const folder = join(await temporaryFolder(), 'store');
   const sessions = new FileSessionStore({ folder });
-  const details = { owner: 'ada' };
-  await sessions.save('s', { keep: 0, append: [{ role: 'user', content: 'Hi' }], details }, 0);
+  await addTexts(sessions, 's', { texts: ['Hi'], details: { owner: 'ada' } });
+  await sessions.claim('s', { token: 'x', run: 'x', ttlMs: 60_000 });
   await new FileStateStore({ folder }).set({ extension: 'e', session: 's' }, { key: 'k', value: 'x' }, policy);
   await makeReadOnly(folder);
   // The reader may read the program, and pass through the directories above.
@@ -40,12 +41,18 @@ test('file stores load, list and get in a directory that is read-only, and refus
 
   expect(stderr).toBe('');
   expect(JSON.parse(stdout)).toEqual({
-    loaded: { uid: expect.any(String), revision: 1, keep: 0, messages: [{ role: 'user', content: 'Hi' }] },
+    loaded: {
+      uid: expect.any(String),
+      length: 1,
+      offset: 0,
+      entries: [said('Hi')],
+      holder: { run: 'x', until: expect.any(Number) },
+    },
     missing: null,
     listed: ['s'],
     got: 'x',
     stats: { bytes: 2, extensions: { e: 2 } },
-    save: 'ERR_STORE_FAILED',
+    claim: 'ERR_STORE_FAILED',
     set: 'ERR_STORE_FAILED',
   });
 });

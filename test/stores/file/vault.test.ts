@@ -1,21 +1,20 @@
-import { appendFile, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../../src/index.js';
-import type { Message } from '../../../src/model/message.js';
+import { Agent, type Entry } from '../../../src/index.js';
 import { resolveStatePolicy } from '../../../src/state/state-policy.js';
 import { FileSessionStore, FileStateStore } from '../../../src/stores/file/file.js';
 import { scriptedModel } from '../../../src/testing/testing.js';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { anySteps, outcomesOf } from '../../support/state/state-model.js';
+import { addTexts, said, textsOf } from '../../support/stores/file-session.js';
 import { startStoreProcess } from '../../support/stores/store-process.js';
 import { logIn, temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const policy = resolveStatePolicy();
 const scope = { extension: 'e', session: 's' };
-const said = (content: string): Message => ({ role: 'user', content });
 
 test('any sequence of calls, also with reopened stores, has the results of the reference store', async () => {
   const root = await temporaryFolder();
@@ -57,7 +56,7 @@ describe('a file store', () => {
     const folder = join(root, 'inner', 'store');
     const store = new FileSessionStore({ folder });
     for (const id of ['../x', '/etc/passwd', 'a:b', 'A', 'a', 'con', 'x'.repeat(300), '*']) {
-      await store.save(id, { keep: 0, append: [said('x')] }, 0);
+      await addTexts(store, id, { texts: ['x'] });
     }
 
     expect(await readdir(root)).toEqual(['inner']);
@@ -71,23 +70,20 @@ describe('a file store', () => {
     expect(modes).toEqual([0o700, 0o700, 0o600]);
   });
 
-  test('writes only the new messages of a save', async () => {
+  test('an append adds its entries to the end of the log, and changes nothing before', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
-    const message = said('x'.repeat(500));
-    let written = 0;
-    let last = { ino: 0, size: 0 };
+    await store.claim('s', { token: 'x', run: 'x', ttlMs: 60_000 });
+    const file = await logIn(folder);
+    let before = await readFile(file);
     for (let at = 0; at < 300; at += 1) {
-      await store.save('s', { keep: at, append: [message] }, at);
-      const { ino, size } = await stat(await logIn(folder));
-      // A different inode number means that the whole file was rewritten.
-      written += ino === last.ino ? size - last.size : size;
-      last = { ino, size };
+      const entry = said(`${at} ${'x'.repeat(500)}`);
+      await store.append('s', { token: 'x', length: at, entries: [entry] });
+      const after = await readFile(file);
+      expect(after.subarray(0, before.length).equals(before)).toBe(true);
+      expect(after.length - before.length).toBeLessThan(JSON.stringify(entry).length + 60);
+      before = after;
     }
-
-    const needed = 300 * JSON.stringify(message).length;
-    expect(last.size).toBeGreaterThan(needed);
-    expect(written).toBeLessThan(4 * needed);
   });
 
   test('does not let a log grow with overwritten values or reads', async () => {
@@ -105,16 +101,16 @@ describe('a file store', () => {
   test('sees the changes of other stores, also if they rewrote the log', async () => {
     const folder = await temporaryFolder();
     const [first, other] = [new FileSessionStore({ folder }), new FileSessionStore({ folder })];
-    await first.save('s', { keep: 0, append: [said('1')] }, 0);
-    await other.save('s', { keep: 1, append: [said('2')] }, 1);
-    expect((await first.load('s'))?.messages).toEqual([said('1'), said('2')]);
+    await addTexts(first, 's', { texts: ['1'] });
+    await addTexts(other, 's', { texts: ['2'] });
+    expect(textsOf(await first.load('s'))).toEqual(['1', '2']);
 
     await other.delete('s');
-    await other.save('s', { keep: 0, append: [said('new'), said('x'.repeat(1_000))] }, 0);
+    await addTexts(other, 's', { texts: ['new', 'x'.repeat(1_000)] });
 
-    expect(await first.load('s')).toMatchObject({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
-    expect(await first.save('s', { keep: 1, append: [] }, 1)).toBe(2);
-    expect(await other.load('s')).toMatchObject({ messages: [said('new')], revision: 2 });
+    expect(textsOf(await first.load('s'))).toEqual(['new', 'x'.repeat(1_000)]);
+    expect(await addTexts(first, 's', { texts: ['more'] })).toMatchObject({ length: 3 });
+    expect(await other.load('s')).toMatchObject({ length: 3, uid: (await first.load('s'))?.uid });
   });
 
   test('lets another store use a session between many queued writes', async () => {
@@ -137,10 +133,10 @@ describe('a file store', () => {
   test('drops an incomplete last line, and appends after the last complete line', async () => {
     const folder = await temporaryFolder();
     for (const at of [0, 1, 2]) {
-      await new FileSessionStore({ folder }).save('s', { keep: at, append: [said(`${at}`)] }, at);
-      await appendFile(await logIn(folder), '0123abcd\t["save",0,9,nul');
+      await addTexts(new FileSessionStore({ folder }), 's', { texts: [`${at}`] });
+      await appendFile(await logIn(folder), '0123abcd\t["add",9,nul');
     }
-    expect((await new FileSessionStore({ folder }).load('s'))?.messages).toEqual([said('0'), said('1'), said('2')]);
+    expect(textsOf(await new FileSessionStore({ folder }).load('s'))).toEqual(['0', '1', '2']);
   });
 });
 
@@ -153,7 +149,7 @@ describe('expiry in a file store', () => {
     const brief = { ...policy, sessionTtlMs: 60_000 };
     for (let at = 0; at < 10; at += 1) {
       await state.set({ extension: 'e', session: `${at}` }, { key: 'k', value: 'x' }, brief);
-      await sessions.save(`${at}`, { keep: 0, append: [said('x')] }, 0);
+      await addTexts(sessions, `${at}`, { texts: ['x'] });
     }
     expect(await readdir(folder)).toHaveLength(20);
 
@@ -186,12 +182,12 @@ describe('expiry in a file store', () => {
       const folder = await temporaryFolder();
       const clock = fakeClock(Date.now());
       const open = () => new FileSessionStore({ folder, clock, ...options });
-      await open().save('s', { keep: 0, append: [said('1')] }, 0);
+      await addTexts(open(), 's', { texts: ['1'] });
       await open().load('s');
 
       clock.advance(1e12);
 
-      expect(await open().load('s')).toMatchObject({ messages: [said('1')], revision: 1 });
+      expect(textsOf(await open().load('s'))).toEqual(['1']);
     },
   );
 
@@ -213,22 +209,23 @@ describe('failures of a file store', () => {
     async () => {
       const folder = await temporaryFolder();
       const order = { folder, task: 'fill', name: 's', count: 100, limitKb: 500 };
-      const filling = startStoreProcess<{ outcome: string }>(order);
+      const filling = startStoreProcess<{ outcome: string; length: number }>(order);
       expect(await filling.ended).toBe(0);
 
       const outcomes = filling.lines.map(({ outcome }) => outcome);
       const saved = outcomes.lastIndexOf('ERR_STORE_FAILED');
       expect(saved).toBeGreaterThan(5);
       expect(outcomes).toEqual([...Array(saved).fill('saved'), 'ERR_STORE_FAILED', 'saved']);
-      const { messages = [], revision } = (await new FileSessionStore({ folder }).load('s')) ?? {};
-      expect(revision).toBe(saved + 1);
-      expect(messages.map(({ content }) => content.length)).toEqual([...Array(saved).fill(50_000), 5]);
+      const lengths = Array.from({ length: saved }, (_, at) => at + 1);
+      expect(filling.lines.map(({ length }) => length)).toEqual([...lengths, saved, saved + 1]);
+      const texts = textsOf(await new FileSessionStore({ folder }).load('s'));
+      expect(texts.map((text) => text.split(' ')[1]?.length)).toEqual([...Array(saved).fill(50_000), 5]);
     },
   );
 
-  test.skipIf(process.platform === 'win32')('a write that does not fit on the disk leaves no log behind', async () => {
+  test.skipIf(process.platform === 'win32')('a claim that does not fit on the disk leaves no log behind', async () => {
     const folder = await temporaryFolder();
-    const order = { folder, task: 'fill', name: 's', count: 1, limitKb: 30 };
+    const order = { folder, task: 'claim-large', name: 's', count: 1, limitKb: 30 };
     const filling = startStoreProcess<{ outcome: string; files: string[] }>(order);
     await filling.ended;
 
@@ -239,12 +236,12 @@ describe('failures of a file store', () => {
   test.skipIf(process.platform === 'win32')('stored data can be read from a full disk', async () => {
     const folder = await temporaryFolder();
     const content = 'x'.repeat(50_000);
-    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said(content)] }, 0);
+    await addTexts(new FileSessionStore({ folder }), 's', { texts: [content] });
     await new FileStateStore({ folder }).set({ extension: 's', session: 's' }, { key: 's', value: content }, policy);
     const reading = startStoreProcess({ folder, task: 'read', name: 's', count: 2, limitKb: 30 });
 
     expect(await reading.ended).toBe(0);
-    expect(reading.lines).toEqual(Array(2).fill({ revision: 1, length: 50_000, value: 50_000 }));
+    expect(reading.lines).toEqual(Array(2).fill({ ids: [50_000], value: 50_000 }));
   });
 
   test.skipIf(process.platform === 'win32')(
@@ -274,22 +271,19 @@ describe('failures of a file store', () => {
 
   test('a log that cannot be rewritten causes a typed error and keeps its data', async () => {
     const folder = await temporaryFolder();
-    const store = new FileSessionStore({ folder });
-    await store.save('s', { keep: 0, append: [said('1')] }, 0);
-    await store.save('s', { keep: 1, append: [said('x'.repeat(200_000))] }, 1);
+    const store = new FileStateStore({ folder });
+    await store.set(scope, { key: 'k', value: '1' }, policy);
+    await store.set(scope, { key: 'k', value: 'x'.repeat(200_000) }, policy);
     const obstacle = join(await logIn(folder), '..', 'log.draft');
     await mkdir(obstacle);
-    const save = () => store.save('s', { keep: 1, append: [said('3')] }, 2);
+    const set = () => store.set(scope, { key: 'k', value: '3' }, policy);
 
-    expect(await rejectionOf(save())).toMatchObject({ code: 'ERR_STORE_FAILED' });
-    expect((await store.load('s'))?.revision).toBe(2);
+    expect(await rejectionOf(set())).toMatchObject({ code: 'ERR_STORE_FAILED' });
+    expect(await store.get(scope, 'k', policy)).toHaveLength(200_000);
     await rm(obstacle, { recursive: true });
 
-    expect(await save()).toBe(3);
-    expect(await new FileSessionStore({ folder }).load('s')).toMatchObject({
-      messages: [said('1'), said('3')],
-      revision: 3,
-    });
+    await set();
+    expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe('3');
   });
 
   test('a directory that cannot be created causes a typed error', async () => {
@@ -298,7 +292,7 @@ describe('failures of a file store', () => {
 
     // Started one after another, since a pending rejection without a handler would fail the test.
     for (const attempt of [
-      () => new FileSessionStore({ folder: file }).save('s', { keep: 0, append: [] }, 0),
+      () => addTexts(new FileSessionStore({ folder: file }), 's', { texts: [] }),
       () => new FileStateStore({ folder: join(file, 'x') }).set(scope, { key: 'k', value: 'x' }, policy),
       () => new FileStateStore({ folder: file }).clearExtension('e'),
     ]) {
@@ -308,12 +302,27 @@ describe('failures of a file store', () => {
 
   test('a message that has no JSON form is refused, and the session stays usable', async () => {
     const store = new FileSessionStore({ folder: await temporaryFolder() });
+    await store.claim('s', { token: 'x', run: 'x', ttlMs: 60_000 });
     const call = { type: 'tool-call', id: 'c', name: 't', input: 1n } as const;
+    const message = { role: 'assistant', content: [call] } as const;
+    const entry: Entry = { id: 'a', at: 1, body: { type: 'message', message: message as never } };
 
-    const error = await rejectionOf(store.save('s', { keep: 0, append: [{ role: 'assistant', content: [call] }] }, 0));
+    const error = await rejectionOf(store.append('s', { token: 'x', length: 0, entries: [entry] }));
 
     expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
-    expect(await store.save('s', { keep: 0, append: [said('1')] }, 0)).toBe(1);
+    expect(await addTexts(store, 's', { texts: ['1'] })).toBe(undefined);
+    expect(await store.append('s', { token: 'x', length: 0, entries: [said('1')] })).toMatchObject({ length: 1 });
+  });
+
+  test('a change of an entry after the append does not change the session', async () => {
+    const store = new FileSessionStore({ folder: await temporaryFolder() });
+    await store.claim('s', { token: 'x', run: 'x', ttlMs: 60_000 });
+    const entry = said('1');
+    await store.append('s', { token: 'x', length: 0, entries: [entry] });
+
+    Object.assign(entry, said('2'));
+
+    expect(textsOf(await store.load('s'))).toEqual(['1']);
   });
 
   test.each([

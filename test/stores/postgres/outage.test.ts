@@ -3,12 +3,12 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PostgresClient } from '../../../src/stores/postgres/postgres.js';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
+import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
 const scope = { extension: 'a', session: 's' };
-const said = (content: string) => ({ role: 'user', content }) as const;
 const timeoutMs = 500;
 /** Without `timeoutMs`, a call may take five seconds. */
 const DEFAULT_LIMIT_MS = 5_000;
@@ -50,7 +50,8 @@ describeWithPostgres('an outage of PostgreSQL', () => {
 
     const connect = () => {
       opened = open(server);
-      sessions = new PostgresSessionStore({ client: opened.client, timeoutMs });
+      // A load restarts the lifetime, unless the server is read-only.
+      sessions = new PostgresSessionStore({ client: opened.client, timeoutMs, ttlMs: 60_000 });
       state = new PostgresStateStore({ client: opened.client, timeoutMs });
       patient = new PostgresSessionStore({ client: opened.client });
       patientState = new PostgresStateStore({ client: opened.client });
@@ -65,7 +66,7 @@ describeWithPostgres('an outage of PostgreSQL', () => {
       connect();
       await patient.delete('s');
       await patientState.clearSession('s');
-      await patient.save('s', { keep: 0, append: [said('1')], details: { owner: 'ada' } }, 0);
+      await added(patient, 's', { entries: [said('1')], details: { owner: 'ada' } });
       await patientState.set(scope, { key: 'k', value: 'v' }, policy);
       return () => opened.close();
     });
@@ -73,9 +74,10 @@ describeWithPostgres('an outage of PostgreSQL', () => {
     /** Starts one call of each kind that changes data. Returns the reason of each rejection, or the value. */
     const changes = async () => {
       const calls = [
-        sessions.save('s', { keep: 1, append: [said('2')] }, 1),
-        sessions.fork('s', { id: 't' }),
-        sessions.claim('s', { token: 'x', revision: 1, ttlMs: 1_000 }),
+        sessions.append('s', { token: 'once', length: 1, entries: [said('2')] }),
+        sessions.post('s', posted('p')),
+        sessions.claim('s', { token: 'x', run: 'x', ttlMs: 60_000 }),
+        sessions.renew('s', { token: 'once', ttlMs: 60_000 }),
         sessions.update('s', { title: 'x' }),
         state.set(scope, { key: 'lost', value: 'x' }, policy),
         state.touch('s', policy),
@@ -83,7 +85,7 @@ describeWithPostgres('an outage of PostgreSQL', () => {
       return (await Promise.allSettled(calls)).map((it) => (it.status === 'rejected' ? it.reason : it.value));
     };
     const reads = async () => {
-      const calls = [sessions.load('s'), sessions.list({ owner: 'ada' }), state.stats('s')];
+      const calls = [sessions.load('s'), sessions.update('s', {}), sessions.list({ owner: 'ada' }), state.stats('s')];
       return (await Promise.allSettled(calls)).map((it) => (it.status === 'rejected' ? it.reason : it.value));
     };
 
@@ -95,8 +97,8 @@ describeWithPostgres('an outage of PostgreSQL', () => {
       expect(performance.now() - began).toBeLessThan(DEFAULT_LIMIT_MS);
     };
     const expectWork = async () => {
-      await vi.waitFor(async () => expect(await sessions.load('s')).toMatchObject({ messages: [said('1')] }), 10_000);
-      expect(await patient.save('s', { keep: 1, append: [said('after')] }, 1)).toBe(2);
+      await vi.waitFor(async () => expect(await sessions.load('s')).toMatchObject({ entries: [said('1')] }), 10_000);
+      expect(await added(patient, 's', { entries: [said('after')] })).toMatchObject({ length: 2 });
       expect(await patientState.get(scope, 'k', policy)).toBe('v');
     };
 
@@ -132,7 +134,7 @@ describeWithPostgres('an outage of PostgreSQL', () => {
       await vi.waitFor(async () => expect(await isReadOnly(server)).toBe('on'), 5_000);
       await reconnect();
       await expectFailures(changes, { sqlState: '25006' });
-      expect(await reads()).toMatchObject([{ revision: 1 }, { sessions: [{ id: 's' }] }, { bytes: 2 }]);
+      expect(await reads()).toMatchObject([{ length: 1 }, { id: 's' }, { sessions: [{ id: 's' }] }, { bytes: 2 }]);
 
       await onServer(
         server,

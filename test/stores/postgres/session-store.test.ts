@@ -1,10 +1,12 @@
 import { Client, Pool } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Entry } from '../../../src/state/record/entry.js';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
+import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
-const said = (content: string) => ({ role: 'user', content }) as const;
+const claim = { token: 'x', run: 'x', ttlMs: 60_000 };
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100_000, sessionBytes: 100_000 };
 
 describeWithPostgres('a session in PostgreSQL', () => {
@@ -24,53 +26,103 @@ describeWithPostgres('a session in PostgreSQL', () => {
     server.remove();
   });
 
-  test('has one row per message, and a save writes only new rows', async () => {
-    const long = Array.from({ length: 10_000 }, (_, at) => said(`${at}`));
-    await store.save('long', { keep: 0, append: long }, 0);
-    const places = async () =>
-      (
-        await pool.query(`SELECT position, messages.ctid FROM keelson.messages JOIN keelson.sessions ON serial = session
-        WHERE id = 'long' AND position < 9000 ORDER BY position`)
-      ).rows;
-    const before = await places();
+  test('reads as many rows for a claim, an append and a post, however many entries it has', async () => {
+    const client = await pool.connect();
+    onTestFinished(() => client.release());
+    const single = new PostgresSessionStore({ client });
+    /** Returns the number of entries that this connection has read and written. */
+    const touched = async () => {
+      const { rows } = await client.query(
+        `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0) + n_tup_ins + n_tup_upd + n_tup_del)::int AS count
+         FROM pg_stat_xact_user_tables WHERE schemaname = 'keelson' AND relname = 'entries'`,
+      );
+      return rows[0].count;
+    };
+    const rowsOf = async (call: () => Promise<unknown>) => {
+      // The server may reset these numbers after each transaction.
+      await client.query('BEGIN');
+      const before = await touched();
+      await call();
+      const count = (await touched()) - before;
+      await client.query('COMMIT');
+      return count;
+    };
+    const costs: number[][] = [];
 
-    expect(await store.save('long', { keep: 10_000, append: [said('more')] }, 1)).toBe(2);
-    expect(await store.save('long', { keep: 9_000, append: [said('less')] }, 2)).toBe(3);
+    for (const length of [500, 5_000]) {
+      const id = `long ${length}`;
+      const entries = Array.from({ length }, (_, at) => said(`${at}`));
+      await single.claim(id, claim);
+      await single.append(id, { token: 'x', length: 0, entries, context: length - 2, release: true });
+      costs.push([
+        await rowsOf(() => single.claim(id, claim)),
+        await rowsOf(() => single.append(id, { token: 'x', length, entries: [said('more')] })),
+        await rowsOf(() => single.post(id, posted('p'))),
+        await rowsOf(() => single.load(id, { before: length, limit: 3 })),
+      ]);
+      // So that the statistics of the server do not know the second session.
+      await client.query('ANALYZE keelson.entries');
+    }
 
-    expect(await places()).toEqual(before);
-    expect((await store.load('long'))?.messages).toEqual([...long.slice(0, 9_000), said('less')]);
+    const [short = [], long] = costs;
+    expect(long).toEqual(short);
+    expect(Math.min(...short)).toBeGreaterThan(0);
+    expect(Math.max(...short)).toBeLessThan(10);
   });
 
-  test('a conditional load and a save of a long session use an index', async () => {
-    const plan = await pool.query(
-      `EXPLAIN (FORMAT JSON) SELECT position + 1 FROM keelson.messages WHERE session = 1 AND revision <= 1
-       ORDER BY position DESC LIMIT 1`,
-    );
-    expect(JSON.stringify(plan.rows)).toContain('messages_pkey');
+  test('gives each post and each entry a place of its own, while others post from other connections', async () => {
+    const writers = ['a', 'b', 'c'];
+    const names = Array.from({ length: 30 }, (_, at) => `${at}`);
+    await store.claim('busy', claim);
+    let known = 0;
+    const append = async () => {
+      for (const name of names) known = await appended(known, said(name));
+    };
+    const appended = async (length: number, entry: Entry) =>
+      (await store.append('busy', { token: 'x', length, entries: [entry] })).length;
+
+    await Promise.all([
+      append(),
+      ...writers.map(async (writer) => {
+        for (const name of names) await store.post('busy', posted(`${writer}${name}`));
+      }),
+    ]);
+
+    const ids = (await store.load('busy'))?.entries.map(({ id }) => id) ?? [];
+    for (const writer of ['', ...writers]) {
+      const own = ids.filter((id) => id.replace(/\d+/, '') === writer);
+      expect(own).toEqual(names.map((name) => `${writer}${name}`));
+    }
+    expect(ids).toHaveLength(4 * names.length);
   });
 
   test('reports rows that are damaged or missing', async () => {
-    await store.save('hurt', { keep: 0, append: [said('1'), said('2')] }, 0);
+    await added(store, 'hurt', { entries: [said('1'), said('2')] });
     const hurt = `session = (SELECT serial FROM keelson.sessions WHERE id = 'hurt') AND position = 1`;
-    await pool.query(`UPDATE keelson.messages SET body = '{' WHERE ${hurt}`);
+    await pool.query(`UPDATE keelson.entries SET body = '{' WHERE ${hurt}`);
     await expect(store.load('hurt')).rejects.toMatchObject({ code: 'ERR_POSTGRES_DATA', session: 'hurt' });
 
-    await pool.query(`DELETE FROM keelson.messages WHERE ${hurt}`);
+    await pool.query(`DELETE FROM keelson.entries WHERE ${hurt}`);
 
-    await expect(store.load('hurt')).rejects.toMatchObject({
+    const missing = {
       code: 'ERR_POSTGRES_DATA',
-      message: expect.stringContaining('2 messages were saved, and 1 are stored'),
-    });
+      message: expect.stringContaining('expected 2 entries from position 0 on, found 1'),
+    };
+    await expect(store.load('hurt')).rejects.toMatchObject(missing);
+    await expect(store.claim('hurt', claim)).rejects.toMatchObject(missing);
+    expect(await store.load('hurt', { before: 1 })).toMatchObject({ entries: [said('1')] });
   });
 
-  test('refuses a message that JSON cannot represent, and changes nothing', async () => {
+  test('refuses an entry that JSON cannot represent, and changes nothing', async () => {
     const loop: Record<string, unknown> = { role: 'user', content: 'x' };
     loop.loop = loop;
+    const entry = { id: '1', at: 1, body: { type: 'message', message: loop } } as unknown as Entry;
+    await store.claim('loop', claim);
 
-    await expect(store.save('loop', { keep: 0, append: [loop as never] }, 0)).rejects.toMatchObject({
+    await expect(store.append('loop', { token: 'x', length: 0, entries: [entry] })).rejects.toMatchObject({
       code: 'ERR_MESSAGE_INVALID',
     });
-    expect(await store.load('loop')).toBe(undefined);
+    expect(await store.load('loop')).toMatchObject({ length: 0 });
   });
 
   test('repeats a statement that the server has rolled back because of a concurrent one', async () => {
@@ -88,26 +140,41 @@ describeWithPostgres('a session in PostgreSQL', () => {
     await strict.end();
   });
 
-  test('works with one connected client, and with an id of any length', async () => {
+  test('works with one connected client, and with ids of any length', async () => {
     const client = new Client(server.settings);
     await client.connect();
     const single = new PostgresSessionStore({ client });
     const ids = Array.from({ length: 3 }, (_, at) => `${'random '.repeat(500)}${Math.random()}${at}`);
 
-    for (const id of ids) await single.save(id, { keep: 0, append: [said(id)], details: { owner: ids[0] } }, 0);
+    for (const id of ids)
+      await added(single, id, { entries: [said(id), posted(`${id}p`)], details: { owner: ids[0] } });
 
     const { sessions } = await single.list({ owner: ids[0] ?? '' });
     expect(sessions.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    const [id = ''] = ids;
+    expect(await single.post(id, posted(id))).toEqual({ added: false });
+    expect(await single.load(id)).toMatchObject({ entries: [said(id), posted(`${id}p`)] });
     await client.end();
   });
 
-  test('expired sessions are removed by later saves', async () => {
+  test('expired sessions are removed by later appends', async () => {
     const brief = new PostgresSessionStore({ client: pool, ttlMs: 1 });
-    for (let at = 0; at < 5; at += 1) await brief.save(`brief ${at}`, { keep: 0, append: [said('x')] }, 0);
-    for (let at = 0; at < 5; at += 1) await store.save(`after ${at}`, { keep: 0, append: [] }, 0);
+    for (let at = 0; at < 5; at += 1) await brief.claim(`brief ${at}`, claim);
+    for (let at = 0; at < 5; at += 1) await added(store, `after ${at}`, { entries: [said('x')] });
 
     const { rows } = await pool.query(`SELECT count(*)::int AS count FROM keelson.sessions WHERE id LIKE 'brief%'`);
     expect(rows).toEqual([{ count: 0 }]);
+  });
+
+  test('a load soon after an append writes nothing', async () => {
+    const brief = new PostgresSessionStore({ client: pool, ttlMs: 3_600_000 });
+    await added(brief, 'fresh', { entries: [said('1')] });
+    const version = async () => (await pool.query(`SELECT xmin FROM keelson.sessions WHERE id = 'fresh'`)).rows;
+    const before = await version();
+
+    await brief.load('fresh');
+
+    expect(await version()).toEqual(before);
   });
 
   test.each([{}, { client: null }, { client: {} }, { client: { query: 1 } }])('refuses the options %j', (options) => {

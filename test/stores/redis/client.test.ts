@@ -4,6 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import type { StatePolicy } from '../../../src/state/state-store.js';
 import { type RedisClient, RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
 import {
   describeWithRedis,
   type RedisServer,
@@ -21,7 +22,10 @@ interface OpenedClient {
 
 const policy: StatePolicy = { ttlMs: 60_000, sessionTtlMs: 90_000, extensionBytes: 10, sessionBytes: 16 };
 const a = { extension: 'a:{b}', session: 's{1}' };
-const said = (content: string) => ({ role: 'user', content }) as const;
+const claim = { token: 'x', run: 'ü🎉', ttlMs: 60_000 };
+const other = { ...claim, token: 'y' };
+const holder = { run: 'ü🎉', until: expect.any(Number) };
+const summary = { id: 's', length: 3, owner: 'ü🎉', title: 'ü🎉', data: { n: 1 } };
 
 const single: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
   '@redis/client': async ({ url }) => {
@@ -112,12 +116,11 @@ async function useStores(client: RedisClient, flush: () => Promise<unknown>): Pr
     await state.touch(a.session, policy);
     seen.push(await state.get(b, 'k', policy), await state.stats(a.session));
     seen.push(await state.clear(a, 'y'), await state.clearExtension(a.extension), await state.clearSession(a.session));
-    seen.push(await sessions.save('s', { keep: 0, append: [said(`${round}`), said('ü🎉')] }, 0));
-    seen.push(
-      await sessions.save('s', { keep: 1, append: [] }, 1),
-      await sessions.save('s', { keep: 0, append: [] }, 1),
-    );
-    seen.push(await sessions.load('s'), await sessions.load('never'));
+    await added(sessions, 's', { entries: [said(`${round}`), said('ü🎉')], details: { owner: 'ü🎉', data: { n: 1 } } });
+    seen.push(await sessions.claim('s', claim), await sessions.claim('s', other));
+    seen.push(await sessions.renew('s', claim), await sessions.post('s', posted('p')));
+    seen.push(await sessions.release('s', { token: 'x', length: 3 }), await sessions.update('s', { title: 'ü🎉' }));
+    seen.push(await sessions.list({ owner: 'ü🎉' }), await sessions.load('s'), await sessions.load('never'));
     await sessions.delete('s');
   }
   return seen;
@@ -130,8 +133,11 @@ const round = (name: string) => [
   ...['', 'xxxxx', undefined],
   ...['x', { bytes: 9, extensions: { [a.extension]: 7, b: 2 } }],
   ...[1, 1, 1],
-  ...[1, 2, undefined],
-  ...[expect.objectContaining({ messages: [said(name)], revision: 2 }), undefined],
+  expect.objectContaining({ claimed: true, entries: [said(name), said('ü🎉')], holder }),
+  ...[{ claimed: false, holder }, true, { added: true, holder }],
+  { owned: true, stored: true, released: true, length: 3, entries: [] },
+  ...[expect.objectContaining(summary), { sessions: [expect.objectContaining(summary)], next: undefined }],
+  ...[expect.objectContaining({ length: 3, entries: [said(name), said('ü🎉'), posted('p')] }), undefined],
 ];
 
 function testClients(clients: typeof single, start: () => Promise<RedisServer>): void {
@@ -162,7 +168,7 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
       ]);
 
       expect(listeners()).toEqual(before);
-      await new RedisSessionStore({ client }).save('last', { keep: 0, append: [] }, 0);
+      await added(new RedisSessionStore({ client }), 'last', { entries: [said('1')] });
       const names = (await admin.keys('*')).map((key) => key.slice(0, prefix.length + 'keelson:'.length));
       expect(new Set(names)).toEqual(new Set([`${prefix}keelson:`]));
       await admin.flushAll();
@@ -190,6 +196,7 @@ describe('the client of a Redis store', () => {
     ['timeoutMs', { timeoutMs: Number.POSITIVE_INFINITY }],
     ['ttlMs', { ttlMs: Number.NaN }],
     ['ttlMs', { ttlMs: 1.5 }],
+    ['subscriber.unsubscribe', { subscriber: { subscribe: async () => {} } }],
     ['url', { url: 'redis://localhost' }],
   ])('checks each option in the constructor: %s', (option, invalid) => {
     const options = invalid && { client: { sendCommand: async () => null }, ...invalid };

@@ -1,13 +1,15 @@
 import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const bound = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
 const own = { ...bound, ttlMs: 30_000 };
 const a = { extension: 'a', session: 's' };
-const said = (content: string) => ({ role: 'user', content }) as const;
-const list = 'keelson:{s}:session:messages';
+const claim = { token: 'x', run: 'x', ttlMs: 60_000 };
+const head = 'keelson:{s}:session';
+const list = `${head}:entries`;
 
 describeWithRedis('data in Redis that the stores did not write:', () => {
   let server: RedisServer;
@@ -31,7 +33,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
   });
 
   test('a key of another type causes an error that is not retryable', async () => {
-    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+    await added(sessions, 's', { entries: [said('1')] });
     await client.set(list, 'text');
 
     await expect(sessions.load('s')).rejects.toMatchObject({
@@ -41,48 +43,99 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     });
   });
 
-  test.each(['{"role":', 'null', '7', '"text"'])('the stored message %s causes an error with its key', async (json) => {
-    await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
-    await client.lSet(list, 1, json);
+  test.each(['{"id":', 'null', '7', '"text"', '{"id":1}'])(
+    'the stored entry %s causes an error with its key',
+    async (json) => {
+      await added(sessions, 's', { entries: [said('1'), said('2')] });
+      await client.lSet(list, 1, json);
 
-    await expect(sessions.load('s')).rejects.toMatchObject({
-      code: 'ERR_REDIS_DATA',
-      key: list,
-      message: `Redis key "${list}": message 1 must be a message as JSON, got ${json}. Repair it, or delete the session.`,
-      cause: expect.any(Error),
-    });
-  });
-
-  test.each([
-    ['the list of messages is removed', () => client.del(list)],
-    ['a message is removed', () => client.lPop(list)],
-    ['a message is added', () => client.rPush(list, '{}')],
-  ])('load and save fail after %s', async (_name, damage) => {
-    await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
-    await damage();
-    const missing = { code: 'ERR_REDIS_DATA', key: list, message: expect.stringContaining('noeviction') };
-
-    await expect(sessions.load('s')).rejects.toMatchObject(missing);
-    await expect(sessions.save('s', { keep: 1, append: [said('3')] }, 1)).rejects.toMatchObject(missing);
-    await sessions.delete('s');
-    expect(await sessions.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
-    expect(await sessions.load('s')).toMatchObject({ messages: [said('new')], revision: 1 });
-  });
-
-  test.each([-1, 2])(
-    'a save with `keep: %d` is refused for a session of one message, and changes nothing',
-    async (keep) => {
-      await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
-
-      await expect(sessions.save('s', { keep, append: [] }, 1)).rejects.toMatchObject({ code: 'ERR_REDIS_DATA' });
-      expect(await sessions.load('s')).toMatchObject({ messages: [said('1')], revision: 1 });
+      await expect(sessions.load('s')).rejects.toMatchObject({
+        code: 'ERR_REDIS_DATA',
+        key: list,
+        message: `Redis key "${list}": entry 1 is invalid: ${json}. Repair it, or delete the session.`,
+      });
     },
   );
+
+  test.each([
+    ['the head is removed', () => client.del(head)],
+    ['the list of entries is removed', () => client.del(list)],
+    ['the ids are removed', () => client.del(`${head}:ids`)],
+    ['an entry is removed', () => client.lPop(list)],
+    ['an entry is added', () => client.rPush(list, '{}')],
+  ])('load, claim, append and post fail after %s, until the session is deleted', async (_name, damage) => {
+    await added(sessions, 's', { entries: [said('1'), said('2')] });
+    await damage();
+
+    for (const call of [
+      sessions.load('s'),
+      sessions.claim('s', claim),
+      sessions.append('s', { token: 'x', length: 2, entries: [said('3')] }),
+      sessions.post('s', posted('p')),
+    ]) {
+      const missing = { code: 'ERR_REDIS_DATA', key: head, message: expect.stringContaining('noeviction') };
+      await expect(call).rejects.toMatchObject(missing);
+    }
+    await sessions.delete('s');
+    await added(sessions, 's', { entries: [said('new')] });
+    expect(await sessions.load('s')).toMatchObject({ entries: [said('new')] });
+  });
+
+  test('a damaged session is listed', async () => {
+    await added(sessions, 's', { entries: [said('1')], details: { owner: 'ada' } });
+    await client.del(list);
+
+    expect(await sessions.list({ owner: 'ada' })).toMatchObject({ sessions: [{ id: 's', length: 1 }] });
+  });
+
+  test('a session that an earlier version wrote causes an error that says what to do', async () => {
+    // The commands of the earlier version.
+    await client.hSet(head, {
+      uid: 'u',
+      created: '1',
+      revision: '1',
+      length: '1',
+      save: 'u',
+      updated: '1',
+      indexed: '1',
+    });
+    await client.rPush(`${head}:messages`, '1 {"role":"user","content":"old"}');
+    await client.zAdd('keelson:{ada}:owner', { score: 1, value: 's' });
+
+    for (const call of [
+      () => sessions.load('s'),
+      () => sessions.claim('s', claim),
+      () => sessions.append('s', { token: 'x', length: 0, entries: [said('1')] }),
+      () => sessions.renew('s', claim),
+      () => sessions.post('s', posted('p')),
+      () => sessions.update('s', { title: 'x' }),
+      () => sessions.list({ owner: 'ada' }),
+    ]) {
+      await expect(call()).rejects.toMatchObject({
+        code: 'ERR_REDIS_DATA',
+        key: head,
+        message: `Redis key "${head}": an earlier version of Keelson wrote this session, and this version cannot read it. Use another \`prefix\`, or delete the session.`,
+      });
+    }
+    expect(await client.hGet(head, 'revision')).toBe('1');
+    await sessions.delete('s');
+    expect(await client.keys('keelson:{s}:*')).toEqual([]);
+    expect(await sessions.list({ owner: 'ada' })).toEqual({ sessions: [], next: undefined });
+  });
+
+  test('a field of the head that is not JSON causes an error with its key', async () => {
+    await added(sessions, 's', { entries: [said('1')] });
+    await client.hSet(head, 'uid', 'text');
+
+    const refused = { code: 'ERR_REDIS_DATA', key: head, message: expect.stringContaining('a field is invalid: text') };
+    await expect(sessions.load('s')).rejects.toMatchObject(refused);
+  });
 
   test('a message that has no JSON form is refused before any command is sent', async () => {
     const message = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 't', input: 1n }] } as const;
 
-    await expect(sessions.save('s', { keep: 0, append: [message] }, 0)).rejects.toMatchObject({
+    const entries = [{ id: '1', at: 1, body: { type: 'message', message } } as const];
+    await expect(sessions.append('s', { token: 'x', length: 0, entries })).rejects.toMatchObject({
       code: 'ERR_REDIS_DATA',
       cause: expect.any(TypeError),
     });
@@ -94,7 +147,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
 
     const refused = { code: 'ERR_REDIS_UNAVAILABLE', message: expect.stringContaining('WRONGTYPE') };
     await expect(sessions.load('s')).rejects.toMatchObject(refused);
-    await expect(sessions.save('s', { keep: 0, append: [] }, 0)).rejects.toMatchObject(refused);
+    await expect(sessions.claim('s', claim)).rejects.toMatchObject(refused);
     expect(await client.get('keelson:{s}:session')).toBe('mine');
   });
 
@@ -137,16 +190,19 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
   test('a full Redis refuses writes, but reads still work and restart lifetimes', async () => {
     await state.set(a, { key: 'k', value: 'old' }, bound);
     await state.set(a, { key: 'own', value: 'x' }, { ...bound, ttlMs: 1_000 });
-    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+    await sessions.claim('s', claim);
+    await sessions.append('s', { token: 'x', length: 0, entries: [said('1')] });
     await client.configSet({ 'maxmemory-policy': 'noeviction', maxmemory: '1' });
 
     await expect(state.set(a, { key: 'k', value: 'new' }, bound)).rejects.toThrow(/OOM/);
-    await expect(sessions.save('s', { keep: 1, append: [said('2')] }, 1)).rejects.toThrow(/OOM/);
+    await expect(sessions.append('s', { token: 'x', length: 1, entries: [said('2')] })).rejects.toThrow(/OOM/);
+    await expect(sessions.post('s', posted('p'))).rejects.toThrow(/OOM/);
     const longer = { ...bound, ttlMs: 2 * bound.ttlMs, sessionTtlMs: 2 * bound.sessionTtlMs };
     await state.touch(a.session, longer);
     expect(await state.get(a, 'k', longer)).toBe('old');
     expect(await state.get(a, 'own', longer)).toBe('x');
-    expect(await sessions.load('s')).toMatchObject({ messages: [said('1')], revision: 1 });
+    expect(await sessions.load('s')).toMatchObject({ entries: [said('1')] });
+    expect(await sessions.release('s', { token: 'x', length: 1 })).toMatchObject({ released: true });
     const left = await client.pTTL('keelson:{s}:state');
     expect(left).toBeGreaterThan(bound.sessionTtlMs);
     await client.configSet({ maxmemory: '0' });
@@ -172,19 +228,19 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       'zremrangebyscore',
       'lrange',
       'llen',
-      'ltrim',
       'rpush',
+      'hsetnx',
       'evalsha',
       'eval',
-      'lindex',
-      'hgetall',
+      'publish',
       'zcount',
       'zrevrangebyscore',
     ];
     const may = ['hello', ...commands, ...more, ...last].map((name) => `+${name}`);
-    await client.aclSetUser('agent', ['on', '>secret', '~keelson:*', ...may]);
+    await client.aclSetUser('agent', ['on', '>secret', '~keelson:*', '&keelson:*', ...may]);
     const narrow = await createClient({ url: server.url, username: 'agent', password: 'secret' }).connect();
     const narrowState = new RedisStateStore({ client: narrow });
+    const subscriber = { subscribe: async () => {}, unsubscribe: async () => {} };
     const narrowSessions = new RedisSessionStore({ client: narrow });
 
     for (const policy of [own, bound, { ...own, extensionBytes: 2 }]) {
@@ -196,24 +252,19 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     expect(await narrowState.stats('s')).toEqual({ bytes: 2, extensions: { a: 2 } });
     expect([await narrowState.clear(a), await narrowState.clearExtension('a')]).toEqual([1, 0]);
     expect(await narrowState.clearSession('s')).toBe(0);
-    await narrowSessions.save('s', { keep: 0, append: [said('1')] }, 0);
-    await new RedisSessionStore({ client: narrow, ttlMs: Number.POSITIVE_INFINITY }).save(
-      's',
-      { keep: 0, append: [said('1'), said('2')] },
-      1,
-    );
-    expect(await narrowSessions.save('s', { keep: 1, append: [] }, 2)).toBe(3);
-    const stored = await narrowSessions.load('s');
-    expect(stored).toMatchObject({ messages: [said('1')], revision: 3 });
-    await narrowSessions.save('s', { keep: 1, append: [said('4')] }, 3);
-    expect(await narrowSessions.load('s', stored)).toMatchObject({ keep: 1, messages: [said('4')] });
-    expect(await narrowSessions.claim('s', { token: 'x', revision: 4, ttlMs: 1_000 })).toBe(1);
-    expect(await narrowSessions.renew('s', 'x', 1_000)).toBe(true);
-    await narrowSessions.release('s', 'x');
-    await narrowSessions.fork('s', { id: 't', details: { owner: 'ada' } });
-    await narrowSessions.delete('t');
-    expect(await narrowSessions.list({ owner: 'ada' })).toEqual({ sessions: [], next: undefined });
-    await narrowSessions.delete('s');
+    const whole = new RedisSessionStore({ client: narrow, subscriber, ttlMs: 60_000 });
+    for (const store of [narrowSessions, whole]) {
+      expect(await store.claim('s', { ...claim, details: { owner: 'ada' } })).toMatchObject({ claimed: true });
+      expect(await store.append('s', { token: 'x', length: 0, entries: [said('1')] })).toMatchObject({ stored: true });
+      expect(await store.post('s', posted('p'))).toMatchObject({ added: true });
+      expect(await store.renew('s', claim)).toBe(true);
+      expect(await store.load('s')).toMatchObject({ entries: [said('1'), posted('p')] });
+      expect(await store.release('s', { token: 'x', length: 2 })).toMatchObject({ released: true });
+      expect(await store.update('s', { title: 'x' })).toMatchObject({ title: 'x' });
+      expect(await store.list({ owner: 'ada' })).toMatchObject({ sessions: [{ id: 's' }] });
+      await store.delete('s');
+      expect(await store.list({ owner: 'ada' })).toEqual({ sessions: [], next: undefined });
+    }
     await expect(new RedisStateStore({ client: narrow, prefix: 'other' }).stats('s')).rejects.toThrow(/NOPERM/);
     narrow.destroy();
   });

@@ -3,7 +3,9 @@ import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StatePolicy } from '../../../src/state/state-store.js';
 import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { added, said } from '../../../src/testing/contract/session/subject.js';
 import { bytesInRedis } from '../../support/stores/bytes-in-redis.js';
+import { movableRedis } from '../../support/stores/redis-clock.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const minute = 60_000;
@@ -164,22 +166,33 @@ describeWithRedis('expiry in Redis:', () => {
     await nothingLeft();
   });
 
-  test('both keys of a stored session expire at the same time, or never with `ttlMs: Infinity`', async () => {
-    const save = (ttlMs: number, expected: number) =>
-      new RedisSessionStore({ client, ttlMs }).save(
-        's',
-        { keep: expected, append: [{ role: 'user', content: 'x' }] },
-        expected,
-      );
+  test('all keys of a stored session expire at the same time, or never with `ttlMs: Infinity`', async () => {
+    const save = (ttlMs: number, text: string) =>
+      added(new RedisSessionStore({ client, ttlMs }), 's', { entries: [said(text)] });
     const ends = async () => Promise.all((await client.keys('*')).map((key) => client.pExpireTime(key)));
 
-    await save(hour, 0);
-    const [head = 0, messages] = await ends();
-    expect(head).toBeGreaterThan(Date.now());
-    expect(messages).toBe(head);
-    await save(Number.POSITIVE_INFINITY, 1);
-    expect(await ends()).toEqual([-1, -1]);
+    await save(hour, '1');
+    const [end = 0, ...others] = await ends();
+    expect(end).toBeGreaterThan(Date.now());
+    expect(others).toEqual([end, end]);
+    await save(Number.POSITIVE_INFINITY, '2');
+    expect(await ends()).toEqual([-1, -1, -1]);
     await new RedisSessionStore({ client, ttlMs: 50 }).load('s');
     await nothingLeft();
+  });
+
+  test('a session that is only loaded stays in the list of its owner', async () => {
+    const { send, pass } = movableRedis((args) => client.sendCommand(args));
+    const sessions = new RedisSessionStore({ client: { sendCommand: send }, ttlMs: hour });
+    await added(sessions, 's', { entries: [said('1')], details: { owner: 'ada' } });
+
+    for (let loads = 0; loads < 5; loads += 1) {
+      await pass(0.9 * hour);
+      await sessions.load('s');
+    }
+
+    expect(await sessions.list({ owner: 'ada' })).toMatchObject({ sessions: [{ id: 's', length: 1 }] });
+    await pass(1.1 * hour);
+    expect(await sessions.list({ owner: 'ada' })).toEqual({ sessions: [], next: undefined });
   });
 });

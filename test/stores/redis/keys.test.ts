@@ -32,11 +32,11 @@ test('for any prefix and ids, all keys of a session are in one slot, and all key
       const keys = new RedisKeys(prefix);
       const ofEach = ids.map((id) => {
         const piece = toKeyPiece(id);
-        const session = [...keys.state(piece), keys.value(piece, 'x:y'), ...keys.session(id)];
+        const session = [...keys.state(piece), keys.value(piece, 'x:y'), ...keys.session(id), keys.posts(id)];
         expect(new Set(session.map(hashTag))).toEqual(new Set([piece]));
         return [...session, keys.sessions(piece)];
       });
-      expect(new Set(ofEach.flat()).size).toBe(18);
+      expect(new Set(ofEach.flat()).size).toBe(22);
     }),
   );
 });

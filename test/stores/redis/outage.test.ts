@@ -8,11 +8,12 @@ import {
   RedisSessionStore,
   RedisStateStore,
 } from '../../../src/stores/redis/redis.js';
+import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
 const a = { extension: 'a', session: 's' };
-const said = (content: string) => ({ role: 'user', content }) as const;
+const claim = { token: 'x', run: 'x', ttlMs: 60_000 };
 const timeoutMs = 500;
 /** Without `timeoutMs`, a call may take five seconds. */
 const DEFAULT_LIMIT_MS = 5_000;
@@ -70,13 +71,18 @@ describeWithRedis('an outage of Redis', () => {
       state.touch('s', policy),
       state.stats('s'),
       sessions.load('s'),
-      sessions.save('s', { keep: 1, append: [said('2')] }, 1),
+      sessions.claim('s', claim),
+      sessions.append('s', { token: 'x', length: 1, entries: [said('2')] }),
+      sessions.renew('s', claim),
+      sessions.post('s', posted('p')),
+      sessions.list({ owner: 'ada' }),
+      sessions.update('s', { title: 'x' }),
       sessions.delete('t'),
     ];
     return (await Promise.allSettled(calls)).map((it) => (it.status === 'rejected' ? it.reason : it.value));
   }
 
-  const unavailable = Array.from({ length: 10 }, () =>
+  const unavailable = Array.from({ length: 15 }, () =>
     expect.objectContaining({ code: 'ERR_REDIS_UNAVAILABLE', retryable: true, cause: expect.any(Error) }),
   );
 
@@ -89,7 +95,7 @@ describeWithRedis('an outage of Redis', () => {
       const sessions = new RedisSessionStore({ ...options, timeoutMs });
       const patient = new RedisStateStore(options);
       await patient.set({ ...a, session: 'kept' }, { key: 'k', value: 'v' }, policy);
-      await new RedisSessionStore(options).save('kept', { keep: 0, append: [said('1')] }, 0);
+      await added(new RedisSessionStore(options), 'kept', { entries: [said('1')] });
       const listeners = client.listenerCount('error');
 
       await server.kill();
@@ -101,7 +107,7 @@ describeWithRedis('an outage of Redis', () => {
       await back?.();
       expect(await patient.get({ ...a, session: 'kept' }, 'k', policy)).toBe('v');
       expect(await state.set(a, { key: 'k', value: 'v' }, policy)).toMatchObject({ stored: true });
-      expect(await sessions.load('kept')).toMatchObject({ messages: [said('1')], revision: 1 });
+      expect(await sessions.load('kept')).toMatchObject({ entries: [said('1')] });
       expect(client.listenerCount('error')).toBe(listeners);
       await close();
     },
@@ -139,14 +145,14 @@ describeWithRedis('an outage of Redis', () => {
     await sessions.load('s');
 
     await server.kill();
-    await expect(sessions.save('s', { keep: 0, append: [said('late')] }, 0)).rejects.toThrow('longer than 500 ms');
+    await expect(sessions.claim('s', claim)).rejects.toThrow('longer than 500 ms');
     await server.start();
 
     expect(await new RedisSessionStore({ client, prefix: 'late' }).load('s')).toBe(undefined);
     await close();
   });
 
-  test('does not repeat a save that the client sends twice', async () => {
+  test('does not repeat a call that the client sends twice', async () => {
     const client = await createClient({ url: server.url }).connect();
     const twice: NodeRedisClient = {
       async sendCommand(args, options) {
@@ -156,10 +162,12 @@ describeWithRedis('an outage of Redis', () => {
     };
     const sessions = new RedisSessionStore({ client: twice, prefix: 'twice' });
 
-    expect(await sessions.save('s', { keep: 0, append: [said('1')] }, 0)).toBe(1);
-    expect(await sessions.save('s', { keep: 1, append: [said('2')] }, 1)).toBe(2);
-    expect(await sessions.save('s', { keep: 1, append: [said('x')] }, 1)).toBe(undefined);
-    expect(await sessions.load('s')).toMatchObject({ messages: [said('1'), said('2')], revision: 2 });
+    expect(await sessions.claim('s', claim)).toMatchObject({ claimed: true });
+    expect(await sessions.append('s', { token: 'x', length: 0, entries: [said('1')] })).toMatchObject({ length: 1 });
+    expect(await sessions.post('s', posted('p'))).toMatchObject({ added: false });
+    const last = await sessions.append('s', { token: 'x', length: 2, entries: [said('2')], release: true });
+    expect(last).toMatchObject({ owned: false, stored: true, length: 3, entries: [] });
+    expect(await sessions.load('s')).toMatchObject({ entries: [said('1'), posted('p'), said('2')] });
     client.destroy();
   });
 

@@ -1,17 +1,9 @@
 import { createClient } from '@redis/client';
-import {
-  Agent,
-  type Clock,
-  defineTool,
-  MemorySessionStore,
-  type SessionConflictError,
-  type SessionStore,
-  textOf,
-} from 'keelson';
+import { Agent, type Clock, defineTool, MemorySessionStore, messagesOf, type SessionStore, textOf } from 'keelson';
 import { ExtensionRegistry } from 'keelson/extension';
 import { RedisSessionStore, RedisStateStore } from 'keelson/redis';
 import { calls, scriptedModel } from 'keelson/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { recordingLogger } from '../../support/extension/lab.js';
@@ -123,8 +115,9 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     await close();
   });
 
-  test('a run fails with a typed error if its session cannot be saved, and the session works again afterwards', async () => {
+  test('a run fails with a typed error if its session cannot be saved, and the session works again when its claim has ended', async () => {
     const { ask, session, store, close } = await openSession();
+    const claim = vi.spyOn(store, 'claim');
     expect((await ask()).text).toBe('Answer 2');
 
     const begun = performance.now();
@@ -133,12 +126,19 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', cause: { code: 'ERR_REDIS_UNAVAILABLE' } });
 
     await server.start();
+    const { entries = [], holder, length = 0 } = (await store.load('s')) ?? {};
+    const roles = messagesOf(entries).map(({ role }) => role);
+    expect(roles.slice(0, 6)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user', 'assistant']);
+    const { token = '', run } = claim.mock.calls.at(-1)?.[1] ?? {};
+    expect(holder?.run).toBe(run);
+    // Ends the claim now, and not after its 30 seconds.
+    await store.release('s', { token, length });
+
     const { text } = await ask();
     expect(text).toMatch(/^Answer \d$/);
-    const stored = await store.load('s');
-    expect(stored?.messages).toEqual(session.messages);
-    expect(stored?.messages.map(({ role }) => role).slice(0, 4)).toEqual(['user', 'assistant', 'tool', 'assistant']);
-    expect(textOf(stored?.messages.at(-1) ?? { role: 'user', content: '' })).toBe(text);
+    const stored = messagesOf((await store.load('s'))?.entries ?? []);
+    expect(stored).toEqual(session.messages);
+    expect(textOf(stored.at(-1) ?? { role: 'user', content: '' })).toBe(text);
     await close();
   });
 
@@ -156,24 +156,23 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     await close();
   });
 
-  test('the second of two concurrent runs of a session fails with a typed error, and no message is lost', async () => {
+  test('two processes run a session one after the other, and the second run continues from the first', async () => {
     const client = await createClient({ url: server.url }).connect();
-    const store = new RedisSessionStore({ client, prefix: 'conflict' });
-    const elsewhere = new RedisSessionStore({ client, prefix: 'conflict' });
-    const open = (answer: () => string | Promise<string>, its = store) =>
-      new Agent({ model: scriptedModel(answer), store: its }).session({ id: 's' });
-    const first = await open(() => 'Answer 1');
-    const second = await open(
-      () => (first.messages.length > 0 ? 'Answer 2' : first.run('one').then(() => 'Answer 2')),
-      elsewhere,
-    );
-    const error = (await rejectionOf(second.run('two'))) as SessionConflictError;
+    const storeOf = () => new RedisSessionStore({ client, prefix: 'queue' });
+    const open = (answer: () => string | Promise<string>) =>
+      new Agent({ model: scriptedModel(answer), store: storeOf() }).session({ id: 's' });
+    const second = await open(() => 'Answer 2');
+    let waiting: Promise<unknown> | undefined;
+    const first = await open(() => {
+      waiting = second.run('two');
+      return 'Answer 1';
+    });
 
-    expect(error).toMatchObject({ code: 'ERR_SESSION_CONFLICT', stored: first.messages });
-    expect(error.mine.map(textOf)).toEqual(['two', 'Answer 2']);
-    await second.run('two');
+    await first.run('one');
+    await waiting;
+
     expect(second.messages.map(textOf)).toEqual(['one', 'Answer 1', 'two', 'Answer 2']);
-    expect(await store.load('s')).toMatchObject({ messages: second.messages, revision: 2 });
+    expect(messagesOf((await storeOf().load('s'))?.entries ?? [])).toEqual(second.messages);
     client.destroy();
   });
 });

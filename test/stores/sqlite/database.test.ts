@@ -1,59 +1,37 @@
 import { chmodSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import type { Entry, SessionStore } from 'keelson';
+import { describe, expect, test } from 'vitest';
 import type { SqliteHandle } from '../../../src/stores/sqlite/module.js';
-import { steps } from '../../../src/stores/sqlite/schema.js';
 import { SqliteSessionStore, SqliteStateStore } from '../../../src/stores/sqlite/sqlite.js';
-import { describeWithSqlite } from '../../support/stores/sqlite.js';
+import { describeEachSqlite, describeWithSqlite } from '../../support/stores/sqlite.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
-const said = (content: string) => ({ role: 'user', content }) as const;
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
 const scope = { extension: 'e', session: 's' };
+const claim = { token: 'x', run: 'x', ttlMs: 60_000 };
 
-/** Opens a file as another program would. */
-function openFile(file: string): SqliteHandle {
-  const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite');
-  return new DatabaseSync(file);
+/** An entry with a message. Its id is the text. */
+function said(text: string): Entry {
+  return { id: text, at: 1, body: { type: 'message', message: { role: 'user', content: text } } };
 }
 
-describeWithSqlite('a file of SQLite', () => {
-  const newFile = async () => join(await temporaryFolder(), 'deep', 'keelson.db');
+/** Adds an entry behind `length` others. */
+async function add(store: SessionStore, text: string, length: number) {
+  await store.claim('s', claim);
+  return store.append('s', { token: 'x', length, entries: [said(text)] });
+}
 
-  test('is upgraded by one version, and keeps all data', async () => {
-    const file = join(await temporaryFolder(), 'old.db');
-    const old = openFile(file);
-    for (const step of steps.slice(0, -1)) old.exec(step);
-    old.exec(`PRAGMA user_version = ${steps.length - 1};
-      INSERT INTO sessions (id, uid, revision, owner, title, created, updated) VALUES ('a', 'u1', 3, 'ada', 'Ships', 1, 2);
-      INSERT INTO state_sessions (id, bytes, ends) VALUES ('s', 2, 9000000000000000);
-      INSERT INTO state_scopes VALUES (1, 'e', 2, 1);
-      INSERT INTO state_values VALUES (1, 'e', 'k', 'v', 2, 0, NULL)`);
-    for (let at = 0; at < 5; at += 1) {
-      const body = JSON.stringify(said(`${at}`));
-      old.prepare('INSERT INTO messages VALUES (1, ?, ?, ?)').run(at, Math.floor(at / 2) + 1, body);
-    }
-    old.close();
-
-    const store = new SqliteSessionStore({ file });
-
-    expect((await store.list({ owner: 'ada' })).sessions).toMatchObject([{ id: 'a', revision: 3, length: 5 }]);
-    expect(await store.load('a', { uid: 'u1', revision: 1 })).toMatchObject({
-      keep: 2,
-      messages: ['2', '3', '4'].map(said),
-    });
-    expect(await store.save('a', { keep: 5, append: [said('5')] }, 3)).toBe(4);
-    expect(await new SqliteStateStore({ file }).get(scope, 'k', policy)).toBe('v');
-  });
+describeEachSqlite('a file of SQLite', ({ connect, optionsFor }) => {
+  const newFile = async () => join(await temporaryFolder(), 'keelson.db');
 
   test('of a newer version is refused', async () => {
     const file = join(await temporaryFolder(), 'new.db');
-    const newer = openFile(file);
+    const newer = connect(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
 
-    await expect(new SqliteSessionStore({ file }).load('s')).rejects.toMatchObject({
+    await expect(new SqliteSessionStore(optionsFor(file)).load('s')).rejects.toMatchObject({
       code: 'ERR_SQLITE_DATA',
       message: expect.stringContaining('its version is 99'),
     });
@@ -61,61 +39,107 @@ describeWithSqlite('a file of SQLite', () => {
 
   test('that another connection writes to is waited for, without blocking the process', async () => {
     const file = await newFile();
-    const store = new SqliteSessionStore({ file });
-    await store.save('s', { keep: 0, append: [said('1')] }, 0);
-    const other = openFile(file);
+    const store = new SqliteSessionStore(optionsFor(file));
+    await add(store, '1', 0);
+    const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
 
-    const saved = store.save('s', { keep: 1, append: [said('2')] }, 1);
-    expect((await store.load('s'))?.revision).toBe(1);
+    const added = store.append('s', { token: 'x', length: 1, entries: [said('2')] });
+    expect((await store.load('s'))?.length).toBe(1);
     other.exec('COMMIT');
 
-    expect(await saved).toBe(2);
+    expect(await added).toMatchObject({ owned: true, length: 2 });
     other.close();
   });
 
   test('that stays locked makes a call fail within its time limit, and later calls succeed', async () => {
     const file = await newFile();
-    const store = new SqliteSessionStore({ file, timeoutMs: 50 });
-    const state = new SqliteStateStore({ file, timeoutMs: 50 });
-    await store.save('s', { keep: 0, append: [said('1')] }, 0);
-    const other = openFile(file);
+    const store = new SqliteSessionStore({ ...optionsFor(file), timeoutMs: 50 });
+    const state = new SqliteStateStore({ ...optionsFor(file), timeoutMs: 50 });
+    await add(store, '1', 0);
+    const other = connect(file);
     other.exec('BEGIN IMMEDIATE');
     const began = performance.now();
     const busy = { code: 'ERR_SQLITE_UNAVAILABLE', file, retryable: true };
-    await expect(store.save('s', { keep: 1, append: [said('2')] }, 1)).rejects.toMatchObject(busy);
+    await expect(add(store, '2', 1)).rejects.toMatchObject(busy);
     await expect(state.set(scope, { key: 'k', value: 'v' }, policy)).rejects.toMatchObject(busy);
     // Without `timeoutMs`, a call may take five seconds.
     expect(performance.now() - began).toBeLessThan(5_000);
     other.close();
 
-    expect(await store.save('s', { keep: 1, append: [said('2')] }, 1)).toBe(2);
+    expect(await add(store, '2', 1)).toMatchObject({ owned: true, length: 2 });
   });
 
   test('with other content than a database is refused', async () => {
     const file = join(await temporaryFolder(), 'text.db');
     writeFileSync(file, 'not a database'.repeat(1000));
 
-    await expect(new SqliteSessionStore({ file }).load('s')).rejects.toMatchObject({
+    await expect(new SqliteSessionStore(optionsFor(file)).load('s')).rejects.toMatchObject({
       code: 'ERR_SQLITE_UNAVAILABLE',
       retryable: false,
     });
   });
 
-  test.skipIf(process.getuid?.() === 0)('that is read-only refuses a save', async () => {
+  test.skipIf(process.getuid?.() === 0)('that is read-only refuses an append', async () => {
     const file = await newFile();
-    const first = new SqliteSessionStore({ file });
-    await first.save('s', { keep: 0, append: [said('1')] }, 0);
+    const first = new SqliteSessionStore(optionsFor(file));
+    await add(first, '1', 0);
     first.close();
     chmodSync(file, 0o400);
 
-    await expect(new SqliteSessionStore({ file }).save('s', { keep: 1, append: [] }, 1)).rejects.toMatchObject({
+    await expect(add(new SqliteSessionStore(optionsFor(file)), '2', 1)).rejects.toMatchObject({
       code: 'ERR_SQLITE_UNAVAILABLE',
       retryable: false,
     });
   });
 
-  test('below another file is refused', async () => {
+  test('that is full refuses an append, keeps its data, and accepts appends when there is space', async () => {
+    const file = await newFile();
+    const store = new SqliteSessionStore(optionsFor(file));
+    await add(store, '1', 0);
+    const { handle } = (store as unknown as { database: { opened: { handle: SqliteHandle } } }).database.opened;
+    handle.exec('PRAGMA max_page_count = 30');
+
+    await expect(add(store, 'x'.repeat(200_000), 1)).rejects.toMatchObject({
+      code: 'ERR_SQLITE_UNAVAILABLE',
+      retryable: false,
+      message: expect.stringContaining('free space'),
+    });
+
+    expect(await store.load('s')).toMatchObject({ length: 1, entries: [said('1')] });
+    expect(await add(store, '2', 1)).toMatchObject({ owned: true, length: 2 });
+  });
+
+  test('can be closed and used again', async () => {
+    const file = await newFile();
+    const store = new SqliteSessionStore(optionsFor(file));
+    await add(store, '1', 0);
+    store.close();
+    store.close();
+
+    expect(await store.load('s')).toMatchObject({ entries: [said('1')] });
+  });
+
+  test('reports a row that is damaged', async () => {
+    const file = await newFile();
+    const store = new SqliteSessionStore(optionsFor(file));
+    await add(store, '1', 0);
+    const other = connect(file);
+    other.exec(`UPDATE entries SET body = '{'`);
+    other.close();
+
+    await expect(store.load('s')).rejects.toMatchObject({ code: 'ERR_SQLITE_DATA', file });
+  });
+});
+
+describeWithSqlite('the path of a file of SQLite', () => {
+  test('may be in a directory that is missing', async () => {
+    const store = new SqliteSessionStore({ file: join(await temporaryFolder(), 'deep', 'er', 'x.db') });
+
+    expect(await add(store, '1', 0)).toMatchObject({ owned: true, length: 1 });
+  });
+
+  test('is refused below another file', async () => {
     const file = join(await temporaryFolder(), 'text');
     writeFileSync(file, '');
 
@@ -124,48 +148,52 @@ describeWithSqlite('a file of SQLite', () => {
       retryable: false,
     });
   });
+});
 
-  test('that is full refuses a save, keeps its data, and accepts saves when there is space', async () => {
-    const file = await newFile();
-    const store = new SqliteSessionStore({ file });
-    await store.save('s', { keep: 0, append: [said('1')] }, 0);
-    const { handle } = (store as unknown as { database: { opened: { handle: SqliteHandle } } }).database.opened;
-    handle.exec('PRAGMA max_page_count = 30');
+describeEachSqlite('a client', ({ connect }) => {
+  test('serves several stores, and stays open when they close', async () => {
+    const client = connect(join(await temporaryFolder(), 'x.db'));
+    const sessions = new SqliteSessionStore({ client });
+    const state = new SqliteStateStore({ client });
+    await add(sessions, '1', 0);
+    await state.set(scope, { key: 'k', value: 'v' }, policy);
+    sessions.close();
 
-    await expect(store.save('s', { keep: 1, append: [said('x'.repeat(200_000))] }, 1)).rejects.toMatchObject({
+    expect(await state.get(scope, 'k', policy)).toBe('v');
+    expect(await sessions.load('s')).toMatchObject({ entries: [said('1')] });
+  });
+
+  test('that is closed makes a call fail', async () => {
+    const client = connect(join(await temporaryFolder(), 'x.db'));
+    client.close();
+
+    await expect(new SqliteSessionStore({ client }).load('s')).rejects.toMatchObject({
       code: 'ERR_SQLITE_UNAVAILABLE',
       retryable: false,
-      message: expect.stringContaining('free space'),
     });
-
-    expect(await store.load('s')).toMatchObject({ revision: 1, messages: [said('1')] });
-    expect(await store.save('s', { keep: 1, append: [said('2')] }, 1)).toBe(2);
   });
+});
 
-  test('can be closed and used again', async () => {
-    const file = await newFile();
-    const store = new SqliteSessionStore({ file });
-    await store.save('s', { keep: 0, append: [said('1')] }, 0);
-    store.close();
-    store.close();
+describe('the options of a SQLite store', () => {
+  const client = { exec: () => {}, prepare: () => ({ run: () => ({ changes: 0 }), get: () => {}, all: () => [] }) };
 
-    expect(await store.load('s')).toMatchObject({ messages: [said('1')] });
-  });
+  test.each([{ file: '' }, { file: 1 }, { client: 'x.db' }, { client: { exec: () => {} } }, { client, ttl: 1 }])(
+    '%j are refused',
+    (options) => {
+      expect(() => new SqliteSessionStore(options as never)).toThrow(
+        expect.objectContaining({ code: 'ERR_OPTION_INVALID' }),
+      );
+    },
+  );
 
-  test('reports a row that is damaged', async () => {
-    const file = await newFile();
-    const store = new SqliteSessionStore({ file });
-    await store.save('s', { keep: 0, append: [said('1')] }, 0);
-    const other = openFile(file);
-    other.exec(`UPDATE messages SET body = '{'`);
-    other.close();
+  test.each([SqliteSessionStore, SqliteStateStore])('%o needs one of file and client', (Store) => {
+    const refused = (got: string) =>
+      expect.objectContaining({
+        code: 'ERR_OPTION_INVALID',
+        message: expect.stringContaining(`exactly one of \`file\` and \`client\` must be set, got ${got}`),
+      });
 
-    await expect(store.load('s')).rejects.toMatchObject({ code: 'ERR_SQLITE_DATA', file });
-  });
-
-  test.each([{}, { file: '' }, { file: 1 }, { file: 'x', ttl: 1 }])('refuses the options %j', (options) => {
-    expect(() => new SqliteSessionStore(options as never)).toThrow(
-      expect.objectContaining({ code: 'ERR_OPTION_INVALID' }),
-    );
+    expect(() => new Store({})).toThrow(refused('neither'));
+    expect(() => new Store({ file: 'x.db', client })).toThrow(refused('both'));
   });
 });

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { SqliteStateStore } from '../../../src/stores/sqlite/sqlite.js';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { anySteps, outcomesOf } from '../../support/state/state-model.js';
-import { describeWithSqlite } from '../../support/stores/sqlite.js';
+import { describeEachSqlite } from '../../support/stores/sqlite.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
-describeWithSqlite('the state in SQLite', () => {
+describeEachSqlite('the state in SQLite', ({ optionsFor }) => {
   test('any sequence of calls has the results of the reference store', async () => {
     const folder = await temporaryFolder();
     let files = 0;
@@ -17,7 +17,7 @@ describeWithSqlite('the state in SQLite', () => {
         const clock = fakeClock(Date.now());
         const stores: SqliteStateStore[] = [];
         const open = () => {
-          const store = new SqliteStateStore({ file: join(folder, `${files}.db`), clock });
+          const store = new SqliteStateStore({ ...optionsFor(join(folder, `${files}.db`)), clock });
           stores.push(store);
           return store;
         };

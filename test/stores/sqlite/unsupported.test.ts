@@ -7,7 +7,9 @@ describe.skipIf(hasSqlite)('without node:sqlite', () => {
     expect(() => new Store({ file: 'x.db' })).toThrow(
       expect.objectContaining({
         code: 'ERR_SQLITE_UNSUPPORTED',
-        message: expect.stringMatching(/Node v\d+.*Use Node 22\.13 or newer, or the stores of keelson\/file/),
+        message: expect.stringMatching(
+          /Node v\d+.*better-sqlite3.*Node 20.*bun:sqlite as `client`.*Node 22\.13 or newer, or the stores of keelson\/file/,
+        ),
       }),
     );
   });

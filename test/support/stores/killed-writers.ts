@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileSessionStore, FileStateStore } from 'keelson/file';
 import { expect } from 'vitest';
+import { addTexts, textsOf } from './file-session.js';
 import { startStoreProcess } from './store-process.js';
 
 const policy = { ttlMs: 3_600_000, sessionTtlMs: 3_600_000, extensionBytes: 1_000_000, sessionBytes: 1_000_000 };
@@ -46,15 +47,12 @@ export async function checkKilledWriters(writes: number): Promise<void> {
   }
 
   const sessions = new FileSessionStore(options);
-  const { messages = [], revision = 0 } = (await sessions.load('m')) ?? {};
+  const texts = textsOf(await sessions.load('m'));
   const saved = acknowledged.session.length;
-  expect([saved, saved + 1]).toContain(revision);
-  const hundred = Math.floor((revision - 1) / 100) * 100;
-  expect(messages.map(({ content }) => content)).toEqual(
-    Array.from({ length: revision - hundred }, (_, at) => `${hundred + at} ${'x'.repeat(1_000)}`),
-  );
+  expect([saved, saved + 1]).toContain(texts.length);
+  expect(texts).toEqual(Array.from({ length: texts.length }, (_, at) => `${at} ${'x'.repeat(1_000)}`));
+  expect(await addTexts(sessions, 'm', { texts: ['after the kill'] })).toMatchObject({ stored: true, released: true });
 
-  await sessions.save('m', { keep: 0, append: [] }, revision);
   // No files of dead processes are left.
   const names = await readdir(folder, { recursive: true });
   expect(names.map((name) => name.replace(/[0-9a-f]{64}/, '#')).sort()).toEqual([
@@ -62,6 +60,7 @@ export async function checkKilledWriters(writes: number): Promise<void> {
     'session-#/free',
     'session-#/length',
     'session-#/log',
+    'session-#/summary',
     'state-#',
     'state-#/free',
     'state-#/length',

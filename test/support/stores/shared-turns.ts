@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { createDeferred } from '../../../src/internal/promise.js';
+import type { Message } from '../../../src/model/message.js';
 import type { SessionStore } from '../../../src/state/session-store.js';
 
 const program = fileURLToPath(new URL('../../fixtures/stores/turn-writer.ts', import.meta.url));
 
 interface Turn {
   readonly question: string;
-  readonly revisions: readonly number[];
 }
 
 /** The store that two processes share. */
@@ -74,7 +74,7 @@ export interface SharedTurns {
   readonly kills: number;
 }
 
-/** Runs two processes on one session, and checks that no acknowledged turn is lost and no revision occurs twice. */
+/** Runs two processes on one session, and checks that no acknowledged turn is lost and that turns do not overlap. */
 export async function checkSharedTurns(shared: SharedStore, store: SessionStore, each: SharedTurns): Promise<void> {
   // Both begin together, also if one process takes long to start.
   const { promise, resolve } = createDeferred<void>();
@@ -86,22 +86,23 @@ export async function checkSharedTurns(shared: SharedStore, store: SessionStore,
   };
   const both = await Promise.all([runTurns(shared, each, ready), runTurns(shared, each, ready)]);
   const turns = both.flat();
-  const { messages = [], revision = 0 } = (await store.load('s')) ?? {};
-  const contents = messages.map(({ role, content }) => ({ role, text: textOf(content) }));
+  const { entries = [] } = (await store.load('s')) ?? {};
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+  const runs = entries.map(({ run }) => run).filter((run, at, all) => run !== all[at - 1]);
+  expect(new Set(runs).size).toBe(runs.length);
 
-  const revisions = turns.flatMap((turn) => turn.revisions);
-  expect(new Set(revisions).size).toBe(revisions.length);
-  expect(Math.max(...revisions)).toBeLessThanOrEqual(revision);
-  const questions = contents.filter(({ role }) => role === 'user').map(({ text }) => text);
+  const said = entries.map(({ body }) => (body.type === 'message' ? saidIn(body.message) : undefined));
+  const questions = said.flatMap((it) => (it?.role === 'user' ? [it.text] : []));
   expect(new Set(questions).size).toBe(questions.length);
   for (const { question } of turns) {
-    const at = contents.findIndex(({ text }) => text === question);
-    expect(contents[at + 1]).toEqual({ role: 'assistant', text: `answer to ${question}` });
+    const at = said.findIndex((it) => it?.text === question);
+    expect(said[at + 1]).toEqual({ role: 'assistant', text: `answer to ${question}` });
+    expect(entries[at + 1]?.run).toBe(entries[at]?.run);
   }
   // Each kill may leave one turn that is stored, but not acknowledged.
   expect(questions.length - turns.length).toBeGreaterThanOrEqual(0);
   expect(questions.length - turns.length).toBeLessThanOrEqual(2 * each.kills);
-  expect(isMixed(both.map((mine) => mine.flatMap((turn) => turn.revisions)))).toBe(true);
+  expect(isMixed(both.map((mine) => mine.map(({ question }) => questions.indexOf(question))))).toBe(true);
 }
 
 /** True if neither process had finished before the other began. */
@@ -109,7 +110,8 @@ function isMixed([one = [], two = []]: readonly (readonly number[])[]): boolean 
   return Math.min(...one) < Math.max(...two) && Math.min(...two) < Math.max(...one);
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return (content as readonly { readonly text?: string }[]).map(({ text = '' }) => text).join('');
+function saidIn({ role, content }: Message) {
+  if (typeof content === 'string') return { role, text: content };
+  const parts = content as readonly { readonly text?: string }[];
+  return { role, text: parts.map(({ text = '' }) => text).join('') };
 }

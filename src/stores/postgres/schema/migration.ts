@@ -1,9 +1,9 @@
 import { sessionFunctions } from './session-functions.js';
 import { stateFunctions } from './state-functions.js';
-import { sessionLength, sessionTables } from './tables.js';
+import { sessionEntries, sessionLength, sessionTables } from './tables.js';
 
 /** The steps from one version to the next. A released step never changes. */
-export const steps: readonly string[] = [sessionTables, sessionLength];
+export const steps: readonly string[] = [sessionTables, sessionLength, sessionEntries];
 
 /**
  * Returns one statement that creates the schema, or upgrades it to version `target`. One statement is one transaction, also

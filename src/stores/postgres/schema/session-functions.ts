@@ -1,6 +1,7 @@
 /**
- * The functions of the session store. All arguments are strings. A function returns no row if it refuses, and otherwise
- * rows of text. A reply of `keep` and a number means that the session has that number of messages, fewer than requested.
+ * The functions of the session store. All arguments are strings. Most return no row if the session is not stored, and
+ * otherwise an answer in JSON, then entries. Entries are passed as JSON: pairs of a key and a body. Appends, posts and
+ * claims lock the row of the session first. Nobody holds a session whose `claim` is NULL.
  */
 const common = `
 CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $body$
@@ -8,8 +9,13 @@ CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $bod
 $body$;
 
 CREATE OR REPLACE FUNCTION session_summary(s sessions) RETURNS text LANGUAGE sql STABLE AS $body$
-  SELECT json_build_object('id', s.id, 'revision', s.revision, 'length', s.length, 'owner', s.owner, 'title', s.title,
-    'data', s.data, 'created', s.created_at, 'updated', s.updated_at)::text
+  SELECT json_build_object('id', s.id, 'length', s.length, 'owner', s.owner, 'title', s.title, 'data', s.data,
+    'created', s.created_at, 'updated', s.updated_at)::text
+$body$;
+
+CREATE OR REPLACE FUNCTION session_holder(s sessions) RETURNS json LANGUAGE sql STABLE AS $body$
+  SELECT json_build_object('run', s.claimed_run, 'until', s.claimed_until, 'by', s.claimed_by, 'waitsFor', s.waits_for)
+  WHERE s.claim IS NOT NULL
 $body$;
 
 -- Locks a session. Removes the session if it has expired.
@@ -24,120 +30,140 @@ BEGIN
   RETURN s;
 END $body$;
 
-CREATE OR REPLACE FUNCTION session_sweep() RETURNS void LANGUAGE sql AS $body$
+-- Adds the entries that are not stored to a locked session, and writes its claim, its context and the run that waits.
+CREATE OR REPLACE FUNCTION session_add(s sessions, p_entries text, p_ttl text)
+RETURNS sessions LANGUAGE plpgsql AS $body$
+DECLARE
+  v_entry json;
+  v_length integer := s.length;
+  v_now bigint := now_ms();
+BEGIN
+  FOR v_entry IN SELECT json_array_elements(p_entries::json) LOOP
+    INSERT INTO entries (session, position, key, body) VALUES (s.serial, v_length, v_entry->>0, v_entry->>1)
+    ON CONFLICT (session, key) DO NOTHING;
+    IF FOUND THEN v_length := v_length + 1; END IF;
+  END LOOP;
+  UPDATE sessions SET claim = s.claim, context = s.context, waits = s.waits, length = v_length,
+    created_at = CASE WHEN s.length = 0 THEN v_now ELSE s.created_at END,
+    updated_at = CASE WHEN s.length = v_length THEN s.updated_at ELSE v_now END,
+    ends_at = v_now + p_ttl::bigint * 101 / 100
+  WHERE serial = s.serial RETURNING * INTO s;
   DELETE FROM sessions WHERE serial IN (
-    SELECT serial FROM sessions WHERE ends_at <= now_ms() ORDER BY ends_at LIMIT 2 FOR UPDATE SKIP LOCKED)
-$body$;
+    SELECT serial FROM sessions WHERE ends_at <= v_now ORDER BY ends_at LIMIT 2 FOR UPDATE SKIP LOCKED);
+  RETURN s;
+END $body$;
 `;
 
-/** A load and a save give a session 1 % more time than `ttlMs`, so that most loads need not write. */
+/** Each call that restarts the lifetime of a session gives it 1 % more time, so that most loads need not write. */
 const load = `
-CREATE OR REPLACE FUNCTION session_load(p_key text, p_uid text, p_revision text, p_ttl text)
-RETURNS SETOF text LANGUAGE plpgsql AS $body$
-DECLARE
-  v_now bigint := now_ms();
-  v_known bigint := p_revision;
-  v_ttl bigint := p_ttl;
+CREATE OR REPLACE FUNCTION session_load(p_key text, p_uid text, p_known text, p_from text, p_before text, p_limit text,
+  p_ttl text) RETURNS SETOF text LANGUAGE plpgsql AS $body$
 BEGIN
-  -- One statement, so that the session and its messages are of the same moment.
+  -- One statement, so that the session and its entries are of the same moment.
   RETURN QUERY
   WITH head AS (
-    SELECT serial, uid, revision, length, CASE WHEN uid = p_uid AND v_known <= revision THEN coalesce((
-      SELECT position + 1 FROM messages WHERE session = serial AND messages.revision <= v_known
-      ORDER BY position DESC LIMIT 1), 0) ELSE 0 END AS keep
-    FROM sessions WHERE key = p_key AND (ends_at IS NULL OR ends_at > v_now)
+    SELECT serial, json_build_object('uid', uid, 'length', length, 'holder', session_holder(sessions)) AS reply,
+      greatest(coalesce(p_before::bigint, length) - p_limit::bigint, CASE
+        WHEN uid = p_uid AND p_known::bigint <= length THEN p_known::bigint
+        WHEN p_from = 'context' THEN context ELSE 0 END) AS first
+    FROM sessions WHERE key = p_key AND (ends_at IS NULL OR ends_at > now_ms())
   )
   SELECT found.reply FROM (
-    SELECT -1 AS at, json_build_array(uid, revision, length, keep)::text AS reply FROM head
+    SELECT -1 AS at, json_build_array(reply, first)::text AS reply FROM head
     UNION ALL
-    SELECT position, body FROM head JOIN messages ON session = serial AND position >= keep
+    SELECT position, body FROM head JOIN entries ON session = serial AND position >= first
+    WHERE p_before IS NULL OR position < p_before::bigint
   ) found ORDER BY found.at;
   -- A server that is read-only refuses an UPDATE even if no row matches.
-  IF EXISTS (
+  IF current_setting('transaction_read_only') = 'off' AND EXISTS (
     SELECT FROM sessions
-    WHERE key = p_key AND (ends_at < v_now + v_ttl OR (ends_at IS NULL) <> (v_ttl IS NULL))
-  ) AND current_setting('transaction_read_only') = 'off' THEN
-    UPDATE sessions SET ends_at = v_now + v_ttl + v_ttl / 100
-    WHERE key = p_key AND (ends_at IS NULL OR ends_at > v_now);
+    WHERE key = p_key AND (ends_at < now_ms() + p_ttl::bigint OR (ends_at IS NULL) <> (p_ttl IS NULL))
+  ) THEN
+    UPDATE sessions SET ends_at = now_ms() + p_ttl::bigint * 101 / 100
+    WHERE key = p_key AND (ends_at IS NULL OR ends_at > now_ms());
   END IF;
 END $body$;
-`;
-
-const save = `
-CREATE OR REPLACE FUNCTION session_save(p_key text, p_id text, p_expected text, p_keep text, p_append text, p_uid text,
-  p_new_uid text, p_claim text, p_owner text, p_title text, p_data text, p_ttl text)
-RETURNS SETOF text LANGUAGE plpgsql AS $body$
-DECLARE
-  s sessions := session_lock(p_key);
-  v_now bigint := now_ms();
-  v_keep double precision := p_keep;
-  v_ttl bigint := p_ttl;
-  v_added integer;
-BEGIN
-  IF coalesce(s.revision, 0) <> p_expected::double precision THEN RETURN; END IF;
-  IF p_uid <> s.uid THEN RETURN; END IF;
-  IF p_claim IS DISTINCT FROM s.claim AND (p_claim IS NOT NULL OR s.claimed_until > v_now) THEN RETURN; END IF;
-  IF v_keep <> trunc(v_keep) OR v_keep < 0 OR v_keep > coalesce(s.length, 0) THEN
-    RETURN QUERY VALUES ('keep'), (coalesce(s.length, 0)::text);
-    RETURN;
-  END IF;
-  IF s.serial IS NULL THEN
-    INSERT INTO sessions (key, id, uid, revision, length, owner, title, data, created_at, updated_at)
-    VALUES (p_key, p_id, coalesce(p_uid, p_new_uid), 0, 0, p_owner, p_title, p_data, v_now, v_now)
-    ON CONFLICT (key) DO NOTHING RETURNING * INTO s;
-    IF NOT FOUND THEN RETURN; END IF;
-  ELSIF v_keep < s.length THEN
-    DELETE FROM messages WHERE session = s.serial AND position >= v_keep::integer;
-  END IF;
-  INSERT INTO messages (session, position, revision, body)
-  SELECT s.serial, v_keep + item.at - 1, s.revision + 1, item.body
-  FROM json_array_elements_text(p_append::json) WITH ORDINALITY AS item (body, at);
-  GET DIAGNOSTICS v_added = ROW_COUNT;
-  UPDATE sessions SET revision = s.revision + 1, length = v_keep + v_added, updated_at = v_now,
-    ends_at = v_now + v_ttl + v_ttl / 100, attempt = 0, claim = NULL, claimed_until = NULL
-  WHERE serial = s.serial;
-  PERFORM session_sweep();
-  RETURN NEXT (s.revision + 1)::text;
-END $body$;
-
-CREATE OR REPLACE FUNCTION session_delete(p_key text) RETURNS SETOF text LANGUAGE sql AS $body$
-  DELETE FROM sessions WHERE key = p_key RETURNING 'deleted'
-$body$;
 `;
 
 const claims = `
-CREATE OR REPLACE FUNCTION session_claim(p_key text, p_claim text, p_revision text, p_ttl text)
+CREATE OR REPLACE FUNCTION session_claim(p_key text, p_id text, p_claim text, p_run text, p_by text, p_claim_ttl text,
+  p_uid text, p_known text, p_owner text, p_title text, p_data text, p_ttl text)
+RETURNS SETOF text LANGUAGE plpgsql AS $body$
+DECLARE s sessions;
+BEGIN
+  LOOP
+    s := session_lock(p_key);
+    EXIT WHEN s.serial IS NOT NULL;
+    INSERT INTO sessions (key, id, uid, created_at, updated_at) VALUES (p_key, p_id, gen_random_uuid(), 0, 0)
+    ON CONFLICT (key) DO NOTHING;
+  END LOOP;
+  IF s.claim <> p_claim AND s.claimed_until > now_ms() THEN
+    RETURN NEXT json_build_object('claimed', false, 'holder', session_holder(s));
+    RETURN;
+  END IF;
+  UPDATE sessions SET claim = p_claim, claimed_run = p_run, claimed_by = p_by, waits_for = NULL,
+    claimed_until = now_ms() + p_claim_ttl::double precision
+  WHERE serial = s.serial;
+  UPDATE sessions SET owner = coalesce(p_owner, owner), title = coalesce(p_title, title), data = coalesce(p_data, data)
+  WHERE serial = s.serial AND length = 0;
+  RETURN NEXT json_build_object('claimed', true, 'lost', CASE WHEN s.claim <> p_claim THEN s.claimed_run END);
+  RETURN QUERY SELECT session_load(p_key, p_uid, p_known, 'context', NULL, NULL, p_ttl);
+END $body$;
+
+CREATE OR REPLACE FUNCTION session_renew(p_key text, p_claim text, p_claim_ttl text, p_waits_for text)
+RETURNS SETOF text LANGUAGE sql AS $body$
+  UPDATE sessions SET claimed_until = now_ms() + p_claim_ttl::double precision, waits_for = p_waits_for
+  WHERE key = p_key AND claim = p_claim AND (ends_at IS NULL OR ends_at > now_ms()) RETURNING 'renewed'
+$body$;
+`;
+
+const adds = `
+-- The run that waits is JSON: a string, or null for none. NULL means unchanged.
+CREATE OR REPLACE FUNCTION session_append(p_key text, p_claim text, p_length text, p_entries text, p_context text,
+  p_waits text, p_release text, p_ttl text) RETURNS SETOF text LANGUAGE plpgsql AS $body$
+DECLARE
+  s sessions := session_lock(p_key);
+  v_owned boolean := coalesce(s.claim = p_claim, false);
+  v_keys text[] := ARRAY(SELECT item->>0 FROM json_array_elements(p_entries::json) item);
+  v_others text[] := ARRAY(SELECT body FROM entries
+    WHERE session = s.serial AND position >= p_length::bigint AND key <> ALL (v_keys) ORDER BY position);
+  v_released boolean := v_owned AND p_release = 'true' AND cardinality(v_others) = 0;
+BEGIN
+  IF s.serial IS NULL THEN RETURN; END IF;
+  IF v_owned THEN
+    s.context := coalesce(p_context::integer, s.context);
+    IF p_waits IS NOT NULL THEN s.waits := p_waits::json #>> '{}'; END IF;
+    IF v_released THEN s.claim := NULL; END IF;
+    s := session_add(s, p_entries, p_ttl);
+  END IF;
+  -- A count per key, because a join reads all entries of a session that is new to the planner.
+  RETURN NEXT json_build_object('owned', v_owned, 'released', v_released, 'length', s.length, 'stored', v_owned OR
+    NOT EXISTS (SELECT FROM unnest(v_keys) item
+      WHERE (SELECT count(*) FROM entries WHERE session = s.serial AND key = item) = 0));
+  RETURN QUERY SELECT unnest(v_others);
+END $body$;
+
+-- Adds the second list too if the post is new, and is a stop of a run that cannot take it up.
+CREATE OR REPLACE FUNCTION session_post(p_key text, p_post text, p_run text, p_dropped text, p_ttl text)
 RETURNS SETOF text LANGUAGE plpgsql AS $body$
 DECLARE
   s sessions := session_lock(p_key);
-  v_now bigint := now_ms();
-  v_attempt integer := s.attempt;
+  v_length integer := s.length;
 BEGIN
-  IF s.serial IS NULL OR s.revision <> p_revision::double precision THEN RETURN; END IF;
-  IF s.claim IS DISTINCT FROM p_claim THEN
-    IF s.claim IS NOT NULL AND s.claimed_until > v_now THEN RETURN; END IF;
-    v_attempt := v_attempt + 1;
+  IF s.serial IS NULL THEN RETURN; END IF;
+  s := session_add(s, p_post, p_ttl);
+  IF s.length > v_length AND p_run IS DISTINCT FROM (CASE WHEN s.claim IS NULL THEN s.waits ELSE s.claimed_run END) THEN
+    s := session_add(s, p_dropped, p_ttl);
   END IF;
-  UPDATE sessions SET claim = p_claim, claimed_until = v_now + p_ttl::double precision, attempt = v_attempt
-  WHERE serial = s.serial;
-  RETURN NEXT v_attempt::text;
+  RETURN NEXT json_build_object('added', s.length > v_length, 'holder', session_holder(s));
 END $body$;
-
-CREATE OR REPLACE FUNCTION session_renew(p_key text, p_claim text, p_ttl text) RETURNS SETOF text LANGUAGE sql AS $body$
-  UPDATE sessions SET claimed_until = now_ms() + p_ttl::double precision
-  WHERE key = p_key AND claim = p_claim AND (ends_at IS NULL OR ends_at > now_ms()) RETURNING 'renewed'
-$body$;
-
-CREATE OR REPLACE FUNCTION session_release(p_key text, p_claim text) RETURNS SETOF text LANGUAGE sql AS $body$
-  UPDATE sessions SET claim = NULL, claimed_until = NULL WHERE key = p_key AND claim = p_claim RETURNING 'released'
-$body$;
 `;
 
 const lists = `
 CREATE OR REPLACE FUNCTION session_list(p_owner text, p_limit text, p_updated text, p_key text)
 RETURNS SETOF text LANGUAGE sql AS $body$
   SELECT session_summary(sessions) FROM sessions
-  WHERE md5(owner) = md5(p_owner) AND owner = p_owner AND (ends_at IS NULL OR ends_at > now_ms())
+  WHERE md5(owner) = md5(p_owner) AND owner = p_owner AND length > 0 AND (ends_at IS NULL OR ends_at > now_ms())
     AND (p_updated IS NULL OR updated_at < p_updated::double precision
       OR updated_at = p_updated::double precision AND key > p_key COLLATE "C")
   ORDER BY updated_at DESC, key LIMIT p_limit::integer
@@ -148,42 +174,15 @@ RETURNS SETOF text LANGUAGE plpgsql AS $body$
 BEGIN
   IF p_title IS NOT NULL OR p_data IS NOT NULL THEN
     UPDATE sessions SET title = coalesce(p_title, title), data = coalesce(p_data, data)
-    WHERE key = p_key AND (ends_at IS NULL OR ends_at > now_ms());
+    WHERE key = p_key AND length > 0 AND (ends_at IS NULL OR ends_at > now_ms());
   END IF;
   RETURN QUERY SELECT session_summary(sessions) FROM sessions
-  WHERE key = p_key AND (ends_at IS NULL OR ends_at > now_ms());
+  WHERE key = p_key AND length > 0 AND (ends_at IS NULL OR ends_at > now_ms());
 END $body$;
+
+CREATE OR REPLACE FUNCTION session_delete(p_key text) RETURNS SETOF text LANGUAGE sql AS $body$
+  DELETE FROM sessions WHERE key = p_key RETURNING 'deleted'
+$body$;
 `;
 
-const fork = `
-CREATE OR REPLACE FUNCTION session_fork(p_key text, p_new_key text, p_new_id text, p_keep text, p_new_uid text,
-  p_owner text, p_title text, p_data text, p_ttl text)
-RETURNS SETOF text LANGUAGE plpgsql AS $body$
-DECLARE
-  s sessions := session_lock(p_key);
-  t sessions;
-  v_now bigint := now_ms();
-  v_keep double precision := coalesce(p_keep::double precision, s.length);
-  v_ttl bigint := p_ttl;
-BEGIN
-  IF s.serial IS NULL THEN RETURN; END IF;
-  IF v_keep <> trunc(v_keep) OR v_keep < 0 OR v_keep > s.length THEN
-    RETURN QUERY VALUES ('keep'), (s.length::text);
-    RETURN;
-  END IF;
-  DELETE FROM sessions WHERE key = p_new_key AND ends_at <= v_now;
-  INSERT INTO sessions (key, id, uid, revision, length, owner, title, data, created_at, updated_at, ends_at)
-  VALUES (p_new_key, p_new_id, p_new_uid, 1, v_keep, coalesce(p_owner, s.owner), coalesce(p_title, s.title),
-    coalesce(p_data, s.data), v_now, v_now, v_now + v_ttl + v_ttl / 100)
-  ON CONFLICT (key) DO NOTHING RETURNING * INTO t;
-  IF NOT FOUND THEN
-    RETURN NEXT 'exists';
-    RETURN;
-  END IF;
-  INSERT INTO messages (session, position, revision, body)
-  SELECT t.serial, position, 1, body FROM messages WHERE session = s.serial AND position < v_keep::integer;
-  RETURN NEXT session_summary(t);
-END $body$;
-`;
-
-export const sessionFunctions = [common, load, save, claims, lists, fork].join('');
+export const sessionFunctions = [common, load, claims, adds, lists].join('');

@@ -62,3 +62,30 @@ export const sessionLength = `
 ALTER TABLE sessions ADD COLUMN length integer NOT NULL DEFAULT 0;
 UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = serial);
 `;
+
+/**
+ * Version 3: a session is a list of entries that is only added to. Each message becomes an entry that follows the one
+ * before it. Bodies are text that `jsonb` may refuse, so they are changed as text.
+ */
+export const sessionEntries = `
+PERFORM set_config('client_min_messages', 'warning', true);
+DROP FUNCTION IF EXISTS session_load(text, text, text, text), session_claim(text, text, text, text),
+  session_renew(text, text, text), session_release(text, text), session_sweep(),
+  session_save(text, text, text, text, text, text, text, text, text, text, text, text),
+  session_fork(text, text, text, text, text, text, text, text, text);
+UPDATE sessions SET claim = NULL WHERE claim IS NOT NULL;
+ALTER TABLE sessions DROP COLUMN revision, DROP COLUMN attempt, ADD COLUMN context integer NOT NULL DEFAULT 0,
+  ADD COLUMN waits text, ADD COLUMN claimed_run text, ADD COLUMN claimed_by text, ADD COLUMN waits_for text;
+ALTER TABLE messages RENAME TO entries;
+ALTER TABLE entries RENAME CONSTRAINT messages_pkey TO entries_pkey;
+ALTER TABLE entries DROP COLUMN revision, ADD COLUMN key text COLLATE "C";
+UPDATE entries SET key = position, body = '{"id":"' || position || '",'
+  || CASE WHEN position > 0 THEN '"parent":"' || position - 1 || '",' ELSE '' END
+  || '"at":' || updated_at || ',"body":{"type":"message","message":' || CASE
+    -- A message with bytes: {"packed":…,"bytes":[[0,1],…]}. The positions of the bytes are the end.
+    WHEN starts_with(body, '{"packed":') THEN regexp_replace(substr(body, 11), ',(?="bytes":[][0-9,]*}$)', '},')
+    ELSE body || '}}'
+  END
+FROM sessions WHERE serial = session;
+ALTER TABLE entries ALTER COLUMN key SET NOT NULL, ADD UNIQUE (session, key);
+`;

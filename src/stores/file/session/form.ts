@@ -1,0 +1,59 @@
+import { entryFromJson } from '../../../state/record/entry-json.js';
+import type { SessionAppend, SessionDetails } from '../../../state/session-store.js';
+import type { VaultForm } from '../vault.js';
+import { readBookmark } from './bookmark.js';
+import { SessionFile } from './session-file.js';
+
+/** Changes of a record that are stored with its entries. */
+type RecordChange = Pick<SessionAppend, 'context' | 'waits'>;
+
+/** The first field of each line. The other fields of an `add` line are entries. */
+type Head =
+  | readonly ['create', id: string, uid: string, now: number, details: SessionDetails]
+  | readonly ['add', position: number, now: number, change: RecordChange]
+  | readonly ['details', details: SessionDetails];
+
+/** Describes the log of a session. */
+export const sessionForm: VaultForm<SessionFile> = {
+  kind: 'session',
+  create: () => new SessionFile(),
+  apply: applyLine,
+  isOutdated: ([head = '']) => head.startsWith('["save",'),
+  bookmark: readBookmark,
+  isEmpty: ({ log, end }, now) => log.uid === '' || end <= now,
+  endOf: ({ end }) => end,
+};
+
+function applyLine(session: SessionFile, [first = '', ...entries]: readonly string[], at: number): boolean {
+  const head: Head = JSON.parse(first);
+  const { log } = session;
+  if (head[0] === 'create') {
+    [, session.id, log.uid, , log.details] = head;
+  } else if (head[0] === 'details') {
+    log.details = head[1];
+  } else {
+    const [, position, now, { context = log.context, waits = log.waits }] = head;
+    if (position !== log.entries.length) return false;
+    session.lines.push({ position, at });
+    for (const entry of entries) log.add(entryFromJson(entry), now);
+    log.context = context;
+    log.waits = waits;
+  }
+  return true;
+}
+
+export function createLine({ id, log: { uid, details } }: SessionFile, now: number): string[] {
+  return line(['create', id, uid, now, details]);
+}
+
+export function addLine(position: number, now: number, change: RecordChange): string[] {
+  return line(['add', position, now, change]);
+}
+
+export function detailsLine({ log }: SessionFile): string[] {
+  return line(['details', log.details]);
+}
+
+function line(head: Head): string[] {
+  return [JSON.stringify(head)];
+}

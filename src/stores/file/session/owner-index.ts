@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../../../process/files/error-code.js';
+import type { ListPosition } from '../../../state/session-list.js';
+import type { SessionSummary } from '../../../state/session-store.js';
+
+/** Not empty, because clean-up tools delete empty files. */
+const MARKER_TEXT = 'The time of this file is the time of the last entry of the session.\n';
+const COMPLETE_TEXT = 'All sessions of this store are in this index.\n';
+
+/**
+ * The sessions of each owner in the order of their last entries. Each owner has a directory with a file for each session,
+ * which has the name of the directory of the session. It may name a session that was deleted.
+ */
+export class OwnerIndex {
+  private readonly complete: string;
+
+  constructor(private readonly folder: string) {
+    this.complete = join(folder, 'complete');
+  }
+
+  /** Adds a session, or moves it to the front. A session without an owner is not listed. */
+  async add({ owner, updatedAt }: SessionSummary, name: string): Promise<void> {
+    if (owner === undefined) return;
+    const folder = this.folderOf(owner);
+    const path = join(folder, name);
+    const time = updatedAt / 1000;
+    try {
+      await utimes(path, time, time);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(path, MARKER_TEXT, { mode: 0o600 });
+      await utimes(path, time, time);
+    }
+  }
+
+  /** Failures are ignored, because a list checks the sessions that it finds. */
+  async remove(owner: string, name: string): Promise<void> {
+    await rm(join(this.folderOf(owner), name), { force: true }).catch(() => {});
+  }
+
+  /** Returns the sessions of an owner, with their names as ids. Returns undefined if the index is not complete. */
+  async list(owner: string): Promise<ListPosition[] | undefined> {
+    const folder = this.folderOf(owner);
+    const names = await readdir(folder).catch(() => []);
+    const isComplete = await access(this.complete).then(
+      () => true,
+      () => false,
+    );
+    if (!isComplete) return undefined;
+    const times = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
+    return names.flatMap((id, at) => {
+      const mtimeMs = times[at]?.mtimeMs;
+      // A file system stores times with a rounding error.
+      return mtimeMs === undefined ? [] : [{ id, updatedAt: Math.round(mtimeMs) }];
+    });
+  }
+
+  /** Notes that all sessions are in the index. */
+  async markComplete(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await writeFile(this.complete, COMPLETE_TEXT, { mode: 0o600 });
+  }
+
+  private folderOf(owner: string): string {
+    return join(this.folder, createHash('sha256').update(JSON.stringify(owner)).digest('hex'));
+  }
+}

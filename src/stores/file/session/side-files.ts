@@ -1,0 +1,118 @@
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { newOwner, ownerState } from '../../../process/files/lock-owner.js';
+import type { SessionSummary } from '../../../state/session-store.js';
+import type { HeldClaim } from '../../../state/stored-log.js';
+import type { LogFile } from '../log.js';
+import { readSmallFile, replaceSmallFile } from '../small-file.js';
+import type { SideFiles } from '../vault.js';
+import { writeBookmark } from './bookmark.js';
+import type { OwnerIndex } from './owner-index.js';
+import type { SessionFile } from './session-file.js';
+
+const CLAIM = 'claim';
+const SUMMARY = 'summary';
+/** While its process lives, a claim is kept for this multiple of its lifetime. */
+const KEPT_LIFETIMES = 10;
+/** Identifies this process. */
+const thisProcess = newOwner();
+
+/** The content of the file `claim`. */
+interface StoredClaim extends HeldClaim {
+  readonly uid: string;
+  readonly process: string;
+  readonly ttlMs: number;
+}
+
+/** The content of the file `summary`. */
+export interface StoredSummary {
+  readonly uid: string;
+  /** JSON stores Infinity as null. */
+  readonly end: number | null;
+  readonly summary: SessionSummary;
+}
+
+/** Notes that this process holds the claim. */
+export function holdClaim(session: SessionFile, ttlMs: number): void {
+  session.origin = { process: thisProcess, ttlMs };
+  session.keptUntil = 0;
+}
+
+/** Reads the file `summary` of a session. */
+export async function readSummary(folder: string): Promise<StoredSummary | undefined> {
+  const [json] = (await readSmallFile(join(folder, SUMMARY))) ?? [];
+  return json === undefined ? undefined : JSON.parse(json);
+}
+
+/**
+ * The files beside the log of a session: its claim, its summary and lifetime, and the bookmark of its context. Each names
+ * the uid of its session or the mark of its log; a file of another one is ignored.
+ */
+export class SessionSideFiles implements SideFiles<SessionFile> {
+  constructor(private readonly index: OwnerIndex) {}
+
+  async read({ folder, state }: LogFile<SessionFile>): Promise<void> {
+    if (state.log.uid === '') return;
+    await readClaim(folder, state);
+    if (state.saved.summary === '' || Number.isFinite(state.end)) await readEnd(folder, state);
+  }
+
+  /** Only the claim must be stored. The other files are repaired by the next use of the session. */
+  async write(log: LogFile<SessionFile>, check: () => Promise<void>): Promise<void> {
+    await writeClaim(log, check);
+    await this.writeSummary(log, check).catch(() => {});
+    await writeBookmark(log, check).catch(() => {});
+  }
+
+  async remove(folder: string): Promise<void> {
+    const stored = await readSummary(folder).catch(() => undefined);
+    const owner = stored?.summary.owner;
+    if (owner === undefined) return;
+    // Without its summary, the session is added again if it is not removed after all.
+    await rm(join(folder, SUMMARY), { force: true }).catch(() => {});
+    await this.index.remove(owner, basename(folder));
+  }
+
+  private async writeSummary({ folder, state }: LogFile<SessionFile>, check: () => Promise<void>): Promise<void> {
+    const { id, log, end } = state;
+    const summary = log.summary(id);
+    const json = JSON.stringify({ uid: log.uid, end, summary });
+    if (json === state.saved.summary) return;
+    // The summary comes last: if it is up to date, the index is too.
+    if (summary.length > 0) await this.index.add(summary, basename(folder));
+    await replaceSmallFile(join(folder, SUMMARY), [json], check);
+    state.saved.summary = json;
+  }
+}
+
+async function readClaim(folder: string, session: SessionFile): Promise<void> {
+  const [json = ''] = (await readSmallFile(join(folder, CLAIM))) ?? [];
+  const stored: StoredClaim | undefined = json === '' ? undefined : JSON.parse(json);
+  const isCurrent = stored?.uid === session.log.uid;
+  session.saved.claim = isCurrent ? json : '';
+  session.log.held = undefined;
+  if (stored === undefined || !isCurrent) return;
+  const { uid: _uid, process, ttlMs, ...held } = stored;
+  session.log.held = held;
+  session.origin = { process, ttlMs };
+  const isAlive = (await ownerState(process)) === 'alive';
+  session.keptUntil = isAlive ? held.until + (KEPT_LIFETIMES - 1) * ttlMs : 0;
+}
+
+async function writeClaim({ folder, state }: LogFile<SessionFile>, check: () => Promise<void>): Promise<void> {
+  const { log, origin, saved } = state;
+  const path = join(folder, CLAIM);
+  const json = log.held === undefined ? '' : JSON.stringify({ uid: log.uid, ...log.held, ...origin });
+  if (json === saved.claim) return;
+  if (json === '') await check().then(() => rm(path, { force: true }));
+  else await replaceSmallFile(path, [json], check);
+  saved.claim = json;
+}
+
+/** The lifetime in the summary counts if the summary is as new as the log. */
+async function readEnd(folder: string, session: SessionFile): Promise<void> {
+  const stored = await readSummary(folder);
+  if (stored?.uid !== session.log.uid || stored.summary.length !== session.log.entries.length) return;
+  session.saved.summary = JSON.stringify(stored);
+  session.end = stored.end ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,200 @@
+import { join, resolve } from 'node:path';
+import type { Clock } from '../../../internal/clock.js';
+import type { OptionTable } from '../../../internal/options/validate.js';
+import { NOT_STORED } from '../../../state/memory-session-store.js';
+import type { Entry } from '../../../state/record/entry.js';
+import { copyDetails } from '../../../state/session-details.js';
+import { comparePositions, cursorOf, type ListPosition, resolveSessionQuery } from '../../../state/session-list.js';
+import type {
+  AppendAnswer,
+  ClaimAnswer,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
+  SessionClaim,
+  SessionDetails,
+  SessionHolder,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  SessionSummary,
+  StoredRecord,
+} from '../../../state/session-store.js';
+import { StoreCorruptError } from '../../store-error.js';
+import { type FileOptions, fileRules, resolveFileOptions } from '../options.js';
+import type { VaultStep } from '../step.js';
+import { FileVault } from '../vault.js';
+import { sessionForm } from './form.js';
+import { OwnerIndex } from './owner-index.js';
+import type { SessionFile } from './session-file.js';
+import { readSummary, SessionSideFiles } from './side-files.js';
+import { addEntries, claimSession, copyEntries, renewClaim, updateDetails } from './steps.js';
+
+/** Options of a FileSessionStore. */
+export interface FileSessionStoreOptions extends FileOptions {
+  /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
+  readonly ttlMs?: number | undefined;
+}
+
+const rules = {
+  ...fileRules,
+  ttlMs: { expected: 'a number of milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
+} satisfies OptionTable<FileSessionStoreOptions>;
+
+/** Reads the summary of a session that has entries. */
+const summaryStep: VaultStep<SessionFile, SessionSummary | undefined> = {
+  reads: true,
+  run: ({ state: { id, log } }) => (log.entries.length === 0 ? undefined : log.summary(id)),
+};
+
+/**
+ * Stores sessions on disk. An acknowledged entry survives if the process is killed at any moment. Any number of processes
+ * may use the directory at once. An append writes only new entries, and a load from the context on reads only those. A
+ * damaged file causes a StoreCorruptError, and is left unchanged. A file of an earlier version causes a StoreOutdatedError.
+ *
+ * A claim that ran out is kept for up to ten times its lifetime while its process runs on this machine. The process itself
+ * may take it over earlier.
+ *
+ * @example
+ * const store = new FileSessionStore({ folder: './sessions' });
+ * const agent = new Agent({ model, store });
+ * await using session = await agent.session({ id: 'ada' });
+ */
+export class FileSessionStore implements SessionStore {
+  private readonly vault: FileVault<SessionFile>;
+  private readonly index: OwnerIndex;
+  private readonly folder: string;
+  private readonly clock: Clock;
+  private readonly ttlMs: number;
+
+  constructor(options: FileSessionStoreOptions) {
+    const resolved = resolveFileOptions(options, rules);
+    const { ttlMs = Number.POSITIVE_INFINITY } = options;
+    this.folder = resolve(resolved.folder);
+    this.clock = resolved.clock;
+    this.ttlMs = ttlMs;
+    this.index = new OwnerIndex(join(this.folder, 'owners'));
+    this.vault = new FileVault({ ...resolved, form: sessionForm, files: new SessionSideFiles(this.index) });
+  }
+
+  async claim(id: string, claim: SessionClaim): Promise<ClaimAnswer> {
+    copyDetails(claim.details ?? {});
+    return this.vault.run(id, {
+      creates: true,
+      needsAll: ({ log, start }) => log.load({ known: claim.known, from: 'context' }).offset < start,
+      run: (draft) => {
+        draft.state.end = draft.now + this.ttlMs;
+        return claimSession(draft, id, claim);
+      },
+    });
+  }
+
+  async append(id: string, append: SessionAppend): Promise<AppendAnswer> {
+    const copies = copyEntries(append.entries);
+    const entries = [...copies.keys()];
+    const answer = await this.use(id, {
+      needsAll: (session) => append.length < session.start || entries.some((entry) => session.isOlder(entry.id)),
+      run: (draft) =>
+        addEntries(draft, copies, (added) => draft.state.log.append({ ...append, entries }, draft.now, added)),
+    });
+    return answer ?? NOT_STORED;
+  }
+
+  async renew(
+    id: string,
+    claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
+  ): Promise<boolean> {
+    return (await this.use(id, { run: (draft) => renewClaim(draft, claim) })) ?? false;
+  }
+
+  async release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
+    return this.append(id, { ...claim, entries: [], release: true });
+  }
+
+  async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
+    const copies = copyEntries([post]);
+    const [copy] = copies.keys();
+    return this.use(id, {
+      needsAll: (session) => session.isOlder(post.id),
+      run: (draft) => addEntries(draft, copies, (added) => draft.state.log.post(copy ?? post, draft.now, added)),
+    });
+  }
+
+  async load(id: string, query?: RecordQuery): Promise<StoredRecord | undefined> {
+    return this.use(id, {
+      reads: true,
+      needsAll: ({ log, start }) => log.load(query).offset < start,
+      run: ({ state }) => state.log.load(query),
+    });
+  }
+
+  async list(query: SessionQuery): Promise<SessionPage> {
+    const { owner, limit, after } = resolveSessionQuery(query);
+    const all = (await this.index.list(owner)) ?? (await this.buildIndex(owner));
+    const later = all.filter((it) => after === undefined || comparePositions(after, it) < 0).sort(comparePositions);
+    const found: { readonly position: ListPosition; readonly summary: SessionSummary }[] = [];
+    for (const position of later) {
+      const summary = await this.listed(position.id, owner);
+      if (summary !== undefined) found.push({ position, summary });
+      if (found.length > limit) break;
+    }
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      sessions: page.map(({ summary }) => summary),
+      next: last !== undefined && found.length > limit ? cursorOf(last.position) : undefined,
+    };
+  }
+
+  async update(id: string, details: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
+    copyDetails(details);
+    return this.vault.run(id, { run: (draft) => updateDetails(draft, details) });
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.vault.remove(id);
+  }
+
+  /** Runs a step on a session, and restarts its lifetime. Returns undefined if the session is not stored. */
+  private async use<Result>(id: string, step: VaultStep<SessionFile, Result>): Promise<Result | undefined> {
+    return this.vault.run(id, {
+      ...step,
+      run: (draft) => {
+        const { state, now } = draft;
+        if (state.log.uid === '') return undefined;
+        state.end = now + this.ttlMs;
+        return step.run(draft);
+      },
+    });
+  }
+
+  /** Returns the summary of a session in the index. Removes the session from the index if the owner has no such session. */
+  private async listed(name: string, owner: string): Promise<SessionSummary | undefined> {
+    const stored = await readSummary(join(this.folder, name)).catch(() => undefined);
+    const isCurrent = stored !== undefined && (stored.end ?? Number.POSITIVE_INFINITY) > this.clock.now();
+    if (isCurrent && stored.summary.owner === owner) return stored.summary;
+    try {
+      const summary = await this.vault.runNamed(name, summaryStep);
+      if (summary?.owner === owner) return summary;
+      await this.index.remove(owner, name);
+    } catch (error) {
+      if (!(error instanceof StoreCorruptError)) throw error;
+    }
+    return undefined;
+  }
+
+  /** Reads all sessions, because a store of another folder may have no index yet. Returns those of the owner. */
+  private async buildIndex(owner: string): Promise<ListPosition[]> {
+    const found = await this.vault.runAll(summaryStep, { skipsDamaged: true });
+    const summaries = found.filter((summary) => summary !== undefined);
+    const names = new Map(summaries.map((summary) => [summary, this.vault.nameOf(summary.id)]));
+    try {
+      for (const [summary, name] of names) await this.index.add(summary, name);
+      if (names.size > 0) await this.index.markComplete();
+    } catch {
+      // The directory is read-only or full. The next list reads all sessions again.
+    }
+    const mine = [...names].filter(([summary]) => summary.owner === owner);
+    return mine.map(([{ updatedAt }, id]) => ({ updatedAt, id }));
+  }
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hasCode } from '../../process/files/error-code.js';
+import { DRAFT } from '../../process/files/write-atomic.js';
+import { encodeLine, parseLines } from './line.js';
+
+/** Flags that open neither the target of a symbolic link, nor wait for the other end of a pipe. */
+export const PLAIN_FILE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Reads the fields of a file of one line. Returns undefined if the file is missing or damaged. */
+export async function readSmallFile(path: string): Promise<readonly string[] | undefined> {
+  try {
+    const bytes = await readFile(path, { flag: PLAIN_FILE | constants.O_RDONLY });
+    return parseLines(bytes)?.lines[0]?.fields;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ELOOP', 'EISDIR')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Replaces a file by one with a single line. The file is not flushed: a power failure may leave it damaged. `check` rejects
+ * if this process has lost the lock of the directory.
+ */
+export async function replaceSmallFile(
+  path: string,
+  fields: readonly string[],
+  check: () => Promise<void>,
+): Promise<void> {
+  // A process that lost the lock must not rename the draft of another one.
+  const draft = `${path}-${randomBytes(8).toString('hex')}${DRAFT}`;
+  try {
+    await writeFile(draft, encodeLine(fields), { flag: 'wx', mode: 0o600 });
+    await check();
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
+  }
+}
