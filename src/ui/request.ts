@@ -5,22 +5,30 @@ export type UIDecision = 'approve' | 'deny' | { readonly deny: string };
 
 /** The part of a request that the server uses. Everything else comes from the session. */
 export type UIRequest =
-  | {
+  | (UISentMessage & {
       readonly type: 'message';
-      readonly chatId: string;
-      readonly message: UserMessage;
-      /**
-       * Present if the message replaces an earlier message and everything after it: the texts of the user messages
-       * before it, as the page shows them.
-       */
-      readonly editedAfter?: readonly string[] | undefined;
-    }
-  | { readonly type: 'decisions'; readonly chatId: string; readonly decisions: Readonly<Record<string, UIDecision>> }
+      /** True if the page says that the message replaces the stored one with its id, and everything after it. */
+      readonly edited?: boolean | undefined;
+    })
   | {
-      readonly type: 'regenerate';
+      readonly type: 'decisions';
       readonly chatId: string;
-      /** The user message to answer anew, as the page shows it. */
-      readonly message: UserMessage;
-      /** The texts of the user messages before it. */
-      readonly after: readonly string[];
-    };
+      /** The id of the message on the page that the answer continues, if the page sends it. */
+      readonly id?: string | undefined;
+      readonly decisions: Readonly<Record<string, UIDecision>>;
+    }
+  | (UISentMessage & {
+      readonly type: 'regenerate';
+      /** The id of the answer, or of the user message, that the page names. Default: the answer to `message`. */
+      readonly answer?: string | undefined;
+    });
+
+/** The last user message of a page. */
+export interface UISentMessage {
+  readonly chatId: string;
+  readonly message: UserMessage;
+  /** The id of the message on the page. */
+  readonly id?: string | undefined;
+  /** The id of the user message before it on the page. */
+  readonly after?: string | undefined;
+}

@@ -26,7 +26,7 @@ export interface RunWriter {
   respond(response: ModelResponse): void;
   tool(event: ToolEvent): void;
   /** A resumed run has denied a call. No other event tells about the call. */
-  denyCall(callId: string): void;
+  denyCall(callId: string, reason: string | undefined): void;
   /** A resumed run has approved or denied the suspended answer. */
   decideAnswer(): void;
   fail(error: unknown): void;
@@ -104,10 +104,10 @@ class RunReader {
     if (response !== undefined) this.writer.respond(response);
   }
 
-  private readDecision({ decision: { point, type, call } }: AgentEventOf<'decision'>): void {
+  private readDecision({ decision: { point, type, call, reason } }: AgentEventOf<'decision'>): void {
     if (point !== 'resume') return;
     if (call === undefined) this.writer.decideAnswer();
-    else if (type === 'block') this.writer.denyCall(call.id);
+    else if (type === 'block') this.writer.denyCall(call.id, reason);
   }
 
   private readError(error: unknown): void {

@@ -18,7 +18,7 @@ export {
   toAgUIStream,
 } from './ag-ui/ag-ui-response.js';
 export { type AgUIRequest, fromAgUIInput } from './ag-ui/from-ag-ui.js';
-export { type ToAgUIMessagesOptions, toAgUIMessages } from './ag-ui/to-ag-ui-messages.js';
+export { toAgUIMessages } from './ag-ui/to-ag-ui-messages.js';
 export { fromUIMessages } from './ai-sdk/from-ui-messages.js';
 export { type ToUIMessagesOptions, toUIMessages } from './ai-sdk/to-ui-messages.js';
 export type { UIMessageChunk, UIMessageMetadata } from './ai-sdk/ui-chunk.js';
@@ -56,8 +56,7 @@ export type {
   HandlerOptions,
 } from './handler/handler-options.js';
 export type { ProtocolName } from './handler/protocol.js';
-export { nextMessageId } from './history/message-id.js';
-export type { UIDecision, UIRequest } from './request.js';
+export type { UIDecision, UIRequest, UISentMessage } from './request.js';
 export { type ListenerResponse, type ServerRequestLike, toNodeListener } from './sse/node-listener.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
 export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse/sse-event.js';

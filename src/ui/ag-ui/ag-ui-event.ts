@@ -35,7 +35,13 @@ export type AgUIMessage =
       readonly content?: string | undefined;
       readonly toolCalls?: readonly AgUIToolCall[] | undefined;
     }
-  | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
+  | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
+  | {
+      readonly id: string;
+      readonly role: 'activity';
+      readonly activityType: 'summary';
+      readonly content: { readonly text: string };
+    };
 
 /** A tool call in an AG-UI message. `arguments` is a JSON string. */
 export interface AgUIToolCall {

@@ -1,6 +1,7 @@
 import type { RunStream } from '../../agent/run-stream.js';
-import { anything, fullText, required } from '../../internal/options/rules.js';
+import { anything, callable, fullText, required } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import type { Entry } from '../../state/record/entry.js';
 import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream, type Joining } from '../sse/event-queue.js';
@@ -14,8 +15,11 @@ export interface AgUIStreamOptions extends PageOptions {
   readonly threadId: string;
   /** The `runId` of the request. Default: the id of the run. */
   readonly runId?: string | undefined;
-  /** The start of every message id, as from `nextMessageId`. Default: the id of the run. */
-  readonly messageId?: string | undefined;
+  /**
+   * Returns the entries of the session, for a snapshot of all messages after the run replaced text. Default: the messages
+   * of the run.
+   */
+  readonly entries?: (() => readonly Entry[]) | undefined;
 }
 
 /** Options of `agUIResponse`. */
@@ -28,7 +32,7 @@ const rules = {
   ...pageRules,
   threadId: required(fullText),
   runId: fullText,
-  messageId: fullText,
+  entries: callable,
 } satisfies OptionTable<AgUIStreamOptions>;
 const responseRules = { ...rules, headers: anything } satisfies OptionTable<AgUIResponseOptions>;
 

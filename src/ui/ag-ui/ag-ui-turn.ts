@@ -9,13 +9,14 @@ export class AgUITurn {
   /** True if the run replaced text that was already sent. */
   replaced = false;
   private open: { readonly kind: Kind; readonly id: string } | undefined = undefined;
-  private count = 0;
+  private reasonings = 0;
+  private replacements = 0;
   private attempt = 0;
   private text = '';
   private sent: string[] = [];
   private readonly calls = new Map<string, 'open' | 'closed'>();
 
-  /** `id` is the prefix of the message ids, and the name of the step. */
+  /** `id` is the id of the message with the text and the calls, and the name of the step. */
   constructor(
     private readonly id: string,
     private readonly push: (event: AgUIEvent) => void,
@@ -67,6 +68,7 @@ export class AgUITurn {
     this.replaced = true;
     const value = { messageIds: this.sent, toolCallIds: [...this.calls.keys()] };
     this.push({ type: 'CUSTOM', name: 'keelson.replaced', value });
+    this.replacements += 1;
     this.sent = [];
     this.calls.clear();
     this.text = '';
@@ -93,16 +95,21 @@ export class AgUITurn {
 
   private start(kind: Kind): { readonly id: string } {
     this.end();
-    this.count += 1;
-    const messageId = `${this.id}.${this.count}`;
+    if (kind === 'reasoning') this.reasonings += 1;
+    const messageId = kind === 'text' ? this.messageId : `${this.id}.reasoning.${this.reasonings}`;
     this.open = { kind, id: messageId };
-    this.sent.push(messageId);
+    if (!this.sent.includes(messageId)) this.sent.push(messageId);
     if (kind === 'text') this.push({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' });
     else {
       this.push({ type: 'REASONING_START', messageId });
       this.push({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' });
     }
     return this.open;
+  }
+
+  /** Replaced text stays in a message of the client, so that new text needs a new message. */
+  private get messageId(): string {
+    return this.replacements === 0 ? this.id : `${this.id}.${this.replacements}`;
   }
 
   private end(): void {
@@ -116,7 +123,7 @@ export class AgUITurn {
 
   private startCall(toolCallId: string, toolCallName: string): void {
     this.calls.set(toolCallId, 'open');
-    this.push({ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId: `${this.id}.calls` });
+    this.push({ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId: this.messageId });
   }
 
   private endCall(id: string): void {

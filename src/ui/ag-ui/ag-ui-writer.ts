@@ -2,8 +2,11 @@ import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-resu
 import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { deniedCall } from '../../model/denial.js';
-import type { Message, ToolCallPart } from '../../model/message.js';
+import { type Message, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
+import { isSummary } from '../../model/summary-message.js';
+import type { Entry } from '../../state/record/entry.js';
+import { turnId } from '../history/shown.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import type { StreamTexts } from '../stream-texts.js';
@@ -19,8 +22,8 @@ export interface AgUIWriterOptions extends StreamTexts {
   readonly threadId: string;
   /** Default: the id of the run. */
   readonly runId?: string | undefined;
-  /** The start of every message id. Default: the id of the run. */
-  readonly messageId?: string | undefined;
+  /** Returns the entries for a snapshot. */
+  readonly entries?: (() => readonly Entry[]) | undefined;
   /** True if the client gets interrupts. */
   readonly decides: boolean;
 }
@@ -31,7 +34,9 @@ export interface AgUIWriterOptions extends StreamTexts {
  */
 export class AgUIWriter implements RunWriter {
   private turn: AgUITurn | undefined = undefined;
+  /** The run id of the client, and the id of the run, which the ids of the messages begin with. */
   private runId = '';
+  private ownId = '';
   private replaced = false;
   private readonly announced = new Set<string>();
 
@@ -42,13 +47,14 @@ export class AgUIWriter implements RunWriter {
 
   start(runId = 'not-started'): void {
     const { threadId } = this.options;
+    this.ownId = runId;
     this.runId = this.options.runId ?? runId;
     this.push({ type: 'RUN_STARTED', threadId, runId: this.runId });
   }
 
   openTurn(turn: number): AgUITurn {
     this.closeTurn();
-    this.turn = new AgUITurn(`${this.prefix}.${turn}`, this.push);
+    this.turn = new AgUITurn(turnId(this.ownId, turn), this.push);
     return this.turn;
   }
 
@@ -79,14 +85,14 @@ export class AgUIWriter implements RunWriter {
     } else if (event.result !== undefined) {
       const { result } = event;
       this.pushResult(
-        callId,
+        event,
         result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result)),
       );
     }
   }
 
-  denyCall(callId: string): void {
-    this.pushResult(callId, deniedCall());
+  denyCall(callId: string, reason: string | undefined): void {
+    this.pushResult({ callId, turn: 0 }, deniedCall(reason));
   }
 
   /** The interrupt of the answer ended with the request that resumed the run. */
@@ -112,8 +118,9 @@ export class AgUIWriter implements RunWriter {
     this.push({ ...this.finished(outcome), usage: [usage] });
   }
 
-  private pushResult(toolCallId: string, content: string): void {
-    this.push({ type: 'TOOL_CALL_RESULT', messageId: `${this.prefix}.${toolCallId}`, toolCallId, content });
+  private pushResult({ callId: toolCallId, turn }: Pick<ToolEvent, 'callId' | 'turn'>, content: string): void {
+    const messageId = `${turnId(this.ownId, turn)}.${toolCallId}`;
+    this.push({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content });
   }
 
   private announce({
@@ -130,17 +137,12 @@ export class AgUIWriter implements RunWriter {
   /** Sends all messages of the chat, if the run replaced text that AG-UI cannot take back. */
   private sendSnapshot(history: readonly Message[]): void {
     if (!this.replaced) return;
-    this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(history, { chatId: this.options.threadId }) });
+    const entries = this.options.entries?.() ?? history.map(entryOf);
+    this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(entries) });
   }
 
   private finished(outcome: AgUIOutcome) {
     return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.runId, outcome } as const;
-  }
-
-  /** A resumed run answers the same user message as the suspended run, so the run id keeps the message ids unique. */
-  private get prefix(): string {
-    const { messageId } = this.options;
-    return messageId === undefined ? this.runId : `${messageId}.${this.runId}`;
   }
 
   private closeTurn(): void {
@@ -148,6 +150,13 @@ export class AgUIWriter implements RunWriter {
     this.replaced ||= this.turn?.replaced ?? false;
     this.turn = undefined;
   }
+}
+
+/** Returns a message of a run without a session as an entry. */
+function entryOf(message: Message, index: number): Entry {
+  const place = { id: `m${index + 1}`, parent: index === 0 ? undefined : `m${index}`, at: 0 };
+  if (!isSummary(message)) return { ...place, body: { type: 'message', message } };
+  return { ...place, body: { type: 'summary', text: textOf(message).replace(/^.*\n/, ''), keep: [], shorten: [] } };
 }
 
 function interruptOf({ id, reason, ...pending }: PendingCall | PendingAnswer): AgUIInterrupt {

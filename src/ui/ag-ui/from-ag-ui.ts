@@ -1,7 +1,7 @@
 import { isObject } from '../../internal/json.js';
 import { UICallUnknownError } from '../error.js';
 import { invalidBody } from '../invalid-body.js';
-import type { UIDecision, UIRequest } from '../request.js';
+import type { UIDecision, UIRequest, UISentMessage } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 
 /** The part of an AG-UI request that the server uses, and the run id that its events repeat. */
@@ -32,7 +32,7 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
       throw invalidBody('`resume`', 'one entry for each tool call', resume);
     return { type: 'decisions', chatId: threadId, runId, decisions };
   }
-  return { type: 'message', chatId: threadId, runId, message: readLast(messages) };
+  return { type: 'message', chatId: threadId, runId, ...readLast(messages) };
 }
 
 function readDecision(entry: unknown, index: number): [string, UIDecision] {
@@ -50,7 +50,7 @@ function readDecision(entry: unknown, index: number): [string, UIDecision] {
   return [interruptId, approved ? 'approve' : denial];
 }
 
-function readLast(messages: readonly unknown[]) {
+function readLast(messages: readonly unknown[]): Pick<UISentMessage, 'id' | 'after' | 'message'> {
   const at = `\`messages[${messages.length - 1}]\``;
   const last = messages.at(-1);
   if (!isObject(last)) throw invalidBody('the last message', 'an object', last);
@@ -61,11 +61,17 @@ function readLast(messages: readonly unknown[]) {
     );
   }
   if (role !== 'user') throw invalidBody(`the role of ${at}`, '"user"', role);
-  if (typeof content === 'string') return userMessageOf([{ type: 'text', text: content }], at);
+  const before = messages.slice(0, -1).findLast((message) => isObject(message) && message.role === 'user');
+  const ids = { id: idOf(last), after: idOf(before) };
+  if (typeof content === 'string') return { ...ids, message: userMessageOf([{ type: 'text', text: content }], at) };
   if (!Array.isArray(content) || !content.every(isObject)) {
     throw invalidBody(`the content of ${at}`, 'a string or an array of objects', content);
   }
-  return userMessageOf(content.map(partOf), at);
+  return { ...ids, message: userMessageOf(content.map(partOf), at) };
+}
+
+function idOf(message: unknown): string | undefined {
+  return isObject(message) && typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
 }
 
 /** Converts a media part with inline data to a file part. Other parts stay as they are, and are refused later. */

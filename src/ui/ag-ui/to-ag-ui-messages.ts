@@ -1,62 +1,53 @@
 import { toJson } from '../../internal/json.js';
-import { type Message, textOf, toolCallsOf } from '../../model/message.js';
-import { assistantMessageId } from '../history/message-id.js';
-import { suspendedAnswer } from '../history/pending.js';
-import { hiddenMessages } from '../history/shown-messages.js';
+import { deniedCall } from '../../model/denial.js';
+import { type ToolCallPart, textOf, toolCallsOf } from '../../model/message.js';
+import { ANSWER } from '../../state/record/decisions.js';
+import type { Entry } from '../../state/record/entry.js';
+import { recordOf, type Shown, type ShownStep, shownIn } from '../history/shown.js';
 import { toolOutput } from '../shown-content.js';
-import type { AgUIMessage } from './ag-ui-event.js';
-
-/** Options of `toAgUIMessages`. */
-export interface ToAgUIMessagesOptions {
-  /** The id of the chat, part of the message ids. Default: an empty string. */
-  readonly chatId?: string | undefined;
-}
+import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 
 /**
- * Converts the messages of a session to AG-UI messages. System messages, reasoning and files are left out, and so are
- * suspended and denied answers. The text of failed tool calls is replaced by `The tool failed.`
+ * Converts the entries of a session to AG-UI messages. A summary becomes a message of the role `activity`. System
+ * messages, reasoning and files are left out, and so are suspended and denied answers. The text of failed tool calls is
+ * replaced by `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
- * const messages = toAgUIMessages(session.messages, { chatId: 'ada' });
+ * const messages = toAgUIMessages(session.entries);
  */
-export function toAgUIMessages(
-  history: readonly Message[],
-  { chatId = '' }: ToAgUIMessagesOptions = {},
-): AgUIMessage[] {
-  let count = 0;
-  let answer = assistantMessageId(0, chatId, '');
-  const hidden = hiddenMessages(history);
-  const waiting = suspendedAnswer(history);
-  return history.flatMap((message, index) => {
-    if (message === waiting || hidden.has(message)) return [];
-    if (message.role !== 'user') return convert(message, `${answer}.m${index + 1}`);
-    count += 1;
-    const content = textOf(message);
-    answer = assistantMessageId(count, chatId, content);
-    return [{ id: `u${count}`, role: 'user' as const, content }];
+export function toAgUIMessages(entries: readonly Entry[]): AgUIMessage[] {
+  return agUIMessagesOf(shownIn(recordOf(entries)));
+}
+
+/** Converts what people read to AG-UI messages. */
+export function agUIMessagesOf(shown: readonly Shown[]): AgUIMessage[] {
+  return shown.flatMap((item): AgUIMessage[] => {
+    if (item.type === 'answer') return item.steps.flatMap(stepMessages);
+    const { id } = item;
+    if (item.type === 'user') return [{ id, role: 'user', content: textOf(item.message) }];
+    return [{ id, role: 'activity', activityType: 'summary', content: { text: item.text } }];
   });
 }
 
-function convert(message: Message, id: string): AgUIMessage[] {
-  if (message.role === 'assistant') {
-    const content = textOf(message);
-    const toolCalls = toolCallsOf(message).map(({ id: callId, name, input, invalidInput }) => ({
-      id: callId,
-      type: 'function' as const,
-      function: { name, arguments: invalidInput ?? toJson(input ?? {}) },
-    }));
-    return [
-      { id, role: 'assistant', content: content || undefined, toolCalls: toolCalls.length > 0 ? toolCalls : undefined },
-    ];
-  }
-  if (message.role !== 'tool') return [];
-  return message.content.map((part) => ({
-    id: `${id}.${part.id}`,
-    role: 'tool',
-    toolCallId: part.id,
-    content: part.isError ? 'The tool failed.' : outputText(toolOutput(part)),
-  }));
+function stepMessages({ id, message, pending, results, denied }: ShownStep): AgUIMessage[] {
+  if (pending.has(ANSWER)) return [];
+  const content = textOf(message);
+  const calls = toolCallsOf(message);
+  const toolCalls = calls.length > 0 ? calls.map(toolCall) : undefined;
+  const ended = calls.flatMap((call): AgUIMessage[] => {
+    const result = results.get(call.id);
+    if (result === undefined) return [];
+    const reason = denied.get(call.id);
+    const output = result.part.isError ? 'The tool failed.' : outputText(toolOutput(result.part));
+    const shown = reason === undefined ? output : deniedCall(reason === '' ? undefined : reason);
+    return [{ id: result.id, role: 'tool', toolCallId: call.id, content: shown }];
+  });
+  return [{ id, role: 'assistant', content: content || undefined, toolCalls }, ...ended];
+}
+
+function toolCall({ id, name, input, invalidInput }: ToolCallPart): AgUIToolCall {
+  return { id, type: 'function', function: { name, arguments: invalidInput ?? toJson(input ?? {}) } };
 }
 
 /** Returns the output of a tool as a string: a string unchanged, other values as JSON. */

@@ -12,7 +12,7 @@ import type { UIMessageChunk } from './ui-chunk.js';
 
 /** Options of a conversion of one run. */
 export interface ChunkOptions extends StreamTexts {
-  /** The id of the assistant message. Absent: the page chooses an id. */
+  /** The id of the assistant message. Default: the id of the run. */
   readonly messageId?: string | undefined;
   /** True if the page gets requests for decisions. */
   readonly decides: boolean;
@@ -31,8 +31,8 @@ export class ChunkWriter implements RunWriter {
     private readonly push: (chunk: UIMessageChunk) => void,
   ) {}
 
-  start(): void {
-    const { messageId } = this.options;
+  start(runId: string | undefined): void {
+    const { messageId = runId } = this.options;
     this.push(messageId ? { type: 'start', messageId } : { type: 'start' });
   }
 

@@ -1,15 +1,12 @@
 import { isObject } from '../../internal/json.js';
-import { textOf, type UserMessage } from '../../model/message.js';
-import { UICallUnknownError, UIHistoryUnknownError } from '../error.js';
-import { isAnswer } from '../history/message-id.js';
+import { UICallUnknownError } from '../error.js';
 import { invalidBody, showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 
 /**
  * Reads the body that `useChat` sends. Uses only the last user message, or the decisions on tool calls of the last
- * assistant message. Messages that were not answered are ignored. Throws a UIRequestError if the body is malformed, or if
- * an earlier answer does not come from this chat.
+ * assistant message. Throws a UIRequestError if the body is malformed.
  *
  * @example
  * const post = async (request: Request) => {
@@ -26,19 +23,24 @@ export function fromUIMessages(body: unknown): UIRequest {
     throw invalidBody('`trigger`', '"submit-message" or "regenerate-message"', trigger);
   }
   const read = messages.map(readMessage);
-  checkAnswered(read, chatId);
-  const last = read.at(-1) as ReadMessage;
-  if (last.role === 'assistant') {
-    if (trigger === 'regenerate-message') throw invalidBody('the last message', 'a user message', last.role);
-    return { type: 'decisions', chatId, decisions: decisionsOf(last) };
+  const last = read.findLast((message) => !isMarker(message)) as ReadMessage;
+  if (last?.role === 'assistant' && trigger === 'submit-message') {
+    return { type: 'decisions', chatId, id: last.id, decisions: decisionsOf(last) };
   }
-  const [message, ...earlier] = read
-    .filter(({ role }) => role === 'user')
-    .map(({ parts, at }) => userMessageOf(parts, at))
-    .reverse() as [UserMessage, ...UserMessage[]];
-  const after = earlier.reverse().map(textOf);
-  if (trigger === 'regenerate-message') return { type: 'regenerate', chatId, message, after };
-  return { type: 'message', chatId, message, editedAfter: messageId === last.id ? after : undefined };
+  if (last?.role !== 'user') throw invalidBody('the last message', 'a user message', last?.role);
+  const after = read.slice(0, read.indexOf(last)).findLast(({ role }) => role === 'user')?.id;
+  const sent = { chatId, id: last.id, after, message: userMessageOf(last.parts, last.at) };
+  if (trigger === 'regenerate-message') return { type: 'regenerate', ...sent, answer: readId(messageId) };
+  return { type: 'message', ...sent, edited: messageId === last.id };
+}
+
+/** True for the place of a summary, which is not an answer. */
+function isMarker({ parts }: ReadMessage): boolean {
+  return parts.length > 0 && parts.every(({ type }) => type === 'data-summary');
+}
+
+function readId(id: unknown): string | undefined {
+  return typeof id === 'string' ? id : undefined;
 }
 
 interface ReadMessage {
@@ -59,21 +61,6 @@ function readMessage(message: unknown, index: number): ReadMessage {
     throw invalidBody(`the parts of ${at}`, 'an array of objects with a `type`', parts);
   }
   return { id, role, parts, at };
-}
-
-/** Throws a UIHistoryUnknownError if a message of the assistant does not come from this chat. */
-function checkAnswered(messages: readonly ReadMessage[], chatId: string): void {
-  let asked: ReadMessage | undefined;
-  for (const message of messages) {
-    if (message.role === 'user') asked = message;
-    else if (message.parts.some(({ type }) => type !== 'step-start')) {
-      if (isAnswer(message.id, chatId, asked === undefined ? '' : textOf(userMessageOf(asked.parts, asked.at))))
-        continue;
-      throw new UIHistoryUnknownError(
-        `${message.at} must be an assistant message that this chat sent, got the id ${showValue(message.id)}. Load the history again.`,
-      );
-    }
-  }
 }
 
 function decisionsOf({ parts, at }: ReadMessage): Record<string, UIDecision> {

@@ -1,23 +1,14 @@
-import {
-  type AssistantMessage,
-  type AssistantPart,
-  type Message,
-  type ToolCallPart,
-  type ToolResultPart,
-  textOf,
-  type UserMessage,
-} from '../../model/message.js';
-import { assistantMessageId } from '../history/message-id.js';
-import { answerCall, suspendedAnswer } from '../history/pending.js';
-import { shownMessages } from '../history/shown-messages.js';
+import { type AssistantPart, type ToolCallPart, textOf, type UserMessage } from '../../model/message.js';
+import { ANSWER } from '../../state/record/decisions.js';
+import type { Entry } from '../../state/record/entry.js';
+import { answerCall } from '../history/pending.js';
+import { recordOf, type Shown, type ShownStep, shownIn } from '../history/shown.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
 export interface ToUIMessagesOptions {
-  /** The id of the chat, part of the message ids. Default: an empty string. */
-  readonly chatId?: string | undefined;
   /**
    * False for a page that must not decide: open tool calls are shown without a request for approval, and a suspended
    * answer is left out. Default: true.
@@ -26,51 +17,30 @@ export interface ToUIMessagesOptions {
 }
 
 /**
- * Converts the messages of a session to UI messages, for the first load of a page. All turns between two user messages
- * become one assistant message. Open tool calls become requests for approval, and so does a suspended answer, as the tool
- * call `answer`. System messages and denied answers are left out. The text of failed tool calls is replaced by
- * `The tool failed.`
+ * Converts the entries of a session to UI messages, for the first load of a page. All turns between two user messages
+ * become one assistant message. Calls that wait for a decision become requests for approval, and so does a suspended
+ * answer, as the tool call `answer`. A summary becomes an assistant message with a part `data-summary`. System messages and
+ * denied answers are left out. The text of failed tool calls is replaced by `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
- * const messages = toUIMessages(session.messages, { chatId: 'ada' });
+ * const messages = toUIMessages(session.entries);
  */
-export function toUIMessages(
-  history: readonly Message[],
-  { chatId = '', decides = true }: ToUIMessagesOptions = {},
-): UIMessage[] {
-  const view = { results: resultsOf(history), waiting: suspendedAnswer(history), decides };
-  const messages: UIMessage[] = [];
-  let count = 0;
-  let userText = '';
-  for (const message of shownMessages(history)) {
-    if (message.role === 'user') {
-      count += 1;
-      userText = textOf(message);
-      messages.push({ id: `u${count}`, role: 'user', parts: userParts(message) });
-    } else if (message.role === 'assistant') {
-      const parts: UIPart[] = [{ type: 'step-start' }, ...stepParts(message, view)];
-      const last = messages.at(-1);
-      if (last?.role === 'assistant') messages[messages.length - 1] = { ...last, parts: [...last.parts, ...parts] };
-      else messages.push({ id: assistantMessageId(count, chatId, userText), role: 'assistant', parts });
+export function toUIMessages(entries: readonly Entry[], options: ToUIMessagesOptions = {}): UIMessage[] {
+  return uiMessagesOf(shownIn(recordOf(entries)), options);
+}
+
+/** Converts what people read to UI messages. */
+export function uiMessagesOf(shown: readonly Shown[], { decides = true }: ToUIMessagesOptions): UIMessage[] {
+  return shown.map((item) => {
+    const { id } = item;
+    if (item.type === 'user') return { id, role: 'user', parts: userParts(item.message) };
+    if (item.type === 'summary') {
+      return { id, role: 'assistant', parts: [{ type: 'data-summary', data: { text: item.text } }] };
     }
-  }
-  return messages;
-}
-
-interface PageView {
-  readonly results: ReadonlyMap<string, ToolResultPart>;
-  /** The suspended answer. */
-  readonly waiting: Message | undefined;
-  readonly decides: boolean;
-}
-
-function resultsOf(history: readonly Message[]): ReadonlyMap<string, ToolResultPart> {
-  const parts = history.flatMap((message): readonly { readonly type: string }[] =>
-    typeof message.content === 'string' ? [] : message.content,
-  );
-  const results = parts.filter((part): part is ToolResultPart => part.type === 'tool-result');
-  return new Map(results.map((result) => [result.id, result]));
+    const parts = item.steps.flatMap((step): UIPart[] => [{ type: 'step-start' }, ...stepParts(step, decides)]);
+    return { id, role: 'assistant', parts };
+  });
 }
 
 function userParts({ content }: UserMessage): UIPart[] {
@@ -82,19 +52,24 @@ function userParts({ content }: UserMessage): UIPart[] {
   });
 }
 
-function stepParts(message: AssistantMessage, view: PageView): UIPart[] {
-  if (message === view.waiting) return view.decides ? [answerRequest(message)] : [];
-  const { content } = message;
+function stepParts(step: ShownStep, decides: boolean): UIPart[] {
+  const { content } = step.message;
+  if (step.pending.has(ANSWER)) return decides ? [answerRequest(step)] : [];
   const sources = sourcesOf(content, undefined).map((source) => ({ type: 'source-url', ...source }) as const);
-  return [...content.flatMap((part) => assistantParts(part, view)), ...sources];
+  return [...content.flatMap((part) => assistantParts(part, { step, decides })), ...sources];
 }
 
-function answerRequest(message: Message): UIToolPart {
+function answerRequest({ message }: ShownStep): UIToolPart {
   const { id, name, input } = answerCall(textOf(message));
   return { type: `tool-${name}`, toolCallId: id, state: 'approval-requested', input, approval: { id } };
 }
 
-function assistantParts(part: AssistantPart, view: PageView): UIPart[] {
+interface StepView {
+  readonly step: ShownStep;
+  readonly decides: boolean;
+}
+
+function assistantParts(part: AssistantPart, view: StepView): UIPart[] {
   if (part.type === 'text' || part.type === 'reasoning') {
     return part.text === '' ? [] : [{ type: part.type, text: part.text, state: 'done' }];
   }
@@ -111,12 +86,16 @@ function assistantParts(part: AssistantPart, view: PageView): UIPart[] {
 
 type Outcome = Pick<UIToolPart, 'state' | 'output' | 'errorText' | 'approval'>;
 
-function outcomeOf({ id, providerExecuted }: ToolCallPart, { results, decides }: PageView): Outcome {
-  const result = results.get(id);
+function outcomeOf({ id }: ToolCallPart, { step: { results, denied, pending }, decides }: StepView): Outcome {
+  const reason = denied.get(id);
+  if (reason !== undefined) {
+    return { state: 'output-denied', approval: { id, approved: false, ...(reason !== '' && { reason }) } };
+  }
+  const result = results.get(id)?.part;
   if (result === undefined) {
-    return providerExecuted || !decides
-      ? { state: 'input-available' }
-      : { state: 'approval-requested', approval: { id } };
+    return decides && pending.has(id)
+      ? { state: 'approval-requested', approval: { id } }
+      : { state: 'input-available' };
   }
   if (result.isError) return { state: 'output-error', errorText: 'The tool failed.' };
   return { state: 'output-available', output: toolOutput(result) };

@@ -12,7 +12,7 @@ import { joining, type UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions extends PageOptions {
-  /** The id of the assistant message, as from `nextMessageId`. Default: the page chooses an id. */
+  /** The id of the assistant message. Pass the id of the message that a resumed run continues. Default: the id of the run. */
   readonly messageId?: string | undefined;
   /**
    * The major version of the package `ai` on the page. Version 6 cannot take back text, so it gets the text of each model

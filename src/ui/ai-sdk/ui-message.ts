@@ -12,16 +12,20 @@ export type UIPart =
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined }
   | { readonly type: 'step-start' }
   | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
+  | { readonly type: 'data-summary'; readonly data: { readonly text: string } }
   | UIToolPart;
 
 /** A tool call with its result, if it has one. */
 export interface UIToolPart {
   readonly type: `tool-${string}`;
   readonly toolCallId: string;
-  readonly state: 'approval-requested' | 'input-available' | 'output-available' | 'output-error';
+  readonly state: 'approval-requested' | 'input-available' | 'output-available' | 'output-error' | 'output-denied';
   readonly input: unknown;
   readonly output?: unknown;
   readonly errorText?: string | undefined;
   readonly providerExecuted?: boolean | undefined;
-  readonly approval?: { readonly id: string } | undefined;
+  /** The request for a decision. A denied call has the decision too. */
+  readonly approval?:
+    | { readonly id: string; readonly approved?: false | undefined; readonly reason?: string | undefined }
+    | undefined;
 }

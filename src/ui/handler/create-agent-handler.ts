@@ -1,14 +1,17 @@
 import type { Agent } from '../../agent/agent.js';
+import { EntryInvalidError } from '../../agent/session/session-error.js';
 import { type Logger, logFailure } from '../../internal/logger.js';
 import { invalidOption } from '../../internal/options/validate.js';
 import {
   UIChatUnknownError,
   UIDecisionRefusedError,
+  UIMessageUnknownError,
   UIMethodInvalidError,
   UIRequestError,
   UISessionBusyError,
   UIUnauthorizedError,
 } from '../error.js';
+import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
@@ -32,9 +35,9 @@ export type AgentHandler = (request: Request) => Promise<Response>;
 
 /**
  * Returns a handler that puts an agent behind HTTP, on every server with web requests. The last segment of the path is
- * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=`, and `POST` to any other path, which sends a message.
- * Takes only the last user message, or decisions, from the body; everything else comes from the session. A client that
- * disconnects aborts the run. Throws an OptionInvalidError without `authorize`.
+ * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, and `POST` to any other path, which sends
+ * a message. Takes only the last user message, or decisions, from the body; everything else comes from the session. A
+ * client that disconnects aborts the run. Throws an OptionInvalidError without `authorize`.
  *
  * @example
  * const users = new Map([['Bearer key-of-ada', 'ada']]);
@@ -58,7 +61,9 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
       checkOrigin(request, origins);
       if (request.method === 'OPTIONS') return allowOrigin(preflight(request), request, origins);
       return allowOrigin(await handler.answer(request), request, origins);
-    } catch (error) {
+    } catch (caught) {
+      // The page names an entry that the session does not have, or that no run may begin at.
+      const error = caught instanceof EntryInvalidError ? new UIMessageUnknownError() : caught;
       if (!(error instanceof UIRequestError)) logFailure({ logger }, 'A chat request failed.', error);
       return allowOrigin(errorResponse(error, texts), request, origins);
     }
@@ -117,18 +122,22 @@ class ChatHandler {
     if (route === 'stop') return this.stop(body, identity);
     if (route === 'decide') return this.run({ request, identity, read: readDecide(body), check: () => {} });
     const read = this.protocol.read(body);
-    return this.run({ request, identity, read, check: (history) => this.protocol.check(body, history) });
+    return this.run({ request, identity, read, check: (session) => this.protocol.check(body, session) });
   }
 
   private async history(request: Request, identity: unknown): Promise<Response> {
-    const chatId = readChatId(new URL(request.url).searchParams.get('id'));
+    const { searchParams } = new URL(request.url);
+    const chatId = readChatId(searchParams.get('id'));
+    const query = readPageQuery(searchParams);
     const chat = await this.sessionOf(chatId, identity);
     const decides = await this.config.mayDecide(identity as never, chatId);
     await using session = await openSession(this.agent, chat);
-    const messages = this.protocol.messages(session.messages, { chatId, decides });
-    const open = pendingIn(session.messages);
+    const page = await loadPage(session.stored, query);
+    const messages = this.protocol.messages(page.shown, { decides });
+    const open = pendingIn(session.stored.record);
     const pending = decides ? open : open.map(({ id }) => ({ id }));
-    return Response.json({ messages, pending, running: this.runs.has(session.id) }, { headers: NOT_CACHED });
+    const body = { messages, pending, running: this.runs.has(session.id), before: page.before };
+    return Response.json(body, { headers: NOT_CACHED });
   }
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
@@ -138,11 +147,11 @@ class ChatHandler {
 
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
     const { protocol, config } = this;
-    const session = await this.sessionOf(read.chatId, identity);
+    const chat = await this.sessionOf(read.chatId, identity);
     const decides = await config.mayDecide(identity as never, read.chatId);
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
     const context = await config.context?.(identity, request);
-    const run = await this.runs.enter(idOf(session));
+    const run = await this.runs.enter(idOf(chat));
     const disconnect = () => run.abort.abort('the client disconnected');
     request.signal.addEventListener('abort', disconnect);
     if (request.signal.aborted) disconnect();
@@ -152,10 +161,12 @@ class ChatHandler {
     };
     try {
       const { signal } = run.abort;
-      const { stream, messageId, closed } = await startAnswer(this.agent, { read, session, signal, context, check });
+      const started = await startAnswer(this.agent, { read, session: chat, signal, context, check });
+      const { stream, messageId, session, closed } = started;
       void closed.then(leave);
       const { chatId, runId } = read;
-      return protocol.respond(stream, { ...config.texts, chatId, messageId, runId, decides });
+      const entries = () => session.entries;
+      return protocol.respond(stream, { ...config.texts, chatId, messageId, runId, decides, entries });
     } catch (error) {
       leave();
       throw error;

@@ -1,12 +1,15 @@
 import type { RunStream } from '../../agent/run-stream.js';
-import type { Message } from '../../model/message.js';
+import type { StoredSession } from '../../agent/session/stored-session.js';
+import type { Awaitable } from '../../internal/promise.js';
+import type { Entry } from '../../state/record/entry.js';
 import { agUIResponse } from '../ag-ui/ag-ui-response.js';
 import { fromAgUIInput } from '../ag-ui/from-ag-ui.js';
-import { toAgUIMessages } from '../ag-ui/to-ag-ui-messages.js';
-import { checkToolResults } from '../ai-sdk/check-tool-results.js';
+import { agUIMessagesOf } from '../ag-ui/to-ag-ui-messages.js';
+import { checkAnswers } from '../ai-sdk/check-answers.js';
 import { fromUIMessages } from '../ai-sdk/from-ui-messages.js';
-import { toUIMessages } from '../ai-sdk/to-ui-messages.js';
+import { uiMessagesOf } from '../ai-sdk/to-ui-messages.js';
 import { uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
+import type { Shown } from '../history/shown.js';
 import type { UIRequest } from '../request.js';
 import { fromSSEBody } from '../sse/from-sse-body.js';
 import { sseResponse } from '../sse/sse-response.js';
@@ -18,27 +21,30 @@ export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
 /** The answer to a request. */
 interface Answer extends StreamTexts {
   readonly chatId: string;
-  readonly messageId: string;
+  /** The id of the answer that the run continues. */
+  readonly messageId: string | undefined;
   readonly runId?: string | undefined;
   readonly decides: boolean;
+  /** Returns the loaded entries of the session. */
+  readonly entries: () => readonly Entry[];
 }
 
 /** Reads requests and writes responses of one protocol. */
 export interface Protocol {
   read(body: unknown): UIRequest & { readonly runId?: string | undefined };
-  /** Throws a UIRequestError if the body contradicts the stored messages. */
-  check(body: unknown, history: readonly Message[]): void;
+  /** Throws a UIRequestError if the body contradicts the record of the session. */
+  check(body: unknown, session: StoredSession): Awaitable<void>;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
-  messages(history: readonly Message[], chat: Pick<Answer, 'chatId' | 'decides'>): readonly unknown[];
+  messages(shown: readonly Shown[], page: Pick<Answer, 'decides'>): readonly unknown[];
 }
 
 function aiSdk(version: 6 | 7): Protocol {
   return {
     read: fromUIMessages,
-    check: checkToolResults,
+    check: (body, { record }) => checkAnswers(body, record),
     respond: (stream, { messageId, decides, errorText, toolErrorText }) =>
       uiMessageResponse(stream, { messageId, decides, version, errorText, toolErrorText }),
-    messages: toUIMessages,
+    messages: uiMessagesOf,
   };
 }
 
@@ -47,15 +53,17 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
   'ai-sdk-6': aiSdk(6),
   'ag-ui': {
     read: fromAgUIInput,
-    check: () => {},
-    respond: (stream, { chatId: threadId, ...answer }) => agUIResponse(stream, { threadId, ...answer }),
-    messages: (history, { chatId }) => toAgUIMessages(history, { chatId }),
+    // A snapshot replaces all messages of the client.
+    check: (_body, session) => session.loadAll(),
+    // Each turn is a message of its own, so a run never continues a message.
+    respond: (stream, { chatId: threadId, messageId: _, ...answer }) => agUIResponse(stream, { threadId, ...answer }),
+    messages: agUIMessagesOf,
   },
   sse: {
     read: fromSSEBody,
     check: () => {},
     respond: (stream, { decides, errorText, toolErrorText }) =>
       sseResponse(stream, { decides, errorText, toolErrorText }),
-    messages: toUIMessages,
+    messages: uiMessagesOf,
   },
 };

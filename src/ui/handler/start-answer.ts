@@ -1,14 +1,15 @@
 import type { Agent } from '../../agent/agent.js';
 import type { RunStream } from '../../agent/run-stream.js';
-import type { AgentSession } from '../../agent/session.js';
-import type { Message, UserMessage } from '../../model/message.js';
+import type { AgentSession } from '../../agent/session/session.js';
+import type { StoredSession } from '../../agent/session/stored-session.js';
+import type { Awaitable } from '../../internal/promise.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
 import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
-import { nextMessageId } from '../history/message-id.js';
-import { pendingIn } from '../history/pending.js';
+import { openAnswerIn } from '../history/shown.js';
 import { showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import type { ChatSession } from './handler-options.js';
-import { answeredIndex, editedIndex, rewind } from './rewind.js';
+import { type Place, placeOf } from './place.js';
 
 /** A request that was read, with everything that its run needs. */
 export interface AnswerRequest {
@@ -16,29 +17,37 @@ export interface AnswerRequest {
   readonly session: ChatSession;
   readonly signal: AbortSignal;
   readonly context: unknown;
-  /** Throws a UIRequestError if the request contradicts the stored messages. */
-  check(history: readonly Message[]): void;
+  /** Throws a UIRequestError if the request contradicts the record of the session. */
+  check(session: StoredSession): Awaitable<void>;
 }
 
 /** A run that answers a request. */
 export interface StartedAnswer {
   readonly stream: RunStream<unknown>;
-  readonly messageId: string;
+  readonly session: AgentSession;
+  /** The id of the answer that the run continues. Undefined for a new answer. */
+  readonly messageId: string | undefined;
   /** Resolves when the run has ended and the session is closed. Never rejects. */
   readonly closed: Promise<void>;
 }
 
-/** Opens the session, compares the request with the stored messages, and starts the run. */
+/** Opens the session, compares the request with the record, and starts the run. */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
   const session = await openSession(agent, request.session);
   const close = () => session.close().catch(() => {});
   try {
-    const { input, history, resume } = await prepare(session, request);
+    const { stored } = session;
+    const { record } = stored;
     const { signal, context, read } = request;
-    const messageId = nextMessageId(history, read.chatId, input);
-    const stream = session.stream<unknown>(input ?? '', { signal, context: context as never, resume });
+    // A new message needs only what the model reads.
+    if (read.type !== 'message') await stored.loadAll();
+    await request.check(stored);
+    const { input, id, at, resume } = await prepare(stored, read);
+    const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
+    const messageId = isContinued ? openAnswerIn(record) : undefined;
+    const stream = session.stream<unknown>(input, { signal, context: context as never, id, at, resume });
     const closed = stream.result.then(close, close);
-    return { stream, messageId, closed };
+    return { stream, session, messageId, closed };
   } catch (error) {
     await close();
     throw error;
@@ -51,42 +60,24 @@ export async function openSession(agent: Agent<never>, session: ChatSession): Pr
   return opened as unknown as AgentSession;
 }
 
-interface Prepared {
-  /** Undefined if the run continues from the stored messages. */
-  readonly input: UserMessage | undefined;
-  readonly history: readonly Message[];
-  readonly resume?: Readonly<Record<string, UIDecision>>;
+interface Prepared extends Place {
+  readonly resume?: Readonly<Record<string, UIDecision>> | undefined;
 }
 
-async function prepare(session: AgentSession, { read, check }: AnswerRequest): Promise<Prepared> {
-  const history = session.messages;
-  check(history);
+async function prepare(session: StoredSession, read: UIRequest): Promise<Prepared> {
+  const { record } = session;
   if (read.type === 'decisions') {
-    checkDecisions(history, read.decisions);
-    return { input: undefined, history, resume: read.decisions };
+    checkDecisions(openIds(record), read.decisions);
+    return { input: '', resume: read.decisions };
   }
-  if (read.type === 'regenerate') {
-    const index = answeredIndex(history, read);
-    return index === undefined ? added(history, read.message) : cut(session, index + 1, undefined);
-  }
-  const index = read.editedAfter && editedIndex(history, read.editedAfter);
-  return index === undefined ? added(history, read.message) : cut(session, index, read.message);
+  const place = await placeOf(session, read);
+  const open = openIds(record);
+  // A new branch begins before the open calls.
+  if (place.at === undefined && open.length > 0) throw new UIDecisionMissingError(open);
+  return place;
 }
 
-function added(history: readonly Message[], input: UserMessage): Prepared {
-  const open = openIds(history);
-  if (open.length > 0) throw new UIDecisionMissingError(open);
-  return { input, history };
-}
-
-async function cut(session: AgentSession, keep: number, input: UserMessage | undefined): Promise<Prepared> {
-  const history = session.messages.slice(0, keep);
-  await rewind(session.store, session.id, keep);
-  return { input, history };
-}
-
-function checkDecisions(history: readonly Message[], decisions: Readonly<Record<string, UIDecision>>): void {
-  const open = openIds(history);
+function checkDecisions(open: readonly string[], decisions: Readonly<Record<string, UIDecision>>): void {
   const unknown = Object.keys(decisions).find((id) => !open.includes(id));
   if (unknown !== undefined) {
     throw new UICallUnknownError(
@@ -97,6 +88,6 @@ function checkDecisions(history: readonly Message[], decisions: Readonly<Record<
   if (missing.length > 0) throw new UIDecisionMissingError(missing);
 }
 
-function openIds(history: readonly Message[]): string[] {
-  return pendingIn(history).map(({ id }) => id);
+function openIds({ pending }: SessionRecord): readonly string[] {
+  return pending?.calls.map(({ id }) => id) ?? [];
 }

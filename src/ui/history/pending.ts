@@ -1,24 +1,23 @@
-import { checkMessages } from '../../model/check-messages.js';
-import { type Message, textOf } from '../../model/message.js';
+import { textOf, toolCallsOf } from '../../model/message.js';
+import { ANSWER } from '../../state/record/decisions.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
 
-/** A tool call or an answer of a stored session that waits for a decision. */
+/** A tool call or an answer of a session that waits for a decision. */
 export type StoredPending =
-  | { readonly id: string; readonly name: string; readonly input: unknown }
-  | { readonly type: 'answer'; readonly id: 'answer'; readonly text: string };
+  | { readonly id: string; readonly name: string; readonly input: unknown; readonly reason: string }
+  | { readonly type: 'answer'; readonly id: 'answer'; readonly text: string; readonly reason: string };
 
-/** Returns the tool calls that wait for decisions, or the suspended answer. */
-export function pendingIn(history: readonly Message[]): readonly StoredPending[] {
-  const open = checkMessages(history)?.open;
-  if (open !== undefined)
-    return open.map(({ id, name, input, invalidInput }) => ({ id, name, input: invalidInput ?? input }));
-  const answer = suspendedAnswer(history);
-  return answer === undefined ? [] : [{ type: 'answer', id: 'answer', text: textOf(answer) }];
-}
-
-/** Returns the suspended answer at the end of a history. Messages of the user may follow it. */
-export function suspendedAnswer(history: readonly Message[]): Message | undefined {
-  const last = history.findLast(({ role }) => role === 'assistant' || role === 'tool');
-  return last?.role === 'assistant' && last.suspended === true ? last : undefined;
+/** Returns the tool calls that wait for decisions, or the suspended answer. A call that runs does not wait. */
+export function pendingIn({ pending, people }: SessionRecord): readonly StoredPending[] {
+  const message = pending && people.messages[people.indexOf(pending.entry)];
+  if (message === undefined) return [];
+  return (
+    pending?.calls.flatMap(({ id, reason }): StoredPending[] => {
+      if (id === ANSWER) return [{ type: 'answer', id: ANSWER, text: textOf(message), reason }];
+      const call = toolCallsOf(message).find((one) => one.id === id);
+      return call === undefined ? [] : [{ id, name: call.name, input: call.invalidInput ?? call.input, reason }];
+    }) ?? []
+  );
 }
 
 /** A suspended answer as a tool call: the AI SDK asks for approval of tool calls only. */

@@ -1,5 +1,7 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
+import type { RunResult } from '../../agent/run-result.js';
 import type { RunStream } from '../../agent/run-stream.js';
+import { replayOf } from '../history/replay.js';
 
 /** Converts one event of a run to the items that a client gets. */
 export interface Converter<Item> {
@@ -31,12 +33,14 @@ export class EventQueue<Item extends { readonly type: string }> {
   private wake: (() => void) | undefined = undefined;
   private ended = false;
   private readonly events: AsyncIterator<AgentEvent>;
+  private readonly result: Promise<RunResult<unknown>>;
 
   constructor(
     stream: RunStream<unknown>,
     private readonly conversion: Conversion<Item>,
   ) {
     this.events = stream[Symbol.asyncIterator]();
+    this.result = stream.result;
     void this.drain();
   }
 
@@ -62,6 +66,8 @@ export class EventQueue<Item extends { readonly type: string }> {
         started = true;
         this.add(this.conversion.convert(next.value));
       }
+      // A run whose input was answered before has a result and no events.
+      if (!started) for (const event of replayOf(await this.result)) this.add(this.conversion.convert(event));
     } catch (error) {
       // The events of a run include its failure.
       if (!started) this.add(this.conversion.fail(error));

@@ -4,22 +4,27 @@ import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 
 /**
- * Reads a body `{ id, message }` or `{ id, decisions }`. A message is a string or an array of text and file parts.
- * Decisions are an object of `'approve'`, `'deny'` or `{ deny: reason }` by call id.
+ * Reads a body `{ id, message, messageId }` or `{ id, decisions }`. A message is a string or an array of text and file
+ * parts. `messageId` is optional: a message that is sent again with its id is stored once, and one with other text replaces
+ * it. Decisions are an object of `'approve'`, `'deny'` or `{ deny: reason }` by call id.
  */
 export function fromSSEBody(body: unknown): UIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);
-  const { id, message, decisions } = body;
+  const { id, message, decisions, messageId } = body;
   const chatId = readChatId(id);
   if (decisions !== undefined) {
     if (message !== undefined) throw invalidBody('`message`', 'absent beside `decisions`', message);
     return { type: 'decisions', chatId, decisions: readDecisions(decisions) };
   }
-  if (typeof message === 'string') return { type: 'message', chatId, message: { role: 'user', content: message } };
+  if (messageId !== undefined && (typeof messageId !== 'string' || messageId === '')) {
+    throw invalidBody('`messageId`', 'a non-empty string', messageId);
+  }
+  const sent = { type: 'message', chatId, id: messageId } as const;
+  if (typeof message === 'string') return { ...sent, message: { role: 'user', content: message } };
   if (!Array.isArray(message) || !message.every(isObject)) {
     throw invalidBody('`message`', 'a string or an array of parts', message);
   }
-  return { type: 'message', chatId, message: userMessageOf(message, '`message`') };
+  return { ...sent, message: userMessageOf(message, '`message`') };
 }
 
 /** Reads the id of a chat. */

@@ -66,11 +66,16 @@ export function post(handler: AgentHandler, route: string, body: unknown): Promi
 /** The history of a chat as the handler returns it. */
 export interface LoadedHistory {
   readonly messages: UIMessage[];
+  readonly pending: readonly unknown[];
+  /** Selects the page before. */
+  readonly before?: string;
   readonly running: boolean;
 }
 
-/** Loads the history of a chat. */
-export async function loadHistory(handler: AgentHandler, id = 'chat'): Promise<LoadedHistory> {
-  const response = await handler(new Request(`http://localhost/api/chat/history?id=${encodeURIComponent(id)}`));
+/** Loads the history of a chat, or a page of it. */
+export async function loadHistory(handler: AgentHandler, id = 'chat', page = {}): Promise<LoadedHistory> {
+  const response = await handler(
+    new Request(`http://localhost/api/chat/history?${new URLSearchParams({ id, ...page })}`),
+  );
   return (await response.json()) as LoadedHistory;
 }

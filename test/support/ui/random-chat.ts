@@ -84,7 +84,7 @@ function shownParts({ parts }: UIMessage): unknown[] {
     if (part.type === 'text') return [part.text];
     if (!('toolCallId' in part)) return [];
     const { type, toolCallId, state, output, input } = part;
-    return [{ type, toolCallId, input, output, state: state === 'output-denied' ? 'output-error' : state }];
+    return [{ type, toolCallId, input, output, state }];
   });
   const joined: unknown[] = [];
   for (const part of shown) {

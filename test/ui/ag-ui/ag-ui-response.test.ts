@@ -32,13 +32,14 @@ test('streams a text answer in the events of AG-UI', async () => {
 
   const events = await readAgUIEvents(response);
 
+  const id = expect.stringMatching(/^run_[0-9a-f]{32}\.t1$/);
   expect(events).toEqual([
     { type: 'RUN_STARTED', threadId: 't1', runId: 'r1' },
-    { type: 'STEP_STARTED', stepName: 'r1.1' },
-    { type: 'TEXT_MESSAGE_START', messageId: 'r1.1.1', role: 'assistant' },
-    { type: 'TEXT_MESSAGE_CONTENT', messageId: 'r1.1.1', delta: 'Hello.' },
-    { type: 'TEXT_MESSAGE_END', messageId: 'r1.1.1' },
-    { type: 'STEP_FINISHED', stepName: 'r1.1' },
+    { type: 'STEP_STARTED', stepName: id },
+    { type: 'TEXT_MESSAGE_START', messageId: id, role: 'assistant' },
+    { type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: 'Hello.' },
+    { type: 'TEXT_MESSAGE_END', messageId: id },
+    { type: 'STEP_FINISHED', stepName: id },
     {
       type: 'RUN_FINISHED',
       threadId: 't1',

@@ -17,6 +17,8 @@ test('reads the last user message', () => {
     chatId: 't1',
     runId: 'r1',
     message: { role: 'user', content: 'Hi' },
+    id: 'u1',
+    after: undefined,
   });
 });
 

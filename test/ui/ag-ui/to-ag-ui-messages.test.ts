@@ -2,6 +2,7 @@ import { MessageSchema } from '@ag-ui/core/schemas';
 import type { Message } from 'keelson';
 import { toAgUIMessages } from 'keelson/ui';
 import { expect, test } from 'vitest';
+import { entriesOf } from '../../support/ui/entries-of.js';
 
 const history: Message[] = [
   { role: 'system', content: 'Be brief.' },
@@ -12,13 +13,17 @@ const history: Message[] = [
 ];
 
 test('converts the messages of a session to valid messages of AG-UI', () => {
-  const messages = toAgUIMessages(history, { chatId: 't1' });
+  const messages = toAgUIMessages(entriesOf(history));
 
   expect(messages).toMatchObject([
-    { id: 'u1', role: 'user', content: '1 + 2?' },
-    { role: 'assistant', toolCalls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }] },
+    { id: 'e2', role: 'user', content: '1 + 2?' },
+    {
+      id: 'r.t1',
+      role: 'assistant',
+      toolCalls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }],
+    },
     { role: 'tool', toolCallId: 'c1', content: '{"sum":3}' },
-    { role: 'assistant', content: '3' },
+    { id: 'r.t2', role: 'assistant', content: '3' },
   ]);
   for (const message of messages) expect(MessageSchema.safeParse(message).error).toBeUndefined();
   expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
@@ -27,7 +32,21 @@ test('converts the messages of a session to valid messages of AG-UI', () => {
 test('hides the text of a failed tool call', () => {
   const failed = { type: 'tool-result', id: 'c1', name: 'add', content: 'cannot read /srv', isError: true } as const;
 
-  const messages = toAgUIMessages([...history.slice(0, 3), { role: 'tool', content: [failed] }]);
+  const messages = toAgUIMessages(entriesOf([...history.slice(0, 3), { role: 'tool', content: [failed] }]));
 
   expect(messages.at(-1)).toMatchObject({ content: 'The tool failed.' });
+});
+
+test('converts a summary to an activity, and nothing of an empty one', () => {
+  const entries = entriesOf([{ role: 'user', content: 'Hi' }]);
+  const summary = { type: 'summary', keep: [], shorten: [] } as const;
+  const told = { id: 's1', parent: 'e1', at: 1, body: { ...summary, text: 'Greetings.' } };
+  const empty = { id: 's2', parent: 's1', at: 2, body: { ...summary, text: '' } };
+
+  const messages = toAgUIMessages([...entries, told, empty]);
+
+  expect(messages.slice(1)).toEqual([
+    { id: 's1', role: 'activity', activityType: 'summary', content: { text: 'Greetings.' } },
+  ]);
+  expect(MessageSchema.safeParse(messages[1]).error).toBeUndefined();
 });

@@ -1,6 +1,7 @@
-import type { Message } from 'keelson';
+import type { Entry, EntryBody, Message } from 'keelson';
 import { toUIMessages } from 'keelson/ui';
 import { expect, test } from 'vitest';
+import { entriesOf } from '../../support/ui/entries-of.js';
 
 const call = (id: string, input: unknown = {}) => ({ type: 'tool-call', id, name: 'add', input }) as const;
 const result = (id: string, more: object = {}) =>
@@ -15,10 +16,10 @@ test('joins all turns of one answer into one message', () => {
     { role: 'assistant', content: [{ type: 'text', text: '3' }] },
   ];
 
-  expect(toUIMessages(history, { chatId: 'c' })).toEqual([
-    { id: 'u1', role: 'user', parts: [{ type: 'text', text: '1 + 2?' }] },
+  expect(toUIMessages(entriesOf(history))).toEqual([
+    { id: 'e2', role: 'user', parts: [{ type: 'text', text: '1 + 2?' }] },
     {
-      id: expect.stringMatching(/^a1-[0-9a-f]{8}$/),
+      id: 'r',
       role: 'assistant',
       parts: [
         { type: 'step-start' },
@@ -31,30 +32,74 @@ test('joins all turns of one answer into one message', () => {
   ]);
 });
 
-test('gives the same text different message ids in different chats', () => {
-  const history: Message[] = [
-    { role: 'user', content: 'Hi' },
-    { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] },
-  ];
-  const idIn = (chatId: string) => toUIMessages(history, { chatId })[1]?.id;
+/** Adds an entry behind the others. */
+const plus = (entries: readonly Entry[], body: EntryBody, parent = entries.at(-1)?.id): Entry[] => [
+  ...entries,
+  { id: `x${entries.length}`, parent, at: 0, run: 'r', body },
+];
+const open = entriesOf([
+  { role: 'user', content: '1 + 2?' },
+  { role: 'assistant', content: [call('c1')] },
+]);
 
-  expect(idIn('a')).toBe(idIn('a'));
-  expect(idIn('a')).not.toBe(idIn('b'));
-});
+test('shows a call that waits for a decision as a request for approval, and a running call without one', () => {
+  const waits = plus(open, { type: 'suspended', calls: [{ id: 'c1', reason: 'Sure?', by: 'approval' }] }, 'e2');
+  const part = { type: 'tool-add', toolCallId: 'c1', input: {} };
 
-test('shows an open tool call as a request for approval', () => {
-  const history: Message[] = [
-    { role: 'user', content: '1 + 2?' },
-    { role: 'assistant', content: [call('c1')] },
-  ];
-
-  expect(toUIMessages(history)[1]?.parts).toContainEqual({
-    type: 'tool-add',
-    toolCallId: 'c1',
+  expect(toUIMessages(waits)[1]?.parts).toContainEqual({
+    ...part,
     state: 'approval-requested',
-    input: {},
     approval: { id: 'c1' },
   });
+  expect(toUIMessages(waits, { decides: false })[1]?.parts).toContainEqual({ ...part, state: 'input-available' });
+  expect(toUIMessages(open)[1]?.parts).toContainEqual({ ...part, state: 'input-available' });
+});
+
+test('gives a second answer of one run the id of its entry', () => {
+  const said = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] }) as const;
+  const entries = entriesOf([
+    { role: 'user', content: 'Hi' },
+    said('Hello.'),
+    { role: 'user', content: 'And now?' },
+    said('Bye.'),
+  ]);
+
+  expect(toUIMessages(entries).map(({ id }) => id)).toEqual(['e1', 'r', 'e3', 'e4']);
+});
+
+test('shows a summary before the answer that it interrupts, and nothing of an empty one', () => {
+  const turn = entriesOf([
+    { role: 'user', content: '1 + 2?' },
+    { role: 'assistant', content: [call('c1')] },
+    { role: 'tool', content: [result('c1')] },
+  ]);
+  const summary = { type: 'summary', keep: [], shorten: [] } as const;
+  const summed = plus(plus(turn, { ...summary, text: 'Sums.' }), { ...summary, text: '' });
+  const done = plus(summed, {
+    type: 'message',
+    message: { role: 'assistant', content: [{ type: 'text', text: '3' }] },
+  });
+
+  expect(toUIMessages(done).map(({ id, role }) => [id, role])).toEqual([
+    ['e1', 'user'],
+    ['x3', 'assistant'],
+    ['r', 'assistant'],
+  ]);
+  expect(toUIMessages(done)[1]?.parts).toEqual([{ type: 'data-summary', data: { text: 'Sums.' } }]);
+  expect(toUIMessages(done)[2]?.parts.at(-1)).toEqual({ type: 'text', text: '3', state: 'done' });
+});
+
+test('gives each call its own result if two turns use one call id', () => {
+  const entries = entriesOf([
+    { role: 'user', content: '1 + 2?' },
+    { role: 'assistant', content: [call('c1')] },
+    { role: 'tool', content: [result('c1', { content: 'first' })] },
+    { role: 'assistant', content: [call('c1')] },
+    { role: 'tool', content: [result('c1', { content: 'second' })] },
+  ]);
+
+  const outputs = toUIMessages(entries)[1]?.parts.flatMap((part) => ('output' in part ? [part.output] : []));
+  expect(outputs).toEqual(['first', 'second']);
 });
 
 test('hides the text of a failed tool call', () => {
@@ -64,7 +109,7 @@ test('hides the text of a failed tool call', () => {
     { role: 'tool', content: [result('c1', { isError: true, content: 'cannot read /srv' })] },
   ];
 
-  const messages = toUIMessages(history);
+  const messages = toUIMessages(entriesOf(history));
 
   expect(messages[1]?.parts).toContainEqual(expect.objectContaining({ errorText: 'The tool failed.' }));
   expect(JSON.stringify(messages)).not.toContain('/srv');
@@ -82,7 +127,7 @@ test('shows files of the user and of the assistant as data URLs', () => {
     { role: 'assistant', content: [{ type: 'file', data: 'AQID', mediaType: 'image/gif' }] },
   ];
 
-  const [user, assistant] = toUIMessages(history);
+  const [user, assistant] = toUIMessages(entriesOf(history));
 
   expect(user?.parts).toEqual([
     { type: 'file', url: 'data:image/png;base64,AQID', mediaType: 'image/png' },
@@ -98,5 +143,5 @@ test('shows the original string of invalid tool arguments', () => {
     { role: 'tool', content: [result('c1', { isError: true })] },
   ];
 
-  expect(toUIMessages(history)[1]?.parts).toContainEqual(expect.objectContaining({ input: '{"a":' }));
+  expect(toUIMessages(entriesOf(history))[1]?.parts).toContainEqual(expect.objectContaining({ input: '{"a":' }));
 });

@@ -170,7 +170,8 @@ test('shows a denied call of a resumed run', async () => {
   await using session = await agent.session({ id: 's' });
   const first = await readMessage(await readChunks(uiMessageResponse(session.stream('1 + 2?'))));
 
-  const chunks = await readChunks(uiMessageResponse(session.stream('', { resume: { call_1: 'deny' } })));
+  const resumed = session.stream('', { resume: { call_1: 'deny' } });
+  const chunks = await readChunks(uiMessageResponse(resumed, { messageId: first.id }));
 
   const { parts } = await readMessage(chunks, first);
   expect(parts.find(({ type }) => type === 'tool-add')).toMatchObject({ state: 'output-denied' });

@@ -60,13 +60,13 @@ test('there are more than fifty forged requests', () => {
 test.each(sample.map(({ title }, index) => [title, index] as const))('refuses %s', async (_title, index) => {
   const page = { messages: client.messages as unknown as readonly PageMessage[] };
   const forged = forgedRequests(page)[index] as ForgedRequest;
-  const before = [store.load('chat')?.revision, model.requests.length];
+  const before = [store.load('chat')?.length, model.requests.length];
 
   const response = await send(forged);
 
   expect(await response.json()).toEqual({ error: { code: forged.code, message: expect.any(String) } });
   expect(response.status).toBe(forged.status);
-  expect([store.load('chat')?.revision, model.requests.length]).toEqual(before);
+  expect([store.load('chat')?.length, model.requests.length]).toEqual(before);
   expect(run).toEqual([]);
   expect({}).not.toHaveProperty('isAdmin');
 });

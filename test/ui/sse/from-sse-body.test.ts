@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { fromSSEBody } from '../../../src/ui/sse/from-sse-body.js';
 
 test('reads a text message', () => {
-  expect(fromSSEBody({ id: 'chat', message: 'Hi' })).toEqual({
+  expect(fromSSEBody({ id: 'chat', message: 'Hi', messageId: 'm1' })).toEqual({
     type: 'message',
     chatId: 'chat',
+    id: 'm1',
     message: { role: 'user', content: 'Hi' },
   });
 });
@@ -27,6 +28,7 @@ test.each([
   ['null', null, /the body/],
   ['a number as id', { id: 1, message: 'Hi' }, /`id`/],
   ['no message', { id: 'chat' }, /`message`/],
+  ['a number as the id of the message', { id: 'chat', message: 'Hi', messageId: 1 }, /`messageId`/],
   ['a message and decisions', { id: 'chat', message: 'Hi', decisions: { c: 'deny' } }, /absent/],
   ['no decision', { id: 'chat', decisions: {} }, /at least one/],
   ['an unknown decision', { id: 'chat', decisions: { c: 'yes' } }, /the decision on "c"/],

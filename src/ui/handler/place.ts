@@ -1,0 +1,124 @@
+import type { StoredSession } from '../../agent/session/stored-session.js';
+import { toJson } from '../../internal/json.js';
+import type { UserMessage } from '../../model/message.js';
+import type { Entry } from '../../state/record/entry.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
+import { UIMessageUnknownError } from '../error.js';
+import { shownIn } from '../history/shown.js';
+import type { UIRequest, UISentMessage } from '../request.js';
+
+/** The input of a run and its place in the record. */
+export interface Place {
+  /** Empty if the run answers a stored message. */
+  readonly input: UserMessage | '';
+  /** The id of the input. */
+  readonly id?: string | undefined;
+  /** The entry that the run begins a new branch at. */
+  readonly at?: string | null | undefined;
+}
+
+type Sent = Extract<UIRequest, UISentMessage>;
+type Regenerate = Extract<UIRequest, { readonly type: 'regenerate' }>;
+
+/**
+ * Finds the place of a message. A new message goes to the end. The latest message, sent again, is continued; an earlier one
+ * gets a new answer. A message with other text than the stored one is an edit: a new branch before the stored one, with a
+ * new id. Throws a UIMessageUnknownError or an EntryInvalidError if the session has no such message to regenerate or to edit.
+ */
+export async function placeOf(session: StoredSession, read: Sent): Promise<Place> {
+  const { id, message } = read;
+  if (id === undefined) return { input: message };
+  const versions = await versionsOf(session, read);
+  if (read.type === 'regenerate') return regenerate(session, read, versions);
+  const [first] = versions;
+  if (first === undefined) return added(session.record, read);
+  const same = versions.findLast((entry) => isSame(entry, message));
+  if (same === undefined)
+    return checked(session, { input: message, id: nextVersion(id, versions), at: first.parent ?? null });
+  const isLatest = !read.edited && latestUser(session.record) === same.id;
+  return isLatest ? { input: message, id: same.id } : checked(session, { input: '', at: same.id });
+}
+
+/**
+ * Returns the entries of a message of the page, the earliest first: the stored message, and its edits by the same page. Loads
+ * the whole record unless the page has sent a new message behind the latest one.
+ */
+async function versionsOf(session: StoredSession, { id = '', after }: Sent): Promise<readonly Entry[]> {
+  const { record } = session;
+  const find = () => record.entries.filter((entry) => isUser(entry) && isVersion(entry.id, id));
+  const versions = find();
+  if (versions.length > 0 || record.offset === 0 || isBehindLatest(record, after)) return versions;
+  await session.loadAll();
+  return find();
+}
+
+/** Adds a message that the session does not have, unless the page has sent it before, in front of other messages. */
+function added(record: SessionRecord, read: Sent): Place {
+  const { id = '', message, after } = read;
+  const isNew = read.type === 'message' && !read.edited;
+  if (record.get(id) !== undefined || (!isNew && !isBehindLatest(record, after))) throw new UIMessageUnknownError();
+  return { input: message, id };
+}
+
+/** Begins a branch before the answer that the page names, or before the answer to its last message. */
+function regenerate(session: StoredSession, read: Regenerate, versions: readonly Entry[]): Promise<Place> | Place {
+  const { record } = session;
+  const named = record.entries.find((entry) => isAssistant(entry) && entry.run === (read.answer ?? ''));
+  const entry = named ?? record.get(read.answer ?? '');
+  if (entry !== undefined) return checked(session, { input: '', at: isAssistant(entry) ? entry.parent : entry.id });
+  const asked = versions.findLast((version) => isSame(version, read.message)) ?? versions.at(-1);
+  if (asked === undefined) return added(record, read);
+  return checked(session, { input: '', at: beforeAnswer(record, asked) });
+}
+
+/** Returns the entry before the answer to a message: the message, or a summary behind it. */
+function beforeAnswer(record: SessionRecord, { id }: Entry): string {
+  const path = record.pathTo(record.tip);
+  const at = path.findIndex((entry) => entry.id === id);
+  const answer = at < 0 ? undefined : path.slice(at + 1).find((entry) => isAssistant(entry) || isUser(entry));
+  return (answer && isAssistant(answer) && answer.parent) || id;
+}
+
+/** Checks that a run may begin at the place. Throws an EntryInvalidError otherwise. */
+async function checked(session: StoredSession, place: Place): Promise<Place> {
+  // Without an input, there must be a message to answer.
+  if (place.at === undefined) throw new UIMessageUnknownError();
+  if (place.at !== null) await session.branchPoint(place.at);
+  return place;
+}
+
+function latestUser(record: SessionRecord): string | undefined {
+  return shownIn(record).findLast(({ type }) => type === 'user')?.id;
+}
+
+function isBehindLatest(record: SessionRecord, after: string | undefined): boolean {
+  const latest = latestUser(record);
+  return latest === undefined
+    ? record.offset === 0 && after === undefined
+    : after !== undefined && isVersion(latest, after);
+}
+
+/** An edit has the id of the message on the page, `~`, and a number. */
+function isVersion(id: string, page: string): boolean {
+  return id === page || (id.startsWith(`${page}~`) && /^\d+$/.test(id.slice(page.length + 1)));
+}
+
+function nextVersion(page: string, versions: readonly Entry[]): string {
+  return `${page}~${1 + Math.max(...versions.map(({ id }) => Number(id.slice(page.length + 1))))}`;
+}
+
+function isUser({ body, path }: Entry): boolean {
+  return path === undefined && body.type === 'message' && body.message.role === 'user';
+}
+
+function isAssistant({ body, path }: Entry): boolean {
+  return path === undefined && body.type === 'message' && body.message.role === 'assistant';
+}
+
+function isSame({ body }: Entry, { content }: UserMessage): boolean {
+  return body.type === 'message' && toJson(partsOf(body.message.content)) === toJson(partsOf(content));
+}
+
+function partsOf(content: string | readonly unknown[]): readonly unknown[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}

@@ -1,0 +1,71 @@
+import type { StoredSession } from '../../agent/session/stored-session.js';
+import type { Entry } from '../../state/record/entry.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
+import { invalidBody } from '../invalid-body.js';
+import { recordOf, type Shown, shownIn } from './shown.js';
+
+const PAGE = 100;
+const MAX_PAGE = 1_000;
+
+/** Selects a page of a chat. */
+export interface PageQuery {
+  /** The id of the message that follows the page. Default: the end of the chat. */
+  readonly before: string | undefined;
+  /** The number of entries to load at once. */
+  readonly limit: number;
+}
+
+/** Reads the query of a page. */
+export function readPageQuery(query: URLSearchParams): PageQuery {
+  const limit = Number(query.get('limit') ?? PAGE);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+    throw invalidBody('`limit`', `a whole number from 1 to ${MAX_PAGE}`, query.get('limit'));
+  }
+  return { before: query.get('before') ?? undefined, limit };
+}
+
+/** A page of a chat. It begins at the input of a run, so that no answer lies on two pages. */
+export interface Page {
+  readonly shown: readonly Shown[];
+  /** Pass it as `before` to get the previous page. Undefined at the start of the chat. */
+  readonly before: string | undefined;
+}
+
+/**
+ * Loads a page. The first page is what the session has loaded. If that begins after a summary, the page before it is
+ * part of it. Throws an EntryInvalidError if `before` is unknown.
+ */
+export async function loadPage(session: StoredSession, { before, limit }: PageQuery): Promise<Page> {
+  const next = before === undefined ? undefined : await session.find(before);
+  const { record } = session;
+  const tip = next === undefined ? record.tip : next.parent;
+  let entries: readonly Entry[] = record.entries;
+  if (next !== undefined) entries = entries.slice(record.positionOf(next.id) - record.offset);
+  if (next === undefined && record.offset === 0) return { shown: shownIn(record), before: undefined };
+  for (;;) {
+    const earlier = await session.page(entries[0]?.id, limit);
+    entries = [...earlier, ...entries];
+    const loaded = recordOf([...entries, headAt(tip)]);
+    const shown = shownIn(loaded);
+    const [first] = loaded.pathTo(tip);
+    if (earlier.length === 0 || tip === undefined || (first && first.parent === undefined)) {
+      return { shown, before: undefined };
+    }
+    const start = startOf(loaded, shown);
+    if (start > 0) return { shown: shown.slice(start), before: shown[start]?.id };
+  }
+}
+
+/** Returns the index of the first input of a run, or -1. A run before it has no answer behind it. */
+function startOf(record: SessionRecord, shown: readonly Shown[]): number {
+  const path = record.pathTo(record.tip);
+  const runBefore = (id: string) => path[path.findIndex((entry) => entry.id === id) - 1]?.run;
+  return shown.findIndex(
+    ({ type, id }, index) => index > 0 && type === 'user' && record.get(id)?.run !== runBefore(id),
+  );
+}
+
+/** Returns an entry that ends a path. */
+function headAt(parent: string | undefined): Entry {
+  return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
+}

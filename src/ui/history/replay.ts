@@ -1,0 +1,40 @@
+import type { AgentEvent } from '../../agent/agent-event.js';
+import type { RunResult } from '../../agent/run-result.js';
+import { type AssistantMessage, type ToolMessage, toolCallsOf } from '../../model/message.js';
+
+/** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
+export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
+  const runId = `replay_${crypto.randomUUID()}`;
+  const { messages } = result;
+  yield { type: 'run-start', runId, agent: '', input: '' };
+  let turn = 0;
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'assistant' || message.denied) continue;
+    turn += 1;
+    const next = messages[index + 1];
+    for (const event of turnOf(message, next?.role === 'tool' ? next.content : [])) yield { ...event, runId, turn };
+  }
+  yield { type: 'run-end', runId, result };
+}
+
+type TurnEvent = Extract<
+  AgentEvent,
+  { readonly type: 'turn-start' | 'turn-end' | 'model-end' | 'tool-start' | 'tool-end' }
+>;
+type WithoutRun<Event> = Event extends TurnEvent ? Omit<Event, 'runId' | 'turn'> : never;
+
+function* turnOf({ content }: AssistantMessage, results: ToolMessage['content']): Iterable<WithoutRun<TurnEvent>> {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  yield { type: 'turn-start' };
+  yield { type: 'model-end', response: { content, finishReason: 'other', usage } };
+  for (const { id: callId, name, input } of toolCallsOf({ role: 'assistant', content })) {
+    const part = results.find(({ id }) => id === callId);
+    yield { type: 'tool-start', callId, name, input };
+    yield { type: 'tool-end', callId, name, result: part && resultOf(part) };
+  }
+  yield { type: 'turn-end' };
+}
+
+function resultOf({ content, structured, isError }: ToolMessage['content'][number]) {
+  return { content, structured, isError };
+}
