@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { createClient } from '@redis/client';
-import { Agent } from 'keelson';
+import { Agent, messagesOf } from 'keelson';
 import { RedisSessionStore } from 'keelson/redis';
 import { says, scriptedModel } from 'keelson/testing';
 
@@ -39,7 +39,7 @@ async function begin(folder: string): Promise<void> {
   const env = { ...process.env, SOCKET_FOLDER: folder, SESSION: id };
   const [code] = await once(fork(import.meta.filename, ['second'], { env }), 'exit');
   assert.equal(code, 0);
-  assert.equal((await store.load(id))?.messages.length, 4);
+  assert.equal(messagesOf((await store.load(id))?.entries ?? []).length, 4);
   await store.delete(id);
   client.destroy();
 }

@@ -20,19 +20,32 @@ async function countLoaded(build: string): Promise<Figure> {
   const { Agent, MemorySessionStore } = (await import(build)) as typeof Keelson;
   const store = new MemorySessionStore();
   const text = (at: number) => ({ role: 'user', content: `message ${at}` }) as const;
-  await store.save('s', { keep: 0, append: Array.from({ length: STORED }, (_, at) => text(at)) }, 0);
+  const entries = Array.from({ length: STORED }, (_, at) => ({
+    id: `${at}`,
+    ...(at > 0 && { parent: `${at - 1}` }),
+    at,
+    body: { type: 'message', message: text(at) } as const,
+  }));
+  store.claim('s', { token: 't', run: 'r', ttlMs: 1_000 });
+  store.append('s', { token: 't', length: 0, entries, release: true });
   let loaded = 0;
   const load = store.load.bind(store);
-  store.load = (id, known) => {
-    const stored = load(id, known);
-    loaded += stored?.messages.length ?? 0;
+  store.load = (id, query) => {
+    const stored = load(id, query);
+    loaded += stored?.entries.length ?? 0;
     return stored;
+  };
+  const claim = store.claim.bind(store);
+  store.claim = (id, given) => {
+    const answer = claim(id, given);
+    if (answer.claimed) loaded += answer.entries.length;
+    return answer;
   };
   const session = await new Agent({ model: fakeModel(ANSWER), store }).session({ id: 's' });
   await session.run('Hello');
   await session.close();
   return {
-    name: 'messages loaded by opening, one run and closing, against the stored messages',
+    name: 'entries loaded by opening, one run and closing, against the stored entries',
     value: loaded / STORED,
     unit: '×',
     bound: 1,

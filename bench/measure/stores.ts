@@ -155,12 +155,16 @@ async function compare(
 /** Returns a function that calls the store as one turn does, in a new session of `length` messages. */
 const openCalls: OpenTurn = async (_setting, store, length) => {
   const id = await savedSession(store, length);
-  let known = await store.load(id);
-  let keep = length;
+  let known = { uid: (await store.load(id, { limit: 1 }))?.uid ?? '', length };
   return async () => {
-    known = await store.load(id, known);
-    await store.save(id, { keep, append: messages(2) }, known?.revision ?? 0);
-    keep += 2;
+    const token = crypto.randomUUID();
+    const claim = await store.claim(id, { token, run: token, ttlMs: 30_000, known });
+    if (!claim.claimed) throw new TypeError('the session is in use');
+    const [question, answer] = entriesOf(2, known.length);
+    await store.append(id, { token, length: claim.length, entries: question ? [question] : [] });
+    const entries = answer ? [answer] : [];
+    const { length: now } = await store.append(id, { token, length: claim.length + 1, entries, release: true });
+    known = { uid: claim.uid, length: now };
   };
 };
 
@@ -174,12 +178,19 @@ const openAgent: OpenTurn = async (setting, store, length) => {
 
 async function savedSession(store: Keelson.SessionStore, length: number): Promise<string> {
   const id = crypto.randomUUID();
-  await store.save(id, { keep: 0, append: messages(length) }, 0);
+  const token = crypto.randomUUID();
+  await store.claim(id, { token, run: token, ttlMs: 30_000 });
+  await store.append(id, { token, length: 0, entries: entriesOf(length, 0), release: true });
   return id;
 }
 
-function messages(length: number): Keelson.Message[] {
-  return Array.from({ length }, (_, at) => ({ role: 'user', content: `message ${at}` }) as const);
+/** Makes entries that follow the first `from` ones. */
+function entriesOf(count: number, from: number): Keelson.Entry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const at = from + index;
+    const message = { role: 'user', content: `message ${at}` } as const;
+    return { id: `${at}`, ...(at > 0 && { parent: `${at - 1}` }), at, body: { type: 'message', message } };
+  });
 }
 
 async function timeOf(work: () => Promise<void>): Promise<number> {

@@ -10,4 +10,4 @@ const agent = new Agent({ model: scriptedModel('Aye.'), store });
 const session = await agent.session({ id: 'harbour' });
 await session.run('Are you there?');
 await agent.close();
-console.log((await store.load('harbour'))?.messages.length, 'messages are stored');
+console.log((await store.load('harbour'))?.length, 'entries are stored');

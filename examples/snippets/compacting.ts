@@ -13,7 +13,8 @@ const compaction: AgentLifecycle = {
     const start = startOfTurn(messages, messages.length - KEEP);
     const writer = new Agent({ name: 'writer', model: run.model, instructions: 'Summarise the work so far.' });
     const { text } = await writer.run('Summarise.', { messages: messages.slice(0, start), parent: run });
-    return [{ role: 'user', content: `Summary of the work so far: ${text}` }, ...messages.slice(start)];
+    run.summarize({ text, from: messages[start], messages });
+    return run.messages;
   },
 };
 

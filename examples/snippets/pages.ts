@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent } from 'keelson';
+import { Agent, textOf } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { scriptedModel } from 'keelson/testing';
 
@@ -30,6 +30,18 @@ const folder = mkdtempSync(join(tmpdir(), 'keelson-pages-'));
   // #endregion
   assert.equal((await answer.result).text, 'Aye.');
   process.removeAllListeners('SIGINT');
+  const terminal = ['Are you a pilot?', 'Are you a fish?', '/undo', 'Are you a captain?', '/undo', '/undo'];
+  // #region undo
+  const places: (string | null)[] = [];
+  for await (const line of terminal) {
+    if (line === '/undo') await session.branch(places.pop() ?? null);
+    else {
+      places.push(session.entries.at(-1)?.id ?? null);
+      for await (const text of session.stream(line).text) process.stdout.write(text);
+    }
+  }
+  // #endregion
+  assert.deepEqual(session.messages.map(textOf), [line, 'Aye.']);
   await agent.close();
 }
 rmSync(folder, { recursive: true });

@@ -5,7 +5,6 @@ import { scriptedModel } from 'keelson/testing';
 import {
   createAgentHandler,
   fromUIMessages,
-  nextMessageId,
   toNodeListener,
   toUIMessages,
   UIRequestError,
@@ -59,14 +58,14 @@ assert.equal((await reviewed(decision)).status, 403);
 async function post(request: Request): Promise<Response> {
   try {
     const body = fromUIMessages(await request.json());
-    const input = body.type === 'decisions' ? undefined : body.message;
-    const resume = body.type === 'decisions' ? body.decisions : undefined;
     const session = await agent.session({ id: body.chatId });
-    const messageId = nextMessageId(session.messages, body.chatId, input);
-    const stream = session.stream(input ?? '', { resume });
+    const isDecision = body.type === 'decisions';
+    const stream = isDecision
+      ? session.stream('', { resume: body.decisions })
+      : session.stream(body.message, { id: body.id });
     const close = () => session.close();
     stream.result.then(close, close);
-    return uiMessageResponse(stream, { messageId });
+    return uiMessageResponse(stream, { messageId: isDecision ? body.id : undefined });
   } catch (error) {
     if (error instanceof UIRequestError) return Response.json({ code: error.code }, { status: error.status });
     throw error;
@@ -81,6 +80,6 @@ assert.equal((await post(new Request('http://localhost/', { method: 'POST', body
 
 // #region history
 await using session = await agent.session({ id: '1' });
-const messages = toUIMessages(session.messages, { chatId: '1' });
+const messages = toUIMessages(session.entries);
 // #endregion
 assert.equal(messages.length, 2);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Agent, MemorySessionStore, type SessionStore } from 'keelson';
 import { extensions, MemoryStateStore } from 'keelson/extension';
 import { migrate, PostgresSessionStore, PostgresStateStore } from 'keelson/postgres';
-import { SqliteSessionStore, SqliteStateStore } from 'keelson/sqlite';
+import { type SqliteClient, SqliteSessionStore, SqliteStateStore } from 'keelson/sqlite';
 import { scriptedModel, sessionStoreContract, stateStoreContract } from 'keelson/testing';
 import postgres from 'postgres';
 
@@ -15,6 +15,15 @@ export function inSqlite() {
   const agent = new Agent({ model, store, loaders: [extensions([], { state })] });
   // #endregion
   return agent;
+}
+
+declare const Database: new (file: string) => SqliteClient;
+
+export function inOpenSqlite() {
+  // #region sqlite-client
+  const store = new SqliteSessionStore({ client: new Database('./data/agent.db') });
+  // #endregion
+  return store;
 }
 
 export async function inPostgres(url: string) {

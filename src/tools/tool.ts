@@ -62,8 +62,10 @@ export type PlainObject = object & {
 /** A session, as hooks and tools see it. */
 export interface SessionInfo {
   readonly id: string;
-  /** All messages of the session, without the instructions. */
+  /** The messages of the conversation as people read them, as far as they are loaded, without the instructions. */
   readonly messages: readonly Message[];
+  /** Loads the earlier part of a compacted conversation, and returns all messages. */
+  allMessages(): Promise<readonly Message[]>;
 }
 
 /** Ends the run with a RejectedError. Later hooks of the same hook point, and the tools, do not run. */
@@ -88,10 +90,7 @@ export interface ToolRun<Context = unknown> {
   readonly id: string;
   /** The agent's name. */
   readonly agent: string;
-  /**
-   * The number of times that a run of a session has begun these tool calls: 1, or more if an earlier run resumed them and
-   * died before its save. The tool may then have run already.
-   */
+  /** 1, or more if the run resumes tool calls that an earlier process had begun: the highest number of one of them. */
   readonly attempt: number;
   /**
    * The same for each attempt on the same suspended calls of a session. Equal for all calls of a run: for one call, use
@@ -124,6 +123,11 @@ export interface ToolRun<Context = unknown> {
 export interface ToolContext<Context = unknown> {
   readonly callId: string;
   readonly toolName: string;
+  /**
+   * The number of times that this call has begun, this time included: more than 1 if an earlier process died during the
+   * call, so that it may have happened.
+   */
+  readonly attempt: number;
   /** The same for each attempt on this call of a session, and different for each call. Pass it to a payment service. */
   readonly idempotencyKey: string;
   /** The `context` option of the run. */

@@ -4,8 +4,11 @@ import {
   type AgentLifecycle,
   HookAction,
   MemorySessionStore,
-  type Message,
+  messagesOf,
+  modelMessagesOf,
   type RunOptions,
+  type Session,
+  textOf,
 } from 'keelson';
 import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -86,47 +89,103 @@ describe('streaming-and-events.md', () => {
   });
 });
 
-describe('sessions.md: what is saved', () => {
-  test('complete turns are saved, even if the run ends early; failed model calls and rejected responses are not', async () => {
+describe('sessions.md: the tables of the record', () => {
+  /** Runs once in a new session. Returns the types of its entries, and of messages the roles. */
+  async function recordOf(
+    script: Script,
+    lifecycle: readonly AgentLifecycle[] = [],
+    use: (session: Session) => Promise<unknown> = (session) => session.run('Hello'),
+  ) {
     const store = new MemorySessionStore();
-    const saved = () => roles(store.load('s')?.messages ?? []);
-    const run = async (script: Script, lifecycle: readonly AgentLifecycle[] = []) => {
-      const session = await createAgent(script, lifecycle, { store }).session({ id: 's' });
-      await session.run('Hello').catch(() => {});
-      await session.close();
-    };
-    await run(fails());
-    await run(calls('echo'), [{ afterModel: () => HookAction.reject('no') }]);
-    expect(saved()).toEqual([]);
-    await run([calls('echo'), fails()]);
-    expect(saved()).toEqual(['user', 'assistant', 'tool']);
+    const session = await createAgent(script, lifecycle, { store }).session({ id: 's' });
+    await use(session).catch(() => {});
+    await session.close();
+    const entries = store.load('s')?.entries ?? [];
+    return { entries, types: entries.map(({ body }) => (body.type === 'message' ? body.message.role : body.type)) };
+  }
+
+  test('a failed call, a rejected input and a rejected answer leave the question', async () => {
+    const rejected = HookAction.reject('no');
+
+    expect((await recordOf(fails())).types).toEqual(['user']);
+    expect((await recordOf('Hi.', [{ beforeAgent: () => rejected }])).types).toEqual(['user']);
+    expect((await recordOf('Hi.', [{ afterModel: () => rejected }])).types).toEqual(['user']);
+  });
+
+  test('an early end keeps the calls with error results', async () => {
     const ending: AgentLifecycle = {
       wrapToolCall: (call, next) => {
         call.run.end(HookAction.reject('no'));
         return next();
       },
     };
-    await run(calls('echo'), [ending]);
-    expect(saved()).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'tool']);
-    expect(store.load('s')?.messages[5]?.content).toMatchObject([{ isError: true }]);
+    const { entries, types } = await recordOf(calls('echo'), [ending]);
+
+    expect(types).toEqual(['user', 'assistant', 'tool']);
+    expect(entries[2]?.body).toMatchObject({ message: { content: [{ isError: true }] } });
   });
 
-  test('compaction and pending calls are saved', async () => {
-    const store = new MemorySessionStore();
-    const summary: Message = { role: 'user', content: 'In short.' };
-    const compact: AgentLifecycle = { beforeModel: (messages) => (messages.length > 2 ? [summary] : undefined) };
+  test('the record has what beforeAgent, afterModel and wrapToolCall return, and not what beforeModel returns', async () => {
+    const redact: AgentLifecycle = {
+      beforeAgent: () => 'input of beforeAgent',
+      beforeModel: (messages) => messages.map((message) => ({ ...message })),
+      afterModel: (response, { turn }) =>
+        turn === 1
+          ? undefined
+          : HookAction.modify({ ...response, content: [{ type: 'text', text: 'answer of afterModel' }] }),
+      wrapToolCall: async (_call, next) => ({ ...(await next()), content: 'result of wrapToolCall' }),
+      afterAgent: () => 'only in the result',
+    };
+    const hide: AgentLifecycle = { beforeModel: (messages) => [{ role: 'user', content: 'hidden' }, ...messages] };
+    const { entries } = await recordOf([calls('echo'), 'Said.'], [redact, hide]);
+    const text = JSON.stringify(entries);
+
+    for (const said of ['input of beforeAgent', 'answer of afterModel', 'result of wrapToolCall']) {
+      expect(text).toContain(said);
+    }
+    expect(text).not.toMatch(/Hello|Said|echoed|hidden|only in the result/);
+  });
+
+  test('a summary is an entry, and every message stays', async () => {
+    const summarize: AgentLifecycle = {
+      beforeModel(messages, run) {
+        if (messages.length > 2) run.summarize({ text: 'In short.', from: messages.at(-1) });
+        return run.messages;
+      },
+    };
+    const { entries, types } = await recordOf(['One.', 'Two.'], [summarize], async (session) => {
+      await session.run('1');
+      await session.run('2');
+    });
+
+    expect(types).toEqual(['user', 'assistant', 'user', 'summary', 'assistant']);
+    expect(roles(messagesOf(entries))).toEqual(['user', 'assistant', 'user', 'assistant']);
+    expect(modelMessagesOf(entries).map(textOf)).toEqual([expect.stringMatching(/In short\.$/), '2', 'Two.']);
+  });
+
+  test('calls that wait, the decisions on them and who decided are entries', async () => {
     const gate: AgentLifecycle = {
       wrapToolCall: (call, next) => (call.approved ? next() : HookAction.suspend('wait')),
     };
-    const agent = createAgent(['One.', 'Two.', calls('echo'), says('Done.')], [compact, gate], { store });
-    const session = await agent.session({ id: 's' });
-    await session.run('1');
-    await session.run('2');
-    expect(store.load('s')?.messages[0]).toEqual(summary);
-    const { pending } = await session.run('3');
-    expect(roles(store.load('s')?.messages ?? [])).toEqual(['user', 'assistant']);
-    const { text } = await session.run('', { resume: { [pending[0]?.id ?? '']: 'approve' } });
-    expect(text).toBe('Done.');
+    const { entries, types } = await recordOf([calls('echo'), says('Done.')], [gate], async (session) => {
+      const { pending } = await session.run('3');
+      await session.run('', { resume: { [pending[0]?.id ?? '']: 'approve' }, by: 'ada' });
+    });
+
+    expect(types).toEqual(['user', 'assistant', 'suspended', 'decision', 'tool', 'assistant']);
+    expect(entries[3]?.by).toBe('ada');
+  });
+
+  test('calls that wait on another branch can no longer be decided', async () => {
+    const gate: AgentLifecycle = { wrapToolCall: () => HookAction.suspend('wait') };
+    let refused: unknown;
+    await recordOf([calls('echo'), 'Else.'], [gate], async (session) => {
+      await session.run('1');
+      await session.run('2', { at: null });
+      refused = await session.run('', { resume: { call_1: 'approve' } }).catch(({ code }) => code);
+    });
+
+    expect(refused).toBe('ERR_RESUME_INVALID');
   });
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Agent } from 'keelson';
+import { Agent, messagesOf } from 'keelson';
 import { loadRuntime, type RuntimeOptions } from 'keelson/runtime';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -42,7 +42,10 @@ test('one call loads extensions, hooks, servers, plugins and sessions behind one
     plugins: { plugins: [{ name: 'note' }] },
   });
   expect(readdirSync(join(home, '.app')).sort()).toEqual(expect.arrayContaining(['sessions', 'trusted-hooks.json']));
-  expect((await runtime.store.load('s'))?.messages[0]).toEqual({ role: 'user', content: 'Say hello.' });
+  expect(messagesOf((await runtime.store.load('s'))?.entries ?? [])[0]).toEqual({
+    role: 'user',
+    content: 'Say hello.',
+  });
   await agent.close();
 });
 

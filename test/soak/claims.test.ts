@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
+import { messagesOf } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { RedisSessionStore } from 'keelson/redis';
 import { expect, test } from 'vitest';
@@ -57,7 +58,7 @@ describeWithRedis('three processes that resume one suspended session', () => {
           ]);
           expect(payments.map(({ attempt }) => attempt)).toEqual(isKilled ? [1, 2] : [1]);
           expect(new Set(payments.map(({ key }) => key)).size).toBe(1);
-          expect(Object.values(resultsIn(stored?.messages ?? []))).toEqual(['paid']);
+          expect(Object.values(resultsIn(messagesOf(stored?.entries ?? [])))).toEqual(['paid']);
         }
       }
     } finally {

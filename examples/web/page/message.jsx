@@ -20,6 +20,14 @@ function Part({ part, decide }) {
       </details>
     );
   }
+  if (part.type === 'data-summary') {
+    return (
+      <details className="reasoning">
+        <summary>Summary of the messages above</summary>
+        <p>{part.data.text}</p>
+      </details>
+    );
+  }
   if (part.type === 'file' && part.mediaType.startsWith('image/')) {
     return <img className="picture" src={part.url} alt={part.filename ?? 'Attached picture'} />;
   }
