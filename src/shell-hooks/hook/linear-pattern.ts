@@ -5,8 +5,8 @@ import { describeError } from '../../errors.js';
 const LONGEST = 1_000;
 /** A larger program comes from counted repetitions such as `(a{99}){9}`. */
 const MOST_STATES = 10_000;
-/** Steps of one match. A step is one state of the program at one character, and takes up to 100 ns. */
-const MOST_STEPS = 400_000;
+/** Steps of one match. A step is one state of the program at one character, and takes up to 150 ns. */
+const MOST_STEPS = 200_000;
 
 /** Syntax that the engine reads in another way than JavaScript does: named references, `\\A`, `\\p{L}`, `\\u{61}`, `[[:alpha:]]`. */
 const OTHER_MEANING = /\\(?:[^dDwWsSbBtrnvfxu\W\d_]|u\{)|\[\[:/;

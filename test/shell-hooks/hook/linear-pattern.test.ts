@@ -94,11 +94,15 @@ describe('a match takes at most 50 ms of processor time', () => {
   const texts = [32, 2_048, 16_384, 65_536].flatMap((length) =>
     ['a', 'mcp_', 'x', 'aB'].map((word) => `${word.repeat(length / word.length)}!`),
   );
-  test.each(families.map((family, at) => [at, family] as const))('with patterns of family %i', async (_at, family) => {
+  test.each(families.map((family, at) => [at, family] as const))('with patterns of family %i', (_at, family) => {
     for (let n = 1; n <= 50; n += 1) {
       const found = new LinearPattern(family(n));
       for (const text of texts)
-        expect([found, text, await takesAtMostMs(50, () => found.test(text))]).toEqual([found, text, true]);
+        expect([family(n), text.length, takesAtMostMs(50, () => found.test(text))]).toEqual([
+          family(n),
+          text.length,
+          true,
+        ]);
     }
   });
 });

@@ -162,11 +162,11 @@ test.each<[string, (size: number) => Parameters<typeof matches>[1]]>([
 
 test.each([`Bash(${stars})`, 'Bash(git push *)'])(
   'tests %s with a command line of any length in 50 ms of processor time, and a line that takes too long matches',
-  async (rule) => {
+  (rule) => {
     for (const size of [400, 4_000, 16_000, 65_536]) {
       for (const piece of ['a', 'ab a', 'a=b ', 'sudo ', 'timeout 1 ', '>a ', 'a;']) {
         const call = bash(`${piece.repeat(size / piece.length)}ls`);
-        expect([piece, size, await takesAtMostMs(50, () => matches(rule, call))]).toEqual([piece, size, true]);
+        expect([piece, size, takesAtMostMs(50, () => matches(rule, call))]).toEqual([piece, size, true]);
         expect(matches(rule, call)).toBe(size > 16_384);
       }
     }
@@ -175,11 +175,11 @@ test.each([`Bash(${stars})`, 'Bash(git push *)'])(
 
 test.each([`Edit(${stars})`, `Edit(${'**/a/'.repeat(20)}b)`, `Edit(${'*/'.repeat(200)})`])(
   'tests %s with a path of any length in 50 ms of processor time, and a path that takes too long matches',
-  async (rule) => {
+  (rule) => {
     for (const size of [400, 4_000, 65_536]) {
       for (const piece of ['a', 'a/', '/']) {
         const call = file('Edit', `${piece.repeat(size / piece.length)}b`);
-        expect(await takesAtMostMs(50, () => matches(rule, call))).toBe(true);
+        expect(takesAtMostMs(50, () => matches(rule, call))).toBe(true);
         // Slashes in a row are one slash, so a path of them is short.
         if (size === 65_536 && piece !== '/') expect(matches(rule, call)).toBe(true);
       }
