@@ -25,7 +25,7 @@ const rules = { maxChars: whole(1) } satisfies OptionTable<TruncateOptions>;
 export function truncateToolResults(options: TruncateOptions = {}): AgentLifecycle {
   validateOptions(options, rules);
   const { maxChars = 30_000 } = options;
-  /** The messages that the model reads, by the messages of the record and by themselves. */
+  /** The message that the model reads, for each message. A shortened message is not shortened again. */
   const known = new WeakMap<Message, Message>();
   const shown = (message: Message): Message => {
     const found = known.get(message);

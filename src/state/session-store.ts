@@ -9,7 +9,7 @@ export interface KnownRecord {
   readonly length: number;
 }
 
-/** The record of a conversation as a store returns it: all entries from `offset` on. */
+/** The record of a conversation as a store returns it: the entries from `offset` on, or those of a `RecordQuery`. */
 export interface StoredRecord {
   /** Identifies the stored conversation. One that is deleted and stored again has a different one. */
   readonly uid: string;

@@ -90,7 +90,7 @@ export interface ToolRun<Context = unknown> {
   readonly id: string;
   /** The agent's name. */
   readonly agent: string;
-  /** 1, or more if the run resumes tool calls that an earlier process had begun: the highest number of one of them. */
+  /** 1, unless the run resumes tool calls that an earlier process had begun. Then the highest attempt of these calls. */
   readonly attempt: number;
   /**
    * The same for each attempt on the same suspended calls of a session. Equal for all calls of a run: for one call, use

@@ -37,7 +37,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
   const { owner, title, data } = options;
   const token = crypto.randomUUID();
   for (;;) {
-    const known = record.uid === undefined ? undefined : { uid: record.uid, length: record.length };
+    const { known } = record;
     const details = { owner, title, data };
     const asked = Promise.resolve(store.claim(id, { token, run, by, ttlMs, known, details })).catch((error) => {
       throw new SessionStoreError(id, 'claimed', error);

@@ -1,6 +1,5 @@
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import type { UserMessage } from '../../model/message.js';
-import { textOf } from '../../model/message.js';
+import { textOf, type UserMessage } from '../../model/message.js';
 import { interruptedResult, MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/session-record.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
@@ -55,7 +54,8 @@ export class OwnedRun {
     const { record, agent } = session;
     const { id: inputId, at, by, ...runOptions } = options;
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
-    if (isKnown && this.isAnswered(inputId)) return this.answered(inputId);
+    const answered = isKnown ? this.answered(inputId) : undefined;
+    if (answered !== undefined) return answered;
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
     const from = isOff ? inputId : at;
@@ -103,28 +103,18 @@ export class OwnedRun {
     return { open, resume: resume && Object.fromEntries(left), waits, again };
   }
 
-  /** True if the path goes from a message to an answer. */
-  private isAnswered(id: string): boolean {
-    const { record } = this.session;
-    const after = this.messagesAfter(id);
-    const last = after.messages.at(-1);
-    return last?.role === 'assistant' && record.openTurn === undefined && record.pending === undefined;
-  }
-
-  private messagesAfter(id: string): MessageList {
+  /** Returns the result of a message if it was answered before, or undefined. Nothing runs, and nothing is added. */
+  private answered(id: string): RunResult<unknown> | undefined {
     const { record } = this.session;
     const path = record.pathTo(record.tip);
     const list = new MessageList();
     const at = path.findIndex((entry) => entry.id === id);
     if (at >= 0) for (const entry of path.slice(at)) list.add(entry);
-    return list;
-  }
-
-  /** Returns the result of a message that was answered before. Nothing runs, and nothing is added. */
-  private answered(id: string): RunResult<unknown> {
-    const { messages } = this.messagesAfter(id);
-    const text = textOf(messages.at(-1) ?? { role: 'assistant', content: [] });
-    const { messages: history } = this.session.record.model;
+    const { messages } = list;
+    const last = messages.at(-1);
+    if (last?.role !== 'assistant' || record.openTurn !== undefined || record.pending !== undefined) return undefined;
+    const text = textOf(last);
+    const { messages: history } = record.model;
     const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
     return { status: 'completed', text, output: text, messages, history: [...history], ...ended };
   }

@@ -1,7 +1,13 @@
 import type { Summary } from '../../lifecycle/run-context.js';
 import { deniedCall } from '../../model/denial.js';
-import type { AssistantMessage, Message, ToolCallPart, ToolResultPart } from '../../model/message.js';
-import { toolCallsOf } from '../../model/message.js';
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCallPart,
+  type ToolResultPart,
+  toolCallsOf,
+} from '../../model/message.js';
+import { ANSWER } from '../../state/record/decisions.js';
 import type { EntryBody } from '../../state/record/entry.js';
 import type { MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
@@ -43,7 +49,7 @@ export class SessionRecorder implements Recorder {
   /** Messages of the record that a resumed run adds again behind the results of its calls. */
   private readonly later: ReadonlySet<Message>;
   private readonly ids = new WeakMap<Message, readonly string[]>();
-  /** The ids of the calls that an earlier run began. */
+  /** How often each call that runs again has begun, this time included, by its id. */
   private readonly attempts = new Map<string, number>();
 
   constructor(private readonly start: RecordedStart) {
@@ -86,7 +92,7 @@ export class SessionRecorder implements Recorder {
     const { open, resume, again } = this.start;
     const answer = run.conversation.resuming?.answer;
     if (answer !== undefined)
-      this.addDecision('answer', this.idsOf(run.conversation.history[answer.index]), answer.decision);
+      this.addDecision(ANSWER, this.idsOf(run.conversation.history[answer.index]), answer.decision);
     for (const call of open?.open ?? []) {
       const decision = resume?.[call.id] as ResumeDecision;
       this.addDecision(call.id, [open?.entry ?? ''], again.includes(call.id) ? 'again' : decision);

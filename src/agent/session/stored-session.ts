@@ -34,7 +34,7 @@ export class StoredSession {
   /** Loads the entries that the model reads, or those that are new. */
   async load(query: RecordQuery = { from: 'context' }): Promise<void> {
     const { record } = this;
-    const known = record.uid === undefined ? undefined : { uid: record.uid, length: record.length };
+    const { known } = record;
     try {
       const stored = await this.store.load(this.id, { known, ...query });
       if (stored === undefined) record.clear();

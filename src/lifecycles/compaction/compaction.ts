@@ -131,8 +131,7 @@ function told(run: RunContext, { cut, messages, text, shorten = [] }: Outcome): 
   const extra = messages.length - own.length;
   const isOwn = messages.at(-1) === own.at(-1) && (extra === 0 || (extra === 1 && messages[0]?.role === 'system'));
   const given = isOwn ? own : messages.slice(Math.max(0, extra));
-  const first = given.find(({ role }) => role !== 'system') ?? given[0];
-  const rest = isCut ? { text, from: cut.tail[0], keep: cut.kept } : { text: '', from: given[0] ?? first, keep: [] };
+  const rest = isCut ? { text, from: cut.tail[0], keep: cut.kept } : { text: '', from: given[0], keep: [] };
   run.summarize({ ...rest, shorten, messages: given });
   return [...messages.slice(0, isOwn ? extra : 0), ...run.messages];
 }

@@ -25,7 +25,7 @@ const WRAPPERS = [
 const RUNNERS = ['eval', 'xargs', 'parallel', 'watch', 'trap', 'su', 'runuser', 'script', 'strace', 'flock', 'chroot'];
 const SHELL = /^(?:ba|z|da|k|a|fi)?sh$/;
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
-/** A line of 8,192 characters takes up to 25 ms to read. */
+/** A longer line is in doubt. To parse 8,192 characters takes up to 25 ms. */
 const LONGEST_LINE = 8_192;
 const DURATION = /^[\d.]+[smhd]?$/;
 

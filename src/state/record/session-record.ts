@@ -1,6 +1,6 @@
 import { type Message, type ToolCallPart, toolCallsOf } from '../../model/message.js';
 import { isSummary } from '../../model/summary-message.js';
-import type { StoredRecord } from '../session-store.js';
+import type { KnownRecord, StoredRecord } from '../session-store.js';
 import { ANSWER, Decisions, type Suspension } from './decisions.js';
 import { type Entry, isOnPath } from './entry.js';
 import { MessageList } from './message-list.js';
@@ -32,6 +32,11 @@ export class SessionRecord {
   /** The latest suspension, and the decisions. */
   decisions = new Decisions();
   private byId = new Map<string, Entry>();
+
+  /** The entries that a store need not return. Undefined until the conversation is stored. */
+  get known(): KnownRecord | undefined {
+    return this.uid === undefined ? undefined : { uid: this.uid, length: this.length };
+  }
 
   /** The number of stored entries. */
   get length(): number {

@@ -1,6 +1,7 @@
 import { ResumeInvalidError } from '../../../errors.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import type { Message } from '../../../model/message.js';
+import { ANSWER } from '../../../state/record/decisions.js';
 
 /** The decision on a suspended tool call or answer. */
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
@@ -61,8 +62,6 @@ function suspendedAnswer(messages: readonly Message[]): number | undefined {
   const last = messages[index];
   return last?.role === 'assistant' && last.suspended ? index : undefined;
 }
-
-const ANSWER = 'answer';
 
 /** Throws a ResumeInvalidError unless the decisions are on exactly these ids. */
 function assertDecided(ids: readonly string[], decisions: ResumeDecisions, what: string): void {
