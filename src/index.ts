@@ -148,6 +148,7 @@ export type {
   SessionHolder,
   SessionPage,
   SessionQuery,
+  SessionRenewal,
   SessionStore,
   SessionSummary,
   StoredRecord,

@@ -13,6 +13,7 @@ import {
   type SessionDetails,
   type SessionHolder,
   type SessionQuery,
+  type SessionRenewal,
   type SessionStore,
   textOf,
 } from 'keelson';
@@ -140,15 +141,11 @@ class RowStore implements SessionStore {
     return { owned, stored, released, length: row.entries.length, entries: others };
   }
 
-  renew(id: string, { token, ttlMs, waitsFor }: Pick<SessionClaim, 'token' | 'ttlMs'> & { waitsFor?: string }) {
+  renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal) {
     const row = this.rows.get(id);
     if (row?.held?.token !== token) return false;
     row.held = { ...row.held, until: Date.now() + ttlMs, waitsFor };
     return true;
-  }
-
-  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>) {
-    return this.append(id, { ...claim, entries: [], release: true });
   }
 
   post(id: string, post: Entry): PostAnswer | undefined {

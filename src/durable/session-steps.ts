@@ -38,7 +38,6 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
       return stored;
     },
     renew: (id, claim) => store.renew(id, { ...claim, token: tokenOf(claim.token) }),
-    release: (id, claim) => store.release(id, { ...claim, token: tokenOf(claim.token) }),
     post: (id, post) => store.post(id, post),
     delete: (id) => store.delete(id),
     list: (query) => store.list(query),

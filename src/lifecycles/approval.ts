@@ -4,7 +4,7 @@ import { boolean, callable, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
-import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import { hookRunOf, whileAsking } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
@@ -79,7 +79,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
       void hookRunOf(call.run)?.onMoment?.({ kind: 'approval', tool: call.name, reason });
-      const question = () => ask?.(call, reason);
+      const question = () => ask && whileAsking(call.run, reason, () => ask(call, reason));
       const asking = askInParallel ? question() : inTurn(queues, call.run as RunContext, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);

@@ -9,9 +9,9 @@ import type {
   SessionAppend,
   SessionClaim,
   SessionDetails,
-  SessionHolder,
   SessionPage,
   SessionQuery,
+  SessionRenewal,
   SessionStore,
   SessionSummary,
   StoredRecord,
@@ -55,12 +55,8 @@ export class MemorySessionStore implements SessionStore {
     return this.logs.get(id)?.append(append, this.clock.now()) ?? NOT_STORED;
   }
 
-  renew(id: string, claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>): boolean {
+  renew(id: string, claim: SessionRenewal): boolean {
     return this.logs.get(id)?.renew(claim, this.clock.now()) ?? false;
-  }
-
-  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): AppendAnswer {
-    return this.append(id, { ...claim, entries: [], release: true });
   }
 
   post(id: string, post: Entry): PostAnswer | undefined {

@@ -59,6 +59,9 @@ export interface SessionClaim {
   readonly details?: SessionDetails | undefined;
 }
 
+/** Restarts the time of a claim. */
+export interface SessionRenewal extends Pick<SessionClaim, 'token' | 'ttlMs'>, Pick<SessionHolder, 'waitsFor'> {}
+
 /** The answer to a claim. A refused claim names the run that has the conversation. */
 export type ClaimAnswer =
   | (StoredRecord & {
@@ -154,14 +157,10 @@ export interface SessionStore {
    * another token holds a claim whose time has not passed. A second call with the same token restarts the time.
    */
   claim(id: string, claim: SessionClaim): Awaitable<ClaimAnswer>;
-  /**
-   * Adds the entries that are not stored yet. Adds nothing without the claim.
-   */
+  /** Adds the entries that are not stored yet, and ends the claim with `release`. Adds nothing without the claim. */
   append(id: string, append: SessionAppend): Awaitable<AppendAnswer>;
   /** Restarts the time of a claim. Returns false if another run has taken it over, or if it has ended. */
-  renew(id: string, claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>): Awaitable<boolean>;
-  /** Ends a claim, unless the store has entries that the caller does not know. */
-  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Awaitable<AppendAnswer>;
+  renew(id: string, renewal: SessionRenewal): Awaitable<boolean>;
   /**
    * Adds a post without a claim. A stop is dropped at once, unless its run holds the claim, or its calls wait and no run
    * holds it. Returns undefined if the conversation is not stored.

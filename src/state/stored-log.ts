@@ -9,6 +9,7 @@ import type {
   SessionClaim,
   SessionDetails,
   SessionHolder,
+  SessionRenewal,
   SessionSummary,
   StoredRecord,
 } from './session-store.js';
@@ -78,10 +79,7 @@ export class StoredLog {
     return { owned: isHolder, stored, released, length: this.entries.length, entries: others };
   }
 
-  renew(
-    { token, ttlMs, waitsFor }: { token: string; ttlMs: number; waitsFor?: string | undefined },
-    now: number,
-  ): boolean {
+  renew({ token, ttlMs, waitsFor }: SessionRenewal, now: number): boolean {
     if (this.held?.token !== token) return false;
     this.held = { ...this.held, until: now + ttlMs, waitsFor };
     return true;

@@ -12,6 +12,7 @@ import type { RunContext, Summary } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, ToolResultPart } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
+import type { RunError } from '../../model/run-error.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools/tool.js';
@@ -42,8 +43,19 @@ export interface Attached {
   readonly runId?: string | undefined;
 }
 
+/** The claim of a run on the conversation of its session. */
+export interface RunClaim {
+  /** Called once if another run has taken the claim over. */
+  onLost(error: RunError): void;
+  /** Resolves when the claim holds. Returns undefined if it is known to hold. */
+  ready(): Promise<void> | undefined;
+  /** Tells other runs which question this run waits for. Undefined once it has the answer. */
+  waitFor(question: string | undefined): void;
+}
+
 /** Implemented by a session, which writes what a run adds to its record. */
 export interface Recorder {
+  readonly claim: RunClaim;
   /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
   /** True once the last append was sent. */
@@ -52,10 +64,6 @@ export interface Recorder {
   callKey(call: string): string;
   /** Returns the number of times that a call has begun, this time included. */
   attemptOf(call: string): number;
-  /** Called when the run starts. */
-  begin(run: Run): void;
-  /** Resolves when the claim of the run holds. Returns undefined if it is known to hold. */
-  ready(): Promise<void> | undefined;
   /** Adds the decisions of a resumed run. */
   decide(run: Run): Promise<void>;
   /** Adds the messages of the run since the last save. The last save also adds what waits, and ends the claim. */

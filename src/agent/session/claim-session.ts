@@ -64,7 +64,8 @@ async function waitFor(
     return await waiting.wait(asked);
   } catch (error) {
     const { store, id } = session;
-    const letGo = (answer: ClaimAnswer) => answer.claimed && store.release(id, { token, length: answer.length });
+    const letGo = (answer: ClaimAnswer) =>
+      answer.claimed && store.append(id, { token, length: answer.length, entries: [], release: true });
     session.ending = asked.then(letGo).catch(() => {});
     throw error;
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionAppend, SessionStore } from '../../state/session-store.js';
+import type { RunClaim } from '../run/run.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
 
 /** The conversation that a run has claimed. */
@@ -18,7 +19,7 @@ export interface ClaimedSession {
  * The claim of one run on its conversation. Adds entries in order, those that wait as one append, and renews itself every
  * third of its time, until it is released.
  */
-export class Claim {
+export class Claim implements RunClaim {
   /** Called once if another run has taken the claim over. */
   onLost: (error: SessionLostError) => void = () => {};
   /** Time after which another run may take over. */
@@ -29,6 +30,7 @@ export class Claim {
   private options: Pick<SessionAppend, 'context' | 'waits' | 'release'> = {};
   private flushing: Promise<void> | undefined = undefined;
   private timer: unknown = undefined;
+  private waitsFor: string | undefined = undefined;
 
   constructor(private readonly session: ClaimedSession) {
     this.until = session.clock.now() + session.ttlMs;
@@ -74,6 +76,12 @@ export class Claim {
     return this.session.clock.now() < this.until ? undefined : this.renew();
   }
 
+  /** Tells other runs which question this run waits for. Undefined once it has the answer. */
+  waitFor(question: string | undefined): void {
+    this.waitsFor = question;
+    this.renew().catch(() => {});
+  }
+
   private forget(flushing: Promise<void>): void {
     if (this.flushing === flushing) this.flushing = undefined;
   }
@@ -102,7 +110,8 @@ export class Claim {
   private async renew(): Promise<void> {
     const { store, id, token, ttlMs, clock } = this.session;
     const now = clock.now();
-    if (!(await store.renew(id, { token, ttlMs }))) throw this.lose();
+    const { waitsFor } = this;
+    if (!(await store.renew(id, { token, ttlMs, waitsFor }))) throw this.lose();
     this.until = now + ttlMs;
   }
 

@@ -38,7 +38,7 @@ export async function forkSession(session: StoredSession, { id, at, details }: S
     const claim = await store.claim(id, { token, run, ttlMs: FORK_MS, known, details: { owner, title, data } });
     if (!claim.claimed) throw new SessionExistsError(id);
     if (claim.length > 0) {
-      await store.release(id, { token, length: claim.length });
+      await store.append(id, { token, length: claim.length, entries: [], release: true });
       throw new SessionExistsError(id);
     }
     await store.append(id, { token, length: 0, entries, context, release: true });

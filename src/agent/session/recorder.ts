@@ -13,7 +13,7 @@ import type { MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { ResumeDecision, ResumeDecisions } from '../run/resume/continuation.js';
-import type { Recorder, Run } from '../run/run.js';
+import type { Recorder, Run, RunClaim } from '../run/run.js';
 import { resultPartOf } from '../run/turn/tool-calls.js';
 import { type EntryOrigin, EntryWriter } from './entry-writer.js';
 
@@ -65,6 +65,10 @@ export class SessionRecorder implements Recorder {
     for (const id of again) this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + 1);
   }
 
+  get claim(): RunClaim {
+    return this.start.claim;
+  }
+
   get resumed(): Recorder['resumed'] {
     const { open, record } = this.start;
     return open && { attempt: Math.max(1, ...this.attempts.values()), key: `${record.uid}:${open.entry}` };
@@ -76,14 +80,6 @@ export class SessionRecorder implements Recorder {
 
   attemptOf(call: string): number {
     return this.attempts.get(call) ?? 1;
-  }
-
-  begin(run: Run): void {
-    this.start.claim.onLost = (error) => run.end.abort(error);
-  }
-
-  ready(): Promise<void> | undefined {
-    return this.start.claim.ready();
   }
 
   /** Appends the decisions on the open calls. The result of a denied call is part of the same append. */

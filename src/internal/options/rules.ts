@@ -83,7 +83,6 @@ export const sessionStore: OptionRule = withMethods(
   'claim',
   'append',
   'renew',
-  'release',
   'post',
   'load',
   'list',

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
@@ -15,6 +16,10 @@ export interface HookRun {
   /** `later` holds the messages that followed the open calls of a resumed run. */
   readonly conversation: {
     readonly resuming: { readonly calls?: { readonly later: readonly Message[] } | undefined } | undefined;
+  };
+  /** A run of a session can tell other runs which question it waits for. */
+  readonly attached: {
+    readonly recorder?: { readonly claim: { waitFor(question: string | undefined): void } } | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
@@ -64,6 +69,17 @@ export const RUN = Symbol.for('keelson.run');
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Asks a person. Meanwhile the session of the run, if it has one, says which question it waits for. */
+export async function whileAsking<T>(run: object, question: string, ask: () => Awaitable<T>): Promise<T> {
+  const claim = hookRunOf(run)?.attached.recorder?.claim;
+  claim?.waitFor(question);
+  try {
+    return await ask();
+  } finally {
+    claim?.waitFor(undefined);
+  }
 }
 
 /** Returns the budgets of a run and of the runs around it. */

@@ -13,6 +13,7 @@ import type {
   SessionHolder,
   SessionPage,
   SessionQuery,
+  SessionRenewal,
   SessionStore,
   SessionSummary,
   StoredRecord,
@@ -65,16 +66,9 @@ export class PostgresSessionStore implements SessionStore {
     return { ...JSON.parse(answer), entries: others.map((body) => entryOf(id, body)) };
   }
 
-  async renew(
-    id: string,
-    { token, ttlMs, waitsFor }: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
-  ): Promise<boolean> {
+  async renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal): Promise<boolean> {
     const args = [toSqlKey(id), toSqlText(token), ttlMs, textOrNull(waitsFor)];
     return (await this.connection.call('session_renew', args)).length > 0;
-  }
-
-  async release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
-    return this.append(id, { ...claim, entries: [], release: true });
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {

@@ -14,6 +14,7 @@ import type {
   SessionHolder,
   SessionPage,
   SessionQuery,
+  SessionRenewal,
   SessionStore,
   SessionSummary,
   StoredRecord,
@@ -80,15 +81,8 @@ export class RedisSessionStore implements SessionStore {
     return { owned, stored, released, length: reply.record.length, entries: others };
   }
 
-  async renew(
-    id: string,
-    { token, ttlMs, waitsFor }: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
-  ): Promise<boolean> {
+  async renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal): Promise<boolean> {
     return (await this.send(renewScript, id, argsOf(token, ttlMs, waitsFor))) !== undefined;
-  }
-
-  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
-    return this.append(id, { ...claim, entries: [], release: true });
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {

@@ -15,6 +15,7 @@ import type {
   SessionHolder,
   SessionPage,
   SessionQuery,
+  SessionRenewal,
   SessionStore,
   SessionSummary,
   StoredRecord,
@@ -99,10 +100,7 @@ export class SqliteSessionStore implements SessionStore {
     return { ...rest, entries: this.decode(id, others) };
   }
 
-  async renew(
-    id: string,
-    { token, ttlMs, waitsFor }: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
-  ): Promise<boolean> {
+  async renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal): Promise<boolean> {
     return this.database.write((db) => {
       const moment = this.moment();
       const row = liveSession(db, toSqlText(id), moment.now);
@@ -110,10 +108,6 @@ export class SqliteSessionStore implements SessionStore {
       extendClaim(db, row.serial, { ttlMs, waitsFor, process: this.process, ...moment });
       return true;
     });
-  }
-
-  release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
-    return this.append(id, { ...claim, entries: [], release: true });
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {

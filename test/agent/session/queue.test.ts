@@ -8,6 +8,7 @@ import {
   type SessionInfo,
   type SessionStore,
 } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import { calls, delays, faultyTool, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
@@ -61,6 +62,24 @@ describe('two sessions with the same id in two processes', () => {
     held.open();
     await running;
     expect(await storedIn(store)).toEqual(['user: I ask', 'assistant: mine']);
+  });
+
+  test('tell a run that is refused which question the other run waits for', async () => {
+    const store = new MemorySessionStore();
+    const asked = gate();
+    const lifecycle = [approval({ ask: () => asked.pass().then(() => 'approve' as const) })];
+    const model = scriptedModel([calls('pay'), 'Paid.']);
+    const asking = new Agent({ model, store, lifecycle, tools: [toolOf('pay', () => 'paid')] });
+    const running = (await asking.session({ id: 's' })).run('Pay.');
+    await until(() => asked.arrived === 1);
+    const other = new Agent({ model, store: storeOfOtherProcess(store), timeouts: { queueMs: 1 } });
+
+    const error = await rejectionOf((await other.session({ id: 's' })).run('Hello?'));
+
+    expect(error).toMatchObject({ code: 'ERR_SESSION_BUSY', holder: { waitsFor: '"pay" needs approval.' } });
+    asked.open();
+    expect((await running).text).toBe('Paid.');
+    expect((await store.load('s'))?.holder).toBeUndefined();
   });
 
   test('can be aborted while a run waits for the run of the other process', async () => {

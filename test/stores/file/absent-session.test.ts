@@ -12,7 +12,10 @@ it('leaves no file after calls for a session that is not stored', async () => {
     owned: false,
     stored: false,
   });
-  expect(await store.release('absent', { token: 'x', length: 0 })).toMatchObject({ owned: false, stored: false });
+  expect(await store.append('absent', { token: 'x', length: 0, entries: [], release: true })).toMatchObject({
+    owned: false,
+    stored: false,
+  });
   expect(await store.renew('absent', { token: 'x', ttlMs: 1 })).toBe(false);
   expect(await store.post('absent', said('Hello'))).toBe(undefined);
   expect(await store.update('absent', { title: 'x' })).toBe(undefined);

@@ -119,7 +119,10 @@ async function useStores(client: RedisClient, flush: () => Promise<unknown>): Pr
     await added(sessions, 's', { entries: [said(`${round}`), said('ü🎉')], details: { owner: 'ü🎉', data: { n: 1 } } });
     seen.push(await sessions.claim('s', claim), await sessions.claim('s', other));
     seen.push(await sessions.renew('s', claim), await sessions.post('s', posted('p')));
-    seen.push(await sessions.release('s', { token: 'x', length: 3 }), await sessions.update('s', { title: 'ü🎉' }));
+    seen.push(
+      await sessions.append('s', { token: 'x', length: 3, entries: [], release: true }),
+      await sessions.update('s', { title: 'ü🎉' }),
+    );
     seen.push(await sessions.list({ owner: 'ü🎉' }), await sessions.load('s'), await sessions.load('never'));
     await sessions.delete('s');
   }

@@ -202,7 +202,9 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     expect(await state.get(a, 'k', longer)).toBe('old');
     expect(await state.get(a, 'own', longer)).toBe('x');
     expect(await sessions.load('s')).toMatchObject({ entries: [said('1')] });
-    expect(await sessions.release('s', { token: 'x', length: 1 })).toMatchObject({ released: true });
+    expect(await sessions.append('s', { token: 'x', length: 1, entries: [], release: true })).toMatchObject({
+      released: true,
+    });
     const left = await client.pTTL('keelson:{s}:state');
     expect(left).toBeGreaterThan(bound.sessionTtlMs);
     await client.configSet({ maxmemory: '0' });
@@ -259,7 +261,9 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       expect(await store.post('s', posted('p'))).toMatchObject({ added: true });
       expect(await store.renew('s', claim)).toBe(true);
       expect(await store.load('s')).toMatchObject({ entries: [said('1'), posted('p')] });
-      expect(await store.release('s', { token: 'x', length: 2 })).toMatchObject({ released: true });
+      expect(await store.append('s', { token: 'x', length: 2, entries: [], release: true })).toMatchObject({
+        released: true,
+      });
       expect(await store.update('s', { title: 'x' })).toMatchObject({ title: 'x' });
       expect(await store.list({ owner: 'ada' })).toMatchObject({ sessions: [{ id: 's' }] });
       await store.delete('s');

@@ -132,7 +132,7 @@ describeWithRedis('an agent run during an outage of Redis', () => {
     const { token = '', run } = claim.mock.calls.at(-1)?.[1] ?? {};
     expect(holder?.run).toBe(run);
     // Ends the claim now, and not after its 30 seconds.
-    await store.release('s', { token, length });
+    await store.append('s', { token, length, entries: [], release: true });
 
     const { text } = await ask();
     expect(text).toMatch(/^Answer \d$/);

@@ -53,7 +53,7 @@ describeWithRedis('a session in Redis', () => {
     const entries = [said('more')];
     const last = await store.append('s', { token: 'x', length: 2000, entries, context: 2000, release: true });
     expect(last).toMatchObject({ length: 2002, entries: [posted('p')], released: false });
-    const release = await store.release('s', { token: 'x', length: 2002 });
+    const release = await store.append('s', { token: 'x', length: 2002, entries: [], release: true });
     expect(release).toMatchObject({ released: true });
     expect(await claimed(store, 's')).toMatchObject({ offset: 2000, entries: [posted('p'), said('more')] });
 
@@ -69,7 +69,7 @@ describeWithRedis('a session in Redis', () => {
       await store.claim(id, { token: 'y', run: 'y', ttlMs: 60_000, known: undefined });
       await store.post(id, posted('q'));
       await store.append(id, { token: 'y', length, entries: [said('last')], context: length });
-      await store.release(id, { token: 'y', length: length + 2 });
+      await store.append(id, { token: 'y', length: length + 2, entries: [], release: true });
       const stats = await client.info('commandstats');
       const counts = [...stats.matchAll(/cmdstat_(\w+):calls=(\d+)/g)].map(([, name, calls]) => `${name} ${calls}`);
       return counts.filter((count) => !/^(config|info|eval)/.test(count)).sort();

@@ -107,7 +107,9 @@ describeEachSqlite('the cost of a call', ({ connect }) => {
       await store.append(session, { token: 'x', length: count, entries: [said('a'), said('3')] });
       await store.append(session, { token: 'other', length: count + 3, entries: [said('a'), said('b')] });
       await store.renew(session, claim);
-      expect(await store.release(session, { token: 'x', length: count + 3 })).toMatchObject({ released: true });
+      expect(await store.append(session, { token: 'x', length: count + 3, entries: [], release: true })).toMatchObject({
+        released: true,
+      });
       await store.load(session, { limit: 5 });
       return [...ran];
     }

@@ -9,7 +9,6 @@ export function storeOver(inner: SessionStore, changes: Partial<SessionStore>): 
     delete: (...given) => inner.delete(...given),
     claim: (...given) => inner.claim(...given),
     renew: (...given) => inner.renew(...given),
-    release: (...given) => inner.release(...given),
     list: (...given) => inner.list(...given),
     update: (...given) => inner.update(...given),
     ...changes,

@@ -73,7 +73,7 @@ const others: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ token: name, length: small }).map(
     (claim): Step =>
       (it) =>
-        it.release('s', claim),
+        it.append('s', { ...claim, entries: [], release: true }),
   ),
   fc.constantFrom('ada', 'bob').map(
     (owner): Step =>

@@ -56,7 +56,10 @@ const sessionFaults: Record<string, readonly [(inner: SessionStore) => Partial<S
   ],
   'releases although there are posts': [
     (inner) => ({
-      release: async (id, { token }) => inner.release(id, { token, length: (await inner.load(id))?.length ?? 0 }),
+      append: async (id, append) => {
+        const length = append.entries.length === 0 ? (await inner.load(id))?.length : undefined;
+        return inner.append(id, { ...append, length: length ?? append.length });
+      },
     }),
     /does not know/,
   ],

@@ -166,7 +166,7 @@ export class ToolCalls implements CallsInFlight {
 
 /** Runs one call, if the run of a session still has its claim. */
 function callThrough(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
-  const claiming = calls.run.attached.recorder?.ready();
+  const claiming = calls.run.attached.recorder?.claim.ready();
   return claiming === undefined ? callHooks(calls, part) : claiming.then(() => callHooks(calls, part));
 }
 

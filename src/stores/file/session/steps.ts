@@ -4,7 +4,7 @@ import type {
   ClaimAnswer,
   SessionClaim,
   SessionDetails,
-  SessionHolder,
+  SessionRenewal,
   SessionSummary,
 } from '../../../state/session-store.js';
 import { encodeEntries } from '../../sql-session.js';
@@ -55,10 +55,7 @@ export function addEntries<Answer>(
   return answer;
 }
 
-export function renewClaim(
-  { state, now }: SessionDraft,
-  claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
-): boolean {
+export function renewClaim({ state, now }: SessionDraft, claim: SessionRenewal): boolean {
   const isRenewed = state.log.renew(claim, now);
   if (isRenewed) holdClaim(state, claim.ttlMs);
   return isRenewed;

@@ -13,9 +13,9 @@ import type {
   SessionAppend,
   SessionClaim,
   SessionDetails,
-  SessionHolder,
   SessionPage,
   SessionQuery,
+  SessionRenewal,
   SessionStore,
   SessionSummary,
   StoredRecord,
@@ -100,15 +100,8 @@ export class FileSessionStore implements SessionStore {
     return answer ?? NOT_STORED;
   }
 
-  async renew(
-    id: string,
-    claim: Pick<SessionClaim, 'token' | 'ttlMs'> & Pick<SessionHolder, 'waitsFor'>,
-  ): Promise<boolean> {
+  async renew(id: string, claim: SessionRenewal): Promise<boolean> {
     return (await this.use(id, { run: (draft) => renewClaim(draft, claim) })) ?? false;
-  }
-
-  async release(id: string, claim: Pick<SessionAppend, 'token' | 'length'>): Promise<AppendAnswer> {
-    return this.append(id, { ...claim, entries: [], release: true });
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {

@@ -62,7 +62,10 @@ export const claimCases: CaseTable<SessionSubject> = {
     expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(false);
     const refused = { owned: false, stored: false, released: false };
     expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches(refused);
-    expectThat(await store.release('a', { token: 'x', length: 0 })).matches({ owned: false, released: false });
+    expectThat(await store.append('a', { token: 'x', length: 0, entries: [], release: true })).matches({
+      owned: false,
+      released: false,
+    });
     expectThat(await store.renew('a', { token: 'y', ttlMs: LONG_MS })).equals(true);
   },
   'a claim that is late but not taken over can be renewed, and its holder can append': async (subject) => {
@@ -89,8 +92,14 @@ export const claimCases: CaseTable<SessionSubject> = {
     const store = await open();
     await claimed(store, 'a');
 
-    expectThat(await store.release('a', { token: 'y', length: 0 })).matches({ owned: false, released: false });
-    expectThat(await store.release('a', { token: 'x', length: 0 })).matches({ owned: true, released: true });
+    expectThat(await store.append('a', { token: 'y', length: 0, entries: [], release: true })).matches({
+      owned: false,
+      released: false,
+    });
+    expectThat(await store.append('a', { token: 'x', length: 0, entries: [], release: true })).matches({
+      owned: true,
+      released: true,
+    });
 
     expectThat((await store.load('a'))?.holder).equals(undefined);
     const next = await claimed(store, 'a', { run: 'y' });
@@ -101,7 +110,9 @@ export const claimCases: CaseTable<SessionSubject> = {
     const store = await open();
 
     expectThat(await store.renew('never there', { token: 'x', ttlMs: LONG_MS })).equals(false);
-    expectThat(await store.release('never there', { token: 'x', length: 0 })).matches({ owned: false });
+    expectThat(await store.append('never there', { token: 'x', length: 0, entries: [], release: true })).matches({
+      owned: false,
+    });
 
     expectThat(await store.load('never there')).equals(undefined);
   },

@@ -42,7 +42,7 @@ export const detailCases: CaseTable<SessionSubject> = {
     const claim = { run: 'x', ttlMs: 60_000 };
     await store.claim('a', { ...claim, token: 'x', details: { title: 'first' } });
     expectThat(await store.update('a', { title: 'x' })).equals(undefined);
-    await store.release('a', { token: 'x', length: 0 });
+    await store.append('a', { token: 'x', length: 0, entries: [], release: true });
 
     await added(store, 'a', { entries: [said('1')], details: { title: 'second', owner: 'ada' } });
     await added(store, 'a', { entries: [said('2')], details: { title: 'third' } });

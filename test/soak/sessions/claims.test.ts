@@ -6,11 +6,11 @@ import { messagesOf } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { RedisSessionStore } from 'keelson/redis';
 import { expect, test } from 'vitest';
-import { paymentsIn, type Racer, startRacer, suspendPayment } from '../support/agent/racers.js';
-import { until } from '../support/agent/settle.js';
-import { resultsIn } from '../support/agent/transcript.js';
-import { describeWithRedis, startRedis } from '../support/stores/redis-server.js';
-import { temporaryFolder } from '../support/stores/temporary-folder.js';
+import { paymentsIn, type Racer, startRacer, suspendPayment } from '../../support/agent/racers.js';
+import { until } from '../../support/agent/settle.js';
+import { resultsIn } from '../../support/agent/transcript.js';
+import { describeWithRedis, startRedis } from '../../support/stores/redis-server.js';
+import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const ROUNDS = 200;
 const KINDS = ['file', 'redis'] as const;
