@@ -45,13 +45,20 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
     const answer = await waitFor(asked, session, { token, waiting });
     if (answer.claimed) {
       record.take(answer);
-      return new Claim({ store, id, record, token, ttlMs, clock });
+      const claim = new Claim({ store, id, record, token, ttlMs, clock });
+      if (!record.isWhole) await waiting.wait(session.loadAll()).catch((error) => letGo(session, claim, error));
+      return claim;
     }
     const left = waiting.until - clock.now();
     if (left <= 0) throw new SessionBusyError(id, waiting.queueMs, answer.holder);
     const pause = LEAST_PAUSE_MS + Math.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
     await waiting.wait(sleep(Math.min(left, pause), clock));
   }
+}
+
+function letGo(session: StoredSession, claim: Claim, error: unknown): never {
+  session.ending = claim.release().catch(() => {});
+  throw error;
 }
 
 /** Waits for the answer to a claim. Ends a claim that is granted after the run was aborted; the next run waits for that. */

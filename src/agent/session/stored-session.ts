@@ -39,6 +39,7 @@ export class StoredSession {
       const stored = await this.store.load(this.id, { known, ...query });
       if (stored === undefined) record.clear();
       else record.take(stored);
+      if (!record.isWhole) await this.loadAll();
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }

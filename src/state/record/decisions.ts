@@ -1,4 +1,4 @@
-import type { DecisionBody, Entry, SuspendedCall } from './entry.js';
+import type { Entry, EntryDecision, SuspendedCall } from './entry.js';
 import type { AnswerState, MessageList } from './message-list.js';
 
 /** The id under which a suspended answer waits for a decision. */
@@ -13,54 +13,86 @@ export interface Suspension {
   readonly calls: readonly SuspendedCall[];
 }
 
-interface Decision extends DecisionBody {
-  readonly entry: string;
+interface Decision {
+  readonly decision: EntryDecision;
+  /** The number of suspensions before it. */
+  readonly after: number;
 }
 
-/** The latest suspension of a record, and the decisions. */
+/** The suspensions of a record, and the decisions. */
 export class Decisions {
-  latest: Suspension | undefined = undefined;
-  private readonly all: Decision[] = [];
-  /** The decisions after the latest suspension. */
-  private since: Decision[] = [];
+  /** The latest suspension of each entry, in order, with the number of suspensions up to it. */
+  private readonly suspensions = new Map<string, Suspension & { readonly number: number }>();
+  /** The decisions on each call, in order. */
+  private readonly decided = new Map<string, Decision[]>();
+  /** The runs that denied an answer. */
+  private readonly denying = new Set<string>();
+  private suspended = 0;
 
   /** Takes an entry into account. Returns false if it is neither a suspension nor a decision. */
   add({ body, parent: entry = '', run }: Entry): boolean {
     if (body.type === 'suspended') {
-      this.latest = { entry, run, calls: body.calls };
-      this.since = [];
+      this.suspended += 1;
+      this.suspensions.delete(entry);
+      this.suspensions.set(entry, { entry, run, calls: body.calls, number: this.suspended });
       return true;
     }
     if (body.type !== 'decision') return false;
-    const decision = { ...body, entry };
-    this.all.push(decision);
-    this.since.push(decision);
+    const { call, decision } = body;
+    const key = keyOf(entry, call);
+    this.decided.set(key, [...(this.decided.get(key) ?? []), { decision, after: this.suspended }]);
+    if (run !== undefined && call === ANSWER && denialOf(decision) !== undefined) this.denying.add(run);
     return true;
   }
 
-  /** True if a call of the latest suspension was decided on since. */
-  isDecided(id: string): boolean {
-    return this.since.some(({ entry, call }) => entry === this.latest?.entry && call === id);
+  /** Returns the latest suspension of the entries of a list, without the calls that were decided on since. */
+  undecidedIn(list: MessageList): Suspension | undefined {
+    const latest = [...this.suspensions.values()].findLast(({ entry }) => list.indexOf(entry) >= 0);
+    if (latest === undefined) return undefined;
+    const { entry, run, number } = latest;
+    const isDecided = (call: string) => (this.decisionsOn(entry, call).at(-1)?.after ?? 0) >= number;
+    return { entry, run, calls: latest.calls.filter(({ id }) => !isDecided(id)) };
   }
 
   /** Returns how often a call has begun: once, and once more for each decision to run it again. */
   attemptOf(entry: string, call: string): number {
-    return 1 + this.all.filter((one) => one.entry === entry && one.call === call && one.decision === 'again').length;
+    return 1 + this.decisionsOn(entry, call).filter(({ decision }) => decision === 'again').length;
+  }
+
+  /** Returns the reason if a call or an answer was denied. An empty string stands for no reason. */
+  denialOf(entry: string, call: string): string | undefined {
+    return denialOf(this.decisionsOn(entry, call).at(-1)?.decision);
+  }
+
+  /** True if a run denied an answer. Its first message tells the model. */
+  hasDenied(run: string): boolean {
+    return this.denying.has(run);
   }
 
   /** Marks an answer as suspended or denied, or as an answer again. */
   mark(list: MessageList, entry: string): void {
-    const state = this.stateOf(entry);
-    if (state !== 'none') list.mark(entry, state);
+    if (this.suspensions.get(entry)?.calls[0]?.id === ANSWER) list.mark(entry, this.stateOf(entry));
   }
 
   markAll(list: MessageList): void {
-    for (const { entry } of [...this.all, ...(this.latest === undefined ? [] : [this.latest])]) this.mark(list, entry);
+    for (const entry of this.suspensions.keys()) this.mark(list, entry);
   }
 
-  private stateOf(entry: string): AnswerState | 'none' {
-    const decided = this.all.findLast((one) => one.entry === entry && one.call === ANSWER);
-    if (decided !== undefined) return decided.decision === 'approve' ? undefined : 'denied';
-    return this.latest?.entry === entry && this.latest.calls[0]?.id === ANSWER ? 'suspended' : 'none';
+  private stateOf(entry: string): AnswerState {
+    const decided = this.decisionsOn(entry, ANSWER).at(-1);
+    if (decided === undefined) return 'suspended';
+    return decided.decision === 'approve' ? undefined : 'denied';
   }
+
+  private decisionsOn(entry: string, call: string): readonly Decision[] {
+    return this.decided.get(keyOf(entry, call)) ?? [];
+  }
+}
+
+function keyOf(entry: string, call: string): string {
+  return JSON.stringify([entry, call]);
+}
+
+function denialOf(decision: EntryDecision | undefined): string | undefined {
+  return typeof decision === 'object' && 'deny' in decision ? decision.deny : undefined;
 }

@@ -25,7 +25,8 @@ export function modelMessagesOf(entries: readonly Entry[]): readonly Message[] {
   return recordOf(entries).model.closed();
 }
 
-function recordOf(entries: readonly Entry[]): SessionRecord {
+/** Builds the record of entries, without a store. */
+export function recordOf(entries: readonly Entry[]): SessionRecord {
   const record = new SessionRecord();
   for (const entry of entries) record.add(entry);
   return record;

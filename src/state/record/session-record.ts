@@ -29,7 +29,9 @@ export class SessionRecord {
   model = new MessageList(true);
   /** The entry that the next one follows. Undefined at the start of the conversation. */
   tip: string | undefined = undefined;
-  /** The latest suspension, and the decisions. */
+  /** False if the model reads entries that are not loaded: another process went back to one of them. */
+  isWhole = true;
+  /** The suspensions, and the decisions. */
   decisions = new Decisions();
   private byId = new Map<string, Entry>();
 
@@ -93,13 +95,12 @@ export class SessionRecord {
     for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
   }
 
-  /** The calls that wait for a decision: named by the latest suspension, without a result, and not decided since. */
+  /** The calls that wait for a decision: named by the latest suspension on the path, open, and not decided since. */
   get pending(): Suspension | undefined {
-    const { latest } = this.decisions;
-    if (latest === undefined) return undefined;
-    const open = this.openAt(latest.entry);
-    const calls = latest.calls.filter(({ id }) => open.includes(id) && !this.decisions.isDecided(id));
-    return calls.length === 0 ? undefined : { ...latest, calls };
+    const latest = this.decisions.undecidedIn(this.model);
+    const open = latest === undefined ? [] : this.openAt(latest.entry);
+    const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
+    return latest === undefined || calls.length === 0 ? undefined : { ...latest, calls };
   }
 
   /** The calls of the latest turn that have no result. */
@@ -145,14 +146,23 @@ export class SessionRecord {
     const next = entry.body.type === 'head' ? entry.parent : entry.id;
     if (entry.parent !== this.tip || entry.body.type === 'head') return this.derive(next);
     this.tip = next;
-    this.people.add(entry);
+    this.show(entry);
     this.model.add(entry);
+  }
+
+  /** Adds an entry of the path to what people read. */
+  private show(entry: Entry): void {
+    const { parent, body } = entry;
+    this.people.add(entry);
+    if (parent === undefined) this.isWhole = true;
+    if (body.type === 'summary') this.isWhole ||= body.from === undefined || this.people.indexOf(body.from) >= 0;
   }
 
   private derive(tip: string | undefined): void {
     this.tip = tip;
+    this.isWhole = tip === undefined;
     this.people = new MessageList();
-    for (const entry of this.pathTo(tip)) this.people.add(entry);
+    for (const entry of this.pathTo(tip)) this.show(entry);
     this.decisions.markAll(this.people);
     this.model = this.modelAt(tip);
   }

@@ -2,8 +2,9 @@ import { toJson } from '../../internal/json.js';
 import { deniedCall } from '../../model/denial.js';
 import { type ToolCallPart, textOf, toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
+import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
-import { recordOf, type Shown, type ShownStep, shownIn } from '../history/shown.js';
+import { type Shown, type ShownStep, shownIn } from '../history/shown.js';
 import { toolOutput } from '../shown-content.js';
 import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 

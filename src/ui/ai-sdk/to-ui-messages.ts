@@ -1,8 +1,9 @@
 import { type AssistantPart, type ToolCallPart, textOf, type UserMessage } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
+import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { answerCall } from '../history/pending.js';
-import { recordOf, type Shown, type ShownStep, shownIn } from '../history/shown.js';
+import { type Shown, type ShownStep, shownIn } from '../history/shown.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';

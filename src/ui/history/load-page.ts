@@ -1,8 +1,9 @@
 import type { StoredSession } from '../../agent/session/stored-session.js';
+import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { invalidBody } from '../invalid-body.js';
-import { recordOf, type Shown, shownIn } from './shown.js';
+import { type Shown, shownIn } from './shown.js';
 
 const PAGE = 100;
 const MAX_PAGE = 1_000;

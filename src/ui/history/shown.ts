@@ -1,8 +1,8 @@
 import type { AssistantMessage, ToolResultPart, UserMessage } from '../../model/message.js';
 import { toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
-import type { Entry, EntryDecision, MessageBody } from '../../state/record/entry.js';
-import { SessionRecord } from '../../state/record/session-record.js';
+import type { Entry, MessageBody } from '../../state/record/entry.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
 export type Shown =
@@ -36,13 +36,6 @@ interface ShownResult {
   readonly part: ToolResultPart;
 }
 
-/** Builds the record of the entries of a session. */
-export function recordOf(entries: readonly Entry[]): SessionRecord {
-  const record = new SessionRecord();
-  for (const entry of entries) record.add(entry);
-  return record;
-}
-
 /** Returns what people read from the first message to the latest. Denied answers are left out. */
 export function shownIn(record: SessionRecord): readonly Shown[] {
   return new ShownPath(record).items;
@@ -66,13 +59,15 @@ class ShownPath {
   readonly items: Shown[] = [];
   /** The answer that the next response belongs to. */
   answer: OpenAnswer | undefined = undefined;
+  private readonly pending: SessionRecord['pending'];
   private readonly steps: OpenStep[] = [];
   /** The runs that have an answer. */
   private readonly answered = new Set<string>();
-  private readonly decisions: Decisions;
+  /** The runs that denied an answer, and whose first message told the model. */
+  private readonly told = new Set<string>();
 
-  constructor(record: SessionRecord) {
-    this.decisions = new Decisions(record);
+  constructor(private readonly record: SessionRecord) {
+    this.pending = record.pending;
     for (const entry of record.pathTo(record.tip)) this.add(entry);
   }
 
@@ -83,7 +78,7 @@ class ShownPath {
     const { message } = body;
     if (message.role === 'assistant') this.addStep(entry, message);
     else if (message.role === 'tool') for (const part of message.content) this.addResult(entry, part);
-    else if (message.role === 'user' && !this.decisions.isDenial(entry)) {
+    else if (message.role === 'user' && !this.isDenial(entry)) {
       this.answer = undefined;
       this.items.push({ type: 'user', id, message });
     }
@@ -97,8 +92,10 @@ class ShownPath {
 
   private addStep(entry: Entry, message: AssistantMessage): void {
     this.answer ??= { type: 'answer', id: this.answerId(entry), steps: [] };
-    const { decisions, answer } = this;
-    if (decisions.isDenied(entry.id, ANSWER)) return;
+    const { answer, pending } = this;
+    const { decisions } = this.record;
+    if (decisions.denialOf(entry.id, ANSWER) !== undefined) return;
+    const denials = toolCallsOf(message).map(({ id }) => [id, decisions.denialOf(entry.id, id)] as const);
     if (answer.steps.length === 0) this.items.push(answer);
     const results = message.content.flatMap((part) =>
       part.type === 'tool-result' ? [[part.id, { id: `${entry.id}.${part.id}`, part }] as const] : [],
@@ -107,11 +104,18 @@ class ShownPath {
       id: idOf(entry),
       message,
       results: new Map(results),
-      denied: decisions.denialsOf(entry.id, toolCallsOf(message)),
-      pending: decisions.pendingOf(entry.id),
+      denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
+      pending: new Set(pending?.entry === entry.id ? pending.calls.map(({ id }) => id) : []),
     };
     this.steps.push(step);
     answer.steps.push(step);
+  }
+
+  /** True for the message that tells the model about a denied answer. */
+  private isDenial({ run, body }: Entry): boolean {
+    if ((body as MessageBody).post !== undefined || run === undefined || this.told.has(run)) return false;
+    this.told.add(run);
+    return this.record.decisions.hasDenied(run);
   }
 
   private answerId({ id, run }: Entry): string {
@@ -131,47 +135,4 @@ class ShownPath {
 function idOf({ id, run, body }: Entry): string {
   const { turn } = body as MessageBody;
   return run === undefined || turn === undefined ? id : turnId(run, turn);
-}
-
-/** The decisions in a record, by the entry and the call. */
-class Decisions {
-  private readonly latest = new Map<string, EntryDecision>();
-  /** The runs that denied an answer. The first message that such a run adds tells the model. */
-  private readonly denying = new Set<string>();
-  private readonly waiting: SessionRecord['pending'];
-
-  constructor({ entries, pending }: SessionRecord) {
-    this.waiting = pending;
-    for (const { body, parent, run, path } of entries) {
-      if (body.type !== 'decision' || path !== undefined) continue;
-      this.latest.set(keyOf(parent ?? '', body.call), body.decision);
-      if (run !== undefined && body.call === ANSWER && denialOf(body.decision) !== undefined) this.denying.add(run);
-    }
-  }
-
-  isDenied(entry: string, call: string): boolean {
-    return denialOf(this.latest.get(keyOf(entry, call))) !== undefined;
-  }
-
-  denialsOf(entry: string, calls: readonly { readonly id: string }[]): ReadonlyMap<string, string> {
-    const denied = calls.map(({ id }) => [id, denialOf(this.latest.get(keyOf(entry, id)))] as const);
-    return new Map(denied.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
-  }
-
-  pendingOf(entry: string): ReadonlySet<string> {
-    return new Set(this.waiting?.entry === entry ? this.waiting.calls.map(({ id }) => id) : []);
-  }
-
-  /** True for the message that tells the model about a denied answer. */
-  isDenial({ run, body }: Entry): boolean {
-    return (body as MessageBody).post === undefined && run !== undefined && this.denying.delete(run);
-  }
-}
-
-function keyOf(entry: string, call: string): string {
-  return JSON.stringify([entry, call]);
-}
-
-function denialOf(decision: EntryDecision | undefined): string | undefined {
-  return typeof decision === 'object' && 'deny' in decision ? decision.deny : undefined;
 }

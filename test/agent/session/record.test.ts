@@ -10,7 +10,6 @@ import {
 } from 'keelson';
 import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { approval } from '../../support/agent/approval.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';
 import { transcript } from '../../support/agent/transcript.js';
@@ -101,79 +100,6 @@ describe('an input with an id', () => {
 
     expect(transcript(session.messages)).toEqual(['user: hi', 'assistant: late']);
     expect(session.entries).toHaveLength(4);
-  });
-});
-
-describe('going back', () => {
-  test('`at` begins a branch behind an entry, and the other branch stays', async () => {
-    const { model, opening } = sessionOf(['one', 'two', 'three', 'four']);
-    const session = await opening;
-    await session.run('a', { id: 'a' });
-    await session.run('b', { id: 'b' });
-
-    await session.run('', { at: 'b' });
-    await session.run('c', { at: 'a' });
-
-    expect(transcript(model.requests[2]?.messages ?? [])).toEqual(['user: a', 'assistant: one', 'user: b']);
-    expect(transcript(model.requests[3]?.messages ?? [])).toEqual(['user: a', 'user: c']);
-    expect(transcript(session.messages)).toEqual(['user: a', 'user: c', 'assistant: four']);
-    expect(session.entries).toHaveLength(7);
-  });
-
-  test('`branch` moves the head, also to the start, in another process too', async () => {
-    const store = new MemorySessionStore();
-    const { opening } = sessionOf(['one', 'two'], { store });
-    const session = await opening;
-    await session.run('a', { id: 'a' });
-    const answer = session.entries.at(-1)?.id ?? '';
-    await session.run('b');
-
-    await session.branch(answer);
-    expect(transcript(session.messages)).toEqual(['user: a', 'assistant: one']);
-    await session.branch(null);
-
-    const { model, opening: other } = sessionOf(['new'], { store });
-    const reopened = await other;
-    expect(reopened.messages).toEqual([]);
-    await reopened.run('fresh');
-    expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['user: fresh']);
-  });
-
-  test.each([
-    ['unknown', 'is unknown'],
-    ['the calls', 'lies between tool calls and their results'],
-  ])('refuses an entry that is not a branch point: %s', async (which, problem) => {
-    const { opening } = sessionOf([calls('work'), 'done'], { tools: [toolOf('work', () => 'x')] });
-    const session = await opening;
-    await session.run('go');
-    const id = which === 'unknown' ? 'nope' : (session.entries[1]?.id ?? '');
-
-    for (const refused of [session.run('x', { at: id }), session.branch(id), session.fork({ id: 't', at: id })]) {
-      expect(await rejectionOf(refused)).toMatchObject({ code: 'ERR_ENTRY_INVALID', entry: id, session: 's' });
-    }
-    expect(await rejectionOf(session.branch(id))).toMatchObject({ message: expect.stringContaining(problem) });
-    expect(session.entries).toHaveLength(4);
-  });
-
-  test('`fork` copies the path, and only the original can approve a call', async () => {
-    const store = new MemorySessionStore();
-    let paid = 0;
-    const tools = [toolOf('pay', () => `${++paid}`)];
-    const options = { store, tools, lifecycle: [approval('pay')] };
-    const session = await sessionOf([calls('pay'), 'Paid.'], options).opening;
-    await session.run('Pay.');
-
-    const summary = await session.fork({ id: 'copy', details: { title: 'A copy' } });
-
-    expect(summary).toMatchObject({ id: 'copy', title: 'A copy' });
-    const copy = await new Agent({ model: scriptedModel(['Hm.']), ...options }).session({ id: 'copy' });
-    expect(transcript(copy.messages).at(-1)).toMatch(/^tool: call_1!This copy/);
-    const resume = { call_1: 'approve' } as const;
-    expect(await rejectionOf(copy.run('', { resume }))).toMatchObject({ code: 'ERR_RESUME_INVALID' });
-    await session.run('', { resume });
-    expect(await rejectionOf(session.run('', { resume }))).toMatchObject({ code: 'ERR_RESUME_INVALID' });
-    expect(paid).toBe(1);
-    expect(await rejectionOf(session.fork({ id: 'copy' }))).toMatchObject({ code: 'ERR_SESSION_EXISTS' });
   });
 });
 

@@ -308,8 +308,8 @@ export class SessionPlay {
   private async point(share: number): Promise<{ readonly id: string | null; readonly rows: readonly Row[] }> {
     const entries = await this.entries();
     const points = pathOf(entries).flatMap(({ id }, at, path) => {
-      const rows = this.rows.slice(0, messagesOf(path.slice(0, at + 1)).length);
-      return openCalls(rows) === undefined ? [{ id, rows }] : [];
+      const before = rowsOf(messagesOf(path.slice(0, at + 1)));
+      return openCalls(before) === undefined ? [{ id, rows: this.rows.slice(0, before.length) }] : [];
     });
     return points[Math.floor(share * points.length)] ?? { id: null, rows: [] };
   }
