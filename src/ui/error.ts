@@ -83,7 +83,10 @@ export class UIBodyTooLargeError extends UIRequestError {
   readonly status = 413;
 
   constructor(maxBodyBytes: number) {
-    super(`The body must have at most ${maxBodyBytes} bytes (\`maxBodyBytes\`). Send a smaller body.`);
+    super(
+      `The last message of the body must have at most ${maxBodyBytes} bytes (\`maxBodyBytes\`), and the whole body ` +
+        'at most 16 times as much. Send a smaller message, or only the last one.',
+    );
   }
 }
 

@@ -35,8 +35,10 @@ export function fromUIMessages(body: unknown): UIRequest {
 }
 
 /** True for the place of a summary, which is not an answer. */
-function isMarker({ parts }: ReadMessage): boolean {
-  return parts.length > 0 && parts.every(({ type }) => type === 'data-summary');
+export function isMarker(message: unknown): boolean {
+  const parts = isObject(message) ? message.parts : undefined;
+  if (!Array.isArray(parts) || parts.length === 0) return false;
+  return parts.every((part) => isObject(part) && part.type === 'data-summary');
 }
 
 function readId(id: unknown): string | undefined {

@@ -49,7 +49,10 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * Default: with `authorize: 'none'`, the loopback names `localhost`, `127.0.0.1` and `[::1]`; otherwise every name.
    */
   readonly hosts?: readonly string[] | undefined;
-  /** Maximum size of a body. Default: 4 MiB. */
+  /**
+   * Maximum size of the last message of a body, and its members. The whole body may have 16 times as much, because a page
+   * repeats the chat. Default: 4 MiB.
+   */
   readonly maxBodyBytes?: number | undefined;
   /** How long a request waits for the active run of its session before it is refused with 409. Default: 1,000. */
   readonly queueMs?: number | undefined;

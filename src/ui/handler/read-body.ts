@@ -1,45 +1,128 @@
+import { JSONParser } from '@streamparser/json';
 import { isObject } from '../../internal/json.js';
+import { isMarker } from '../ai-sdk/from-ui-messages.js';
 import { UIBodyInvalidError, UIBodyTooLargeError, UIContentTypeInvalidError } from '../error.js';
+import { invalidBody } from '../invalid-body.js';
+
+/** A page may repeat a chat of this many times `maxBodyBytes`. */
+const REPEATED = 16;
 
 /**
- * Reads a JSON body of at most `maxBytes` bytes. Refuses other content types, because a page of another origin can send
- * those without a preflight request. Refuses keys that could change a prototype.
+ * Parses a JSON body while it arrives. Keeps the last message whole. A page repeats the messages before it; of those only
+ * the ids, the roles and the types of the parts are kept.
+ *
+ * Refuses a body whose last message and other members have more than `maxBytes` bytes, and one that has 16 times as much.
+ * Refuses other content types, because a page of another origin can send those without a preflight request. Refuses keys
+ * that could change a prototype.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<unknown> {
   const contentType = request.headers.get('content-type');
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) throw new UIContentTypeInvalidError(contentType);
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw new UIBodyTooLargeError(maxBytes);
-  const text = await readText(request, maxBytes);
-  try {
-    return JSON.parse(text, checkKeys);
-  } catch (error) {
-    if (error instanceof UIBodyInvalidError) throw error;
-    throw new UIBodyInvalidError('The body must be valid JSON.');
-  }
-}
-
-async function readText(request: Request, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let text = '';
-  let size = 0;
+  if (Number(request.headers.get('content-length') ?? 0) > REPEATED * maxBytes) throw new UIBodyTooLargeError(maxBytes);
+  const body = new BodyParser(maxBytes);
   const reader = request.body?.getReader();
   try {
-    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
-      size += next.value.byteLength;
-      if (size > maxBytes) throw new UIBodyTooLargeError(maxBytes);
-      text += decoder.decode(next.value, { stream: true });
-    }
-    return text + decoder.decode();
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) body.write(next.value);
+    return body.end();
   } catch (error) {
     void reader?.cancel().catch(() => {});
-    if (error instanceof UIBodyTooLargeError) throw error;
-    throw new UIBodyInvalidError('The body must be complete and valid UTF-8.', { cause: error });
+    if (error instanceof UIBodyTooLargeError || error instanceof UIBodyInvalidError) throw error;
+    throw new UIBodyInvalidError('The body must be complete and valid JSON, in UTF-8.', { cause: error });
   }
 }
 
-function checkKeys(key: string, value: unknown): unknown {
+/** A value of the body, and its size in bytes. */
+interface Sized {
+  value: unknown;
+  size: number;
+}
+
+const NONE = { message: { value: undefined, size: 0 } as Sized, index: -1 };
+
+class BodyParser {
+  private readonly parser = new JSONParser({ paths: ['$', '$.*', '$.messages.*'], keepStack: false });
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+  private readonly members = new Map<string, Sized>();
+  private messages: unknown[] = [];
+  /** The last message that is not the place of a summary. */
+  private last = NONE;
+  private root: unknown = undefined;
+  private bytes = 0;
+  /** The end of the previous value. */
+  private start = 0;
+  /** The value before the current token, which ends it. */
+  private unmeasured: Sized | undefined = undefined;
+
+  constructor(private readonly maxBytes: number) {
+    this.parser.onToken = ({ offset }) => {
+      if (this.unmeasured === undefined) return;
+      this.unmeasured.size = offset - this.start;
+      this.unmeasured = undefined;
+      this.start = offset;
+    };
+    this.parser.onValue = ({ value, key, stack }) => {
+      const sized = { value, size: 0 };
+      this.unmeasured = sized;
+      if (stack.length === 0) this.root = value;
+      else if (stack.length === 1) this.addMember(String(key), sized);
+      else this.addMessage(sized);
+    };
+  }
+
+  write(chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength;
+    if (this.bytes > REPEATED * this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
+    this.decoder.decode(chunk, { stream: true });
+    this.parser.write(chunk);
+  }
+
+  end(): unknown {
+    this.decoder.decode();
+    if (!this.parser.isEnded) this.parser.end();
+    if (!isObject(this.root)) throw invalidBody('the body', 'an object', this.root);
+    const kept = [this.last.message, ...this.members.values()];
+    if (kept.reduce((sum, { size }) => sum + size, 0) > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
+    const body = Object.fromEntries([...this.members].map(([name, { value }]) => [name, value]));
+    checkKeys(body);
+    return body;
+  }
+
+  private addMember(name: string, member: Sized): void {
+    const isList = name === 'messages' && Array.isArray(member.value);
+    if (isList) member.value = this.messages;
+    this.members.set(name, member);
+    if (isList) this.messages = [];
+  }
+
+  private addMessage(message: Sized): void {
+    const { messages } = this;
+    if (messages.length === 0) this.last = NONE;
+    if (isMarker(message.value)) return void messages.push(outline(message.value));
+    if (this.last.index >= 0) messages[this.last.index] = outline(this.last.message.value);
+    this.last = { message, index: messages.push(message.value) - 1 };
+  }
+}
+
+function outline(message: unknown): unknown {
+  if (!isObject(message)) return message;
+  const { id, role, parts } = message;
+  if (!Array.isArray(parts)) return { id, role };
+  return { id, role, parts: parts.map((part) => (isObject(part) ? { type: part.type } : part)) };
+}
+
+function checkKeys(root: unknown): void {
+  const values = [root];
+  for (let value = values.pop(); value !== undefined; value = values.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      checkKey(key, inner);
+      values.push(inner ?? null);
+    }
+  }
+}
+
+function checkKey(key: string, value: unknown): void {
   if (key === '__proto__' || (key === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'))) {
     throw new UIBodyInvalidError(`The body must not contain the key "${key}".`);
   }
-  return value;
 }
