@@ -136,6 +136,16 @@ export type {
   SuspendedBody,
   SuspendedCall,
 } from './state/record/entry.js';
+export type { RunLogLimits } from './state/run-log/limits.js';
+export {
+  type LoggedEvent,
+  type RunLog,
+  type RunLogAnswer,
+  RunLogGoneError,
+  type RunLogPage,
+  type RunLogQuery,
+  type RunOutcome,
+} from './state/run-log/run-log.js';
 export type {
   AppendAnswer,
   ClaimAnswer,

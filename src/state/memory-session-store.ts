@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../internal/clock.js';
+import { KeyedListeners } from './keyed-listeners.js';
 import type { Entry } from './record/entry.js';
 import { listSessions } from './session-list.js';
 import type {
@@ -38,7 +39,7 @@ export const NOT_STORED: AppendAnswer = { owned: false, stored: false, released:
 export class MemorySessionStore implements SessionStore {
   private readonly clock: Clock;
   private readonly logs = new Map<string, StoredLog>();
-  private readonly listeners = new Map<string, Set<() => void>>();
+  private readonly listeners = new KeyedListeners();
 
   constructor({ clock = systemClock }: MemorySessionStoreOptions = {}) {
     this.clock = clock;
@@ -61,7 +62,7 @@ export class MemorySessionStore implements SessionStore {
 
   post(id: string, post: Entry): PostAnswer | undefined {
     const answer = this.logs.get(id)?.post(post, this.clock.now());
-    if (answer?.added) for (const listener of this.listeners.get(id) ?? []) listener();
+    if (answer?.added) this.listeners.call(id);
     return answer;
   }
 
@@ -88,11 +89,6 @@ export class MemorySessionStore implements SessionStore {
   }
 
   watch(id: string, listener: () => void): () => void {
-    const listeners = this.listeners.get(id) ?? new Set();
-    this.listeners.set(id, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0) this.listeners.delete(id);
-    };
+    return this.listeners.add(id, listener);
   }
 }

@@ -18,6 +18,7 @@ export {
 export type { DurableKit, ReplayKit } from './assert/replay-kit.js';
 export type { ContractCase, ContractSubject } from './contract/contract-case.js';
 export { StoreContractError } from './contract/error.js';
+export { type RunLogContractOptions, runLogContract } from './contract/run-log/run-log-contract.js';
 export {
   type SessionStoreContractOptions,
   sessionStoreContract,

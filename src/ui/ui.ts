@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export { MemoryRunLog, type MemoryRunLogOptions } from '../state/run-log/memory-run-log.js';
 export type {
   AgUIEvent,
   AgUIInterrupt,

@@ -6,6 +6,7 @@ import {
   type OptionTable,
   validateOptions,
 } from '../../internal/options/validate.js';
+import { type RunLogLimits, runLogLimitRules, wholeMs as wholeTimerMs } from '../../state/run-log/limits.js';
 import type { PostgresClient } from './client.js';
 
 /** Options of `migrate`. */
@@ -32,6 +33,12 @@ export interface PostgresSessionStoreOptions extends PostgresStoreOptions {
   readonly ttlMs?: number | undefined;
 }
 
+/** Options of a run log on PostgreSQL. */
+export interface PostgresRunLogOptions extends PostgresStoreOptions, RunLogLimits {
+  /** Milliseconds between two looks of a read that waits. Default: 200. */
+  readonly pollMs?: number | undefined;
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_TTL_MS = 1000 * 365 * DAY_MS;
 
@@ -52,6 +59,12 @@ export const sessionStoreRules = {
     accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
   },
 } satisfies OptionTable<PostgresSessionStoreOptions>;
+
+export const runLogRules = {
+  ...storeRules,
+  ...runLogLimitRules,
+  pollMs: wholeTimerMs,
+} satisfies OptionTable<PostgresRunLogOptions>;
 
 /** Checks the options of a store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveStoreOptions(options: PostgresSessionStoreOptions, rules: OptionRules) {

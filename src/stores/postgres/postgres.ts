@@ -7,6 +7,12 @@ export { StateKeyError } from '../../state/state-key.js';
 export type { PgClient, PgStatement, PostgresClient, PostgresJsClient, PostgresJsQuery } from './client.js';
 export { PostgresDataError, PostgresSchemaError, PostgresUnavailableError } from './error.js';
 export { migrate } from './migrate.js';
-export type { PostgresMigrateOptions, PostgresSessionStoreOptions, PostgresStoreOptions } from './options.js';
+export type {
+  PostgresMigrateOptions,
+  PostgresRunLogOptions,
+  PostgresSessionStoreOptions,
+  PostgresStoreOptions,
+} from './options.js';
+export { PostgresRunLog } from './run-log.js';
 export { PostgresSessionStore } from './session-store.js';
 export { PostgresStateStore } from './state-store.js';

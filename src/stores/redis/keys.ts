@@ -22,6 +22,9 @@ export function fromKeyPiece(piece: string): string {
 /** The keys of a stored session: its head, its entries, and the ids of its entries. */
 export type SessionKeys = readonly [head: string, entries: string, ids: string];
 
+/** The keys of the log of a run: its head, and its events. */
+export type RunLogKeys = readonly [head: string, events: string];
+
 /** Builds the names of keys. All keys of a session are in the same slot of a cluster. */
 export class RedisKeys {
   private readonly base: string;
@@ -57,6 +60,16 @@ export class RedisKeys {
   /** Returns the channel of the posts of a session. The prefix of the client is missing, since ioredis adds it to keys only. */
   posts(id: string): string {
     return `${this.base}:{${toKeyPiece(id)}}:posts`;
+  }
+
+  runLog(run: string): RunLogKeys {
+    const head = this.name(toKeyPiece(run), 'log');
+    return [head, `${head}:events`];
+  }
+
+  /** Returns the channel of the events of a run, without the prefix of the client. */
+  events(run: string): string {
+    return `${this.base}:{${toKeyPiece(run)}}:events`;
   }
 
   /** Returns the key of the index of an owner's sessions. `owner` is a piece from `toKeyPiece`. */

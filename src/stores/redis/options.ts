@@ -1,6 +1,12 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { anything, required, text, withMethods } from '../../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import {
+  type RunLogLimits,
+  resolveRunLogLimits,
+  runLogLimitRules,
+  wholeMs as wholeTimerMs,
+} from '../../state/run-log/limits.js';
 import type { RedisClient, RedisSubscriber } from './client.js';
 
 /** Options of a store on Redis. */
@@ -27,6 +33,17 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
   readonly subscriber?: RedisSubscriber | undefined;
 }
 
+/** Options of a run log on Redis. */
+export interface RedisRunLogOptions extends RedisStoreOptions, RunLogLimits {
+  /**
+   * A second connected client, which only subscribes. With it, appends are announced on a channel of their run, and a read
+   * that waits listens. Pass one in all processes. The log never closes it. Default: none, and such a read only looks.
+   */
+  readonly subscriber?: RedisSubscriber | undefined;
+  /** Milliseconds between two looks of a read that waits. Default: 200. */
+  readonly pollMs?: number | undefined;
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_TTL_MS = 1000 * 365 * DAY_MS;
 
@@ -45,6 +62,13 @@ const sessionStoreRules = {
   },
 } satisfies OptionTable<RedisSessionStoreOptions>;
 
+const runLogRules = {
+  ...storeRules,
+  ...runLogLimitRules,
+  subscriber: withMethods('subscribe', 'unsubscribe'),
+  pollMs: wholeTimerMs,
+} satisfies OptionTable<RedisRunLogOptions>;
+
 /** Checks the options of a state store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveStateStoreOptions(options: RedisStoreOptions) {
   validateOptions(options, storeRules);
@@ -57,6 +81,13 @@ export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
   validateOptions(options, sessionStoreRules);
   const { ttlMs = Number.POSITIVE_INFINITY, subscriber, ...others } = options;
   return { ...resolveStateStoreOptions(others), ttlMs, subscriber };
+}
+
+/** Checks the options of a run log and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
+export function resolveRunLogOptions(options: RedisRunLogOptions) {
+  validateOptions(options, runLogRules);
+  const { maxBytes, ttlMs, pollMs = 200, subscriber, ...others } = options;
+  return { ...resolveStateStoreOptions(others), ...resolveRunLogLimits({ maxBytes, ttlMs }), pollMs, subscriber };
 }
 
 function wholeMs(most: number): OptionRule {

@@ -10,6 +10,7 @@ export type {
   RedisSubscriber,
 } from './client.js';
 export { RedisDataError, RedisUnavailableError } from './error.js';
-export type { RedisSessionStoreOptions, RedisStoreOptions } from './options.js';
+export type { RedisRunLogOptions, RedisSessionStoreOptions, RedisStoreOptions } from './options.js';
+export { RedisRunLog } from './run-log/run-log.js';
 export { RedisSessionStore } from './session-store.js';
 export { RedisStateStore } from './state-store.js';

@@ -1,7 +1,12 @@
 import { Client, Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
+import {
+  migrate,
+  PostgresRunLog,
+  PostgresSessionStore,
+  PostgresStateStore,
+} from '../../../src/stores/postgres/postgres.js';
 import { migrationSql, steps } from '../../../src/stores/postgres/schema/migration.js';
 import { added, said } from '../../../src/testing/contract/session/subject.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
@@ -75,8 +80,8 @@ describeWithPostgres('migrate', () => {
     });
   });
 
-  test('upgrades each earlier version, and keeps all data', async () => {
-    for (let version = 1; version < steps.length; version += 1) {
+  test('upgrades versions with messages, and keeps all data', async () => {
+    for (const version of [1, 2]) {
       const schema = `from_${version}`;
       await pool.query(migrationSql(schema, version));
       await pool.query(`INSERT INTO ${schema}.sessions (key, id, uid, revision, owner, title, created_at, updated_at)
@@ -100,6 +105,20 @@ describeWithPostgres('migrate', () => {
       const state = new PostgresStateStore(options);
       expect(await state.get({ extension: 'e', session: 's' }, 'k', policy)).toBe('v');
     }
+  });
+
+  test('adds the run log to version 3, and keeps all data', async () => {
+    await pool.query(migrationSql('from_3', 3));
+    await pool.query(`INSERT INTO from_3.sessions (key, id, uid, length, created_at, updated_at)
+      VALUES ('a', 'a', 'u', 1, 1, 1)`);
+    await pool.query(`INSERT INTO from_3.entries VALUES (1, 0, '{"id":"1"}', '1')`);
+
+    await migrate(pool, { schema: 'from_3' });
+
+    const options = { client: pool, schema: 'from_3' };
+    expect(await versionsIn('from_3')).toEqual([3, steps.length]);
+    expect(await new PostgresSessionStore(options).load('a')).toMatchObject({ uid: 'u', entries: [{ id: '1' }] });
+    expect(await new PostgresRunLog(options).append('r', 0, ['x'])).toMatchObject({ appended: true, end: 1 });
   });
 
   test('turns each message of version 2 into an entry that follows the one before it', async () => {

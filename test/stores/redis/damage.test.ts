@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { RedisRunLog, RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
 import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
@@ -237,6 +237,10 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       'publish',
       'zcount',
       'zrevrangebyscore',
+      'xadd',
+      'xlen',
+      'xrange',
+      'xtrim',
     ];
     const may = ['hello', ...commands, ...more, ...last].map((name) => `+${name}`);
     await client.aclSetUser('agent', ['on', '>secret', '~keelson:*', '&keelson:*', ...may]);
@@ -269,6 +273,13 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       await store.delete('s');
       expect(await store.list({ owner: 'ada' })).toEqual({ sessions: [], next: undefined });
     }
+    const log = new RedisRunLog({ client: narrow, subscriber, maxBytes: 10 });
+    await log.append('r', 0, ['12345678']);
+    expect(await log.append('r', 1, ['12345678'])).toMatchObject({ appended: true });
+    await log.touch('r');
+    expect(await log.close('r', 'done')).toBe('done');
+    expect(await log.read('r', 1)).toMatchObject({ outcome: 'done' });
+    await log.delete('r');
     await expect(new RedisStateStore({ client: narrow, prefix: 'other' }).stats('s')).rejects.toThrow(/NOPERM/);
     narrow.destroy();
   });

@@ -1,9 +1,10 @@
+import { runLogFunctions, runLogTables } from './run-log-functions.js';
 import { sessionFunctions } from './session-functions.js';
 import { stateFunctions } from './state-functions.js';
 import { sessionEntries, sessionLength, sessionTables } from './tables.js';
 
 /** The steps from one version to the next. A released step never changes. */
-export const steps: readonly string[] = [sessionTables, sessionLength, sessionEntries];
+export const steps: readonly string[] = [sessionTables, sessionLength, sessionEntries, runLogTables];
 
 /**
  * Returns one statement that creates the schema, or upgrades it to version `target`. One statement is one transaction, also
@@ -15,7 +16,7 @@ export function migrationSql(schema: string, target: number = steps.length): str
     .map((step, index) => `IF v_version < ${index + 1} THEN ${step} END IF;`)
     .join('\n');
   // The functions are those of the newest version.
-  const functions = target === steps.length ? `${sessionFunctions}${stateFunctions}` : '';
+  const functions = target === steps.length ? `${sessionFunctions}${stateFunctions}${runLogFunctions}` : '';
   return `DO $keelson$
 DECLARE v_version integer := 0;
 BEGIN

@@ -1,0 +1,83 @@
+import { RedisScript } from '../connection.js';
+
+/**
+ * The start of all scripts of a run log. A log has two keys: `head` is a hash, and `stream` has the events that are left.
+ * The event with the offset 7 has the id 7-1. If Redis has evicted the stream, all events are gone.
+ */
+const start = `
+local head, stream = KEYS[1], KEYS[2]
+local call = redis.call
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local found = call('HMGET', head, 'first', 'end', 'bytes', 'outcome', 'watched')
+local exists, outcome, watched = found[2], found[4] or '', tonumber(found[5] or now)
+local first, last, bytes = tonumber(found[1] or 0), tonumber(found[2] or 0), tonumber(found[3] or 0)
+local isWhole = call('XLEN', stream) == last - first
+if not isWhole then first, bytes = last, 0 end
+
+local function range(from, to) return call('XRANGE', stream, from .. '-1', to .. '-1') end
+local function save(ttl, channel)
+  call('HSET', head, 'first', first, 'end', last, 'bytes', bytes, 'watched', watched)
+  if outcome ~= '' then call('HSET', head, 'outcome', outcome) end
+  for _, key in ipairs(KEYS) do call('PEXPIREAT', key, now + ttl) end
+  if channel ~= '' then call('PUBLISH', channel, '') end
+end
+`;
+
+/**
+ * ARGV: first offset, maximum bytes, lifetime, channel or nothing, events. Replies whether the events were added, the end,
+ * milliseconds since the last touch, and the outcome or nothing.
+ */
+export const appendScript = new RedisScript(`${start}
+local from, most, count = tonumber(ARGV[1]), tonumber(ARGV[2]), #ARGV - 4
+if not exists and from > 0 then return { 0, 0, 0, '' } end
+local known = math.min(last - from, count)
+local isAdded = known >= 0 and (known == count or outcome == '') and (known == 0 or from + known > first)
+if isAdded and known > 0 then
+  local left = math.max(from, first)
+  for at, item in ipairs(range(left, from + known - 1)) do
+    isAdded = isAdded and item[2][2] == ARGV[4 + left - from + at]
+  end
+end
+if isAdded and outcome == '' then
+  if not isWhole then call('UNLINK', stream) end
+  for at = known + 5, #ARGV do
+    call('XADD', stream, last .. '-1', 'event', ARGV[at])
+    last, bytes = last + 1, bytes + #ARGV[at]
+  end
+  while bytes > most and first < last - 1 do
+    local oldest = range(first, math.min(first + 50, last) - 2)
+    if #oldest == 0 then break end
+    for _, item in ipairs(oldest) do
+      if bytes > most then first, bytes = first + 1, bytes - #item[2][2] end
+    end
+  end
+  call('XTRIM', stream, 'MAXLEN', last - first)
+  save(ARGV[3], ARGV[4])
+end
+return { isAdded and 1 or 0, last, now - watched, outcome }
+`);
+
+/** ARGV: offset, limit. Replies nil for an unknown run, or the first offset, the end, the outcome or nothing, and events. */
+export const readScript = new RedisScript(`${start}
+if not exists then return false end
+local reply, from = { first, last, outcome }, tonumber(ARGV[1])
+if from < first or from >= last then return reply end
+for _, item in ipairs(range(from, math.min(from + ARGV[2], last) - 1)) do reply[#reply + 1] = item[2][2] end
+return reply
+`);
+
+/** ARGV: outcome, lifetime, channel or nothing. Replies the outcome that holds. */
+export const closeScript = new RedisScript(`${start}
+if outcome ~= '' then return outcome end
+outcome = ARGV[1]
+save(ARGV[2], ARGV[3])
+return outcome
+`);
+
+export const touchScript = new RedisScript(`${start}
+if exists then call('HSET', head, 'watched', now) end
+return false
+`);
+
+export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);

@@ -1,0 +1,34 @@
+import type { JsonValue } from '../../../internal/json.js';
+import type { Awaitable } from '../../../internal/promise.js';
+import type { LoggedEvent, RunLog } from '../../../state/run-log/run-log.js';
+import type { ContractSubject } from '../contract-case.js';
+
+/** The log that a case tests. */
+export interface RunLogSubject extends ContractSubject<RunLog> {
+  readonly maxBytes: number;
+  pass(ms: number): Promise<void>;
+  reopen(log: RunLog): Awaitable<RunLog>;
+}
+
+/** A log whose runs expire after `ttlMs`. */
+export interface RunLogExpirySubject extends RunLogSubject {
+  readonly ttlMs: number;
+}
+
+export const LONG_MS = 60_000;
+
+/** Makes `count` different events, from the given number on. */
+export function numbered(from: number, count: number): JsonValue[] {
+  return Array.from({ length: count }, (_, at) => ({ type: 'text-delta', text: `${from + at}` }));
+}
+
+export function logged(from: number, events: readonly JsonValue[]): LoggedEvent[] {
+  return events.map((event, at) => ({ offset: from + at, event }));
+}
+
+/** Opens a log whose run `a` has the given events. */
+export async function started({ open }: RunLogSubject, events: readonly JsonValue[]): Promise<RunLog> {
+  const log = await open();
+  await log.append('a', 0, events);
+  return log;
+}
