@@ -25,6 +25,7 @@ import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js'
 import type { MessageInput } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
+import type { RunLog } from '../state/run-log/run-log.js';
 import { detailRules } from '../state/session-details.js';
 import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
@@ -120,6 +121,8 @@ export interface SessionOptions extends SessionDetails {
   readonly id?: string | undefined;
   /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
+  /** Receives the events of the runs, so that `attach` can follow them from other requests and processes. Default: none. */
+  readonly runLog?: RunLog | undefined;
   /**
    * `keep` adds the text that an aborted run had shown to the record, as an assistant message with `stopped: true`.
    * `discard` drops it. Default: `keep`.
@@ -219,6 +222,7 @@ export const sessionRules = {
   ...detailRules,
   id: fullText,
   store: sessionStore,
+  runLog: withMethods('append', 'read', 'touch', 'close', 'delete'),
   onAbort: oneOf('keep', 'discard'),
 } satisfies OptionTable<SessionOptions>;
 

@@ -1,6 +1,5 @@
 import { OptionInvalidError } from '../errors.js';
 import type { AgentEvent } from './agent-event.js';
-import type { Attached } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
 /**
@@ -25,6 +24,13 @@ type Read = IteratorResult<AgentEvent, undefined>;
 
 const END: Read = { value: undefined, done: true };
 
+/** The consumer of a stream, as its run sees it. */
+export interface StreamConsumer {
+  readonly sink: (event: AgentEvent) => void;
+  /** Aborted when the consumer leaves. */
+  readonly left: AbortSignal;
+}
+
 /** Queues the events of a run until the consumer reads them. */
 export class EventStream<Output> implements RunStream<Output>, AsyncIterator<AgentEvent, undefined> {
   readonly result: Promise<RunResult<Output>>;
@@ -38,7 +44,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
   private reported = false;
 
   /** `start` starts the run. It passes the events to `sink`, and aborts the run when `left` aborts. */
-  constructor(start: (attached: Required<Pick<Attached, 'sink' | 'left'>>) => Promise<RunResult<Output>>) {
+  constructor(start: (consumer: StreamConsumer) => Promise<RunResult<Output>>) {
     const sink = (event: AgentEvent) => {
       const resolve = this.waiting.shift();
       if (resolve === undefined) this.queue.push(event);

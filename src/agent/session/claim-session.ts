@@ -1,4 +1,5 @@
 import { sleep } from '../../internal/clock.js';
+import { logFailure } from '../../internal/logger.js';
 import type { ClaimAnswer } from '../../state/session-store.js';
 import { Claim } from './claim.js';
 import { SessionBusyError, SessionStoreError } from './session-error.js';
@@ -45,6 +46,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
     const answer = await waitFor(asked, session, { token, waiting });
     if (answer.claimed) {
       record.take(answer);
+      if (answer.lost !== undefined) closeLog(session, answer.lost);
       const claim = new Claim({ store, id, record, token, ttlMs, clock });
       if (!record.isWhole) await waiting.wait(session.loadAll()).catch((error) => letGo(session, claim, error));
       return claim;
@@ -54,6 +56,12 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
     const pause = LEAST_PAUSE_MS + Math.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
     await waiting.wait(sleep(Math.min(left, pause), clock));
   }
+}
+
+/** Tells those who watch the run of a dead process. */
+function closeLog({ options: { runLog }, agent }: StoredSession, run: string): void {
+  const closing = (async () => runLog?.close(run, 'lost'))();
+  closing.catch((error) => logFailure(agent.defaults, `The log of run "${run}" could not be closed.`, error));
 }
 
 function letGo(session: StoredSession, claim: Claim, error: unknown): never {

@@ -22,6 +22,8 @@ export interface ClaimedSession {
 export class Claim implements RunClaim {
   /** Called once if another run has taken the claim over. */
   onLost: (error: SessionLostError) => void = () => {};
+  /** Awaited before the append that may end the claim. */
+  beforeRelease: () => Promise<void> | undefined = () => undefined;
   /** Time after which another run may take over. */
   private until: number;
   private isHeld = true;
@@ -66,6 +68,7 @@ export class Claim implements RunClaim {
   /** Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. */
   async release(): Promise<void> {
     this.stopRenewals();
+    await this.beforeRelease();
     await this.flushing?.catch(() => {});
     this.set({ context: contextAfter(this.session.record, this.waiting) });
     while (this.isHeld) await this.append(true);
@@ -128,7 +131,8 @@ export class Claim implements RunClaim {
     this.timer = clock.setTimeout(() => void renew(), Math.max(1, ttlMs / 3));
   }
 
-  private lose(): SessionLostError {
+  /** Ends the run as one that has lost the conversation. */
+  lose(): SessionLostError {
     const error = new SessionLostError(this.session.id);
     if (this.isHeld) {
       this.end();

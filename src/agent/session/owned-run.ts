@@ -2,13 +2,16 @@ import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import { interruptedResult, MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/session-record.js';
+import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
 import type { Claim } from './claim.js';
 import { claimSession, type SessionWait } from './claim-session.js';
+import type { RunLogWriter } from './log/run-log-writer.js';
 import { SessionRecorder } from './recorder.js';
+import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -33,24 +36,43 @@ export class OwnedRun {
   ) {}
 
   async execute(input: string | UserMessage, waiting: SessionWait): Promise<RunResult<unknown>> {
-    const { session, options } = this;
+    const { session, options, attached } = this;
     const runId = session.agent.defaults.ids.next('run');
     const claim = await claimSession(
       session,
       { run: runId, by: options.by, claimMs: options.timeouts?.claimMs },
       waiting,
     );
-    const running = this.run(input, claim, runId);
+    const writer = session.options.runLog && (await this.startLog(session.options.runLog, claim, runId));
+    const sink = writer === undefined ? attached.sink : sinkOf(attached, writer);
+    const running = this.run(input, claim, { ...attached, sink, runId });
     const outcome = await running.catch((error: unknown) => error);
-    const released = claim.release().catch(() => {});
+    const released = claim
+      .release()
+      .catch(() => {})
+      .then(() => writer?.close(outcomeOf(outcome)));
     session.ending = released;
     // An abort ends the run at once, even if the store does not answer.
     if (!(outcome instanceof RunAbortedError)) await released;
     return running;
   }
 
-  private async run(input: string | UserMessage, claim: Claim, runId: string): Promise<RunResult<unknown>> {
-    const { session, options, attached } = this;
+  /** Starts to write the events of the run. Loaded on use, since most sessions have no log. */
+  private async startLog(log: RunLog, claim: Claim, runId: string): Promise<RunLogWriter> {
+    const { RunLogWriter } = await import('./log/run-log-writer.js');
+    const { clock, logger } = this.session.agent.defaults;
+    const writer = new RunLogWriter({ log, runId, clock, logger, onClosed: () => claim.lose() });
+    claim.beforeRelease = () => writer.flush();
+    return writer;
+  }
+
+  private async run(
+    input: string | UserMessage,
+    claim: Claim,
+    attached: Attached & { readonly runId: string },
+  ): Promise<RunResult<unknown>> {
+    const { session, options } = this;
+    const { runId } = attached;
     const { record, agent } = session;
     const { id: inputId, at, by, ...runOptions } = options;
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
@@ -72,7 +94,6 @@ export class OwnedRun {
       ...attached,
       recorder,
       closed,
-      runId,
       keepsStopped: session.options.onAbort !== 'discard',
     });
   }
@@ -118,6 +139,20 @@ export class OwnedRun {
     const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
     return { status: 'completed', text, output: text, messages, history: [...history], ...ended };
   }
+}
+
+function sinkOf({ sink }: Attached, writer: RunLogWriter): NonNullable<Attached['sink']> {
+  return (event) => {
+    writer.add(event);
+    sink?.(event);
+  };
+}
+
+function outcomeOf(outcome: RunResult<unknown> | unknown): RunOutcome {
+  if (outcome instanceof SessionLostError) return 'lost';
+  if (outcome instanceof RunAbortedError) return 'stopped';
+  if (outcome instanceof Error) return 'failed';
+  return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
 }
 
 const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [] };

@@ -1,7 +1,7 @@
 import { SessionClosedError, SessionReentryError } from '../../errors.js';
 import { withinTime } from '../../internal/clock.js';
 import { fullText, whole } from '../../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { invalidOption, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
@@ -46,6 +46,12 @@ export interface Session<Context = unknown> extends SessionInfo {
    */
   history(query?: HistoryQuery): Promise<readonly Entry[]>;
   /**
+   * Follows the run that holds the conversation, in whatever process it runs: returns its events from the offset `from` on
+   * (default: 0), as `stream` does. Leaving the stream does not stop the run. The result has an empty `history`. Returns
+   * undefined if no run holds the conversation. Needs the option `runLog` of the session.
+   */
+  attach(options?: AttachOptions): Promise<RunStream<unknown> | undefined>;
+  /**
    * Adds a message to the conversation, after the queued runs and without a run. Tool calls and tool results are refused
    * with a MessageInvalidError.
    */
@@ -75,6 +81,12 @@ export interface HistoryQuery {
   /** The id of the entry that follows the page. */
   readonly before?: string | undefined;
   readonly limit?: number | undefined;
+}
+
+/** Options of `session.attach`. */
+export interface AttachOptions {
+  /** The offset of the first event. The first event of a run has the offset 0. Default: 0. */
+  readonly from?: number | undefined;
 }
 
 /** The type of `session.run`. */
@@ -113,6 +125,7 @@ export interface SessionHost extends SessionAgent {
 const QUEUE_MS = 30_000;
 const PAGE = 100;
 
+const attachRules = { from: whole(0) } satisfies OptionTable<AttachOptions>;
 const historyRules = { before: fullText, limit: whole(1) } satisfies OptionTable<HistoryQuery>;
 
 /** A session: the queue of its runs. */
@@ -156,6 +169,18 @@ export class AgentSession implements Session<never> {
   history(query: HistoryQuery = {}): Promise<readonly Entry[]> {
     validateOptions(query, historyRules);
     return this.stored.page(query.before, query.limit ?? PAGE);
+  }
+
+  async attach(options: AttachOptions = {}): Promise<RunStream<unknown> | undefined> {
+    validateOptions(options, attachRules);
+    const { stored, host } = this;
+    const { runLog } = stored.options;
+    if (runLog === undefined) throw invalidOption('runLog', 'a run log in the options of the session', undefined);
+    const holder = await stored.holder();
+    if (holder === undefined || holder.until <= host.defaults.clock.now()) return undefined;
+    const { run: runId } = holder;
+    const { followRun } = await import('./log/follow-run.js');
+    return new EventStream((consumer) => followRun(stored, runLog, { runId, from: options.from ?? 0, ...consumer }));
   }
 
   async append(message: Message): Promise<void> {

@@ -1,7 +1,7 @@
 import type { UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
-import type { RecordQuery, SessionStore } from '../../state/session-store.js';
+import type { RecordQuery, SessionHolder, SessionStore } from '../../state/session-store.js';
 import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
@@ -43,6 +43,11 @@ export class StoredSession {
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }
+  }
+
+  /** Returns the run that has claimed the conversation. Its time may have passed. */
+  async holder(): Promise<SessionHolder | undefined> {
+    return (await this.store.load(this.id, { limit: 0 }))?.holder;
   }
 
   /** Loads the whole record. */

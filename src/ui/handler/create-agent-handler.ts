@@ -13,9 +13,12 @@ import {
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
+import { beforeAnswer, runOf } from '../history/running.js';
+import { openAnswerIn } from '../history/shown.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
+import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { ActiveRuns } from './active-runs.js';
@@ -29,15 +32,17 @@ import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
 import { type Protocol, protocols } from './protocol.js';
 import { readBody } from './read-body.js';
 import { openSession, startAnswer } from './start-answer.js';
+import { watched } from './watched.js';
 
 /** Answers web requests of a chat. Never rejects. */
 export type AgentHandler = (request: Request) => Promise<Response>;
 
 /**
  * Returns a handler that puts an agent behind HTTP, on every server with web requests. The last segment of the path is
- * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, and `POST` to any other path, which sends
- * a message. Takes only the last user message, or decisions, from the body; everything else comes from the session. A
- * client that disconnects aborts the run. Throws an OptionInvalidError without `authorize`.
+ * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, `GET …/<id>/stream`, which follows the
+ * running answer, and `POST` to any other path, which sends a message. Takes only the last user message, or decisions, from
+ * the body; everything else comes from the session. A client that disconnects aborts the run, unless `onDisconnect` is
+ * `continue`. Throws an OptionInvalidError without `authorize`.
  *
  * @example
  * const users = new Map([['Bearer key-of-ada', 'ada']]);
@@ -111,13 +116,15 @@ class ChatHandler {
 
   async answer(request: Request): Promise<Response> {
     const route = new URL(request.url).pathname.split('/').at(-1);
-    const method = route === 'history' ? 'GET' : 'POST';
+    const isWatched = route === 'stream' && request.method === 'GET';
+    const method = route === 'history' || isWatched ? 'GET' : 'POST';
     if (request.method !== method) throw new UIMethodInvalidError(request.method, method);
     const { authorize } = this.config;
     const identity = authorize === 'none' ? undefined : await authorize(request);
     if (identity instanceof Response) return identity;
     if (authorize !== 'none' && !identity) throw new UIUnauthorizedError();
     if (route === 'history') return this.history(request, identity);
+    if (isWatched) return this.watch(request, identity);
     const body = await readBody(request, this.config.maxBodyBytes);
     if (route === 'stop') return this.stop(body, identity);
     if (route === 'decide') return this.run({ request, identity, read: readDecide(body), check: () => {} });
@@ -131,13 +138,38 @@ class ChatHandler {
     const query = readPageQuery(searchParams);
     const chat = await this.sessionOf(chatId, identity);
     const decides = await this.config.mayDecide(identity as never, chatId);
-    await using session = await openSession(this.agent, chat);
-    const page = await loadPage(session.stored, query);
+    await using session = await openSession(this.agent, chat, this.config.runLog);
+    const running = await runOf(session.stored);
+    // The page that can come back gets the running answer as a stream.
+    const left = session.stored.options.runLog === undefined ? undefined : running;
+    const page = await loadPage(session.stored, { ...query, running: left });
     const messages = this.protocol.messages(page.shown, { decides });
     const open = pendingIn(session.stored.record);
     const pending = decides ? open : open.map(({ id }) => ({ id }));
-    const body = { messages, pending, running: this.runs.has(session.id), before: page.before };
+    const body = { messages, pending, running: running !== undefined, before: page.before };
     return Response.json(body, { headers: NOT_CACHED });
+  }
+
+  /** Follows the run of a chat, in whatever process it runs. */
+  private async watch(request: Request, identity: unknown): Promise<Response> {
+    const { protocol, config } = this;
+    const chatId = readWatchedId(new URL(request.url));
+    const chat = await this.sessionOf(chatId, identity);
+    const decides = await config.mayDecide(identity as never, chatId);
+    const session = await openSession(this.agent, chat, config.runLog);
+    const close = () => session.close().catch(() => {});
+    const running = await runOf(session.stored);
+    const stream = session.stored.options.runLog && running !== undefined ? await session.attach() : undefined;
+    if (stream === undefined) {
+      await close();
+      return new Response(null, { status: 204, headers: NOT_CACHED });
+    }
+    void stream.result.then(close, close);
+    const { record } = session.stored;
+    const messageId = openAnswerIn(beforeAnswer(record, running));
+    const after = Number(request.headers.get('last-event-id') ?? 0) || 0;
+    const entries = () => session.entries;
+    return this.alive(protocol.respond(stream, { ...config.texts, chatId, messageId, decides, entries, after }));
   }
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
@@ -152,7 +184,8 @@ class ChatHandler {
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
     const context = await config.context?.(identity, request);
     const run = await this.runs.enter(idOf(chat));
-    const disconnect = () => run.abort.abort('the client disconnected');
+    const aborts = config.onDisconnect === 'abort';
+    const disconnect = () => aborts && run.abort.abort('the client disconnected');
     request.signal.addEventListener('abort', disconnect);
     if (request.signal.aborted) disconnect();
     const leave = () => {
@@ -161,16 +194,24 @@ class ChatHandler {
     };
     try {
       const { signal } = run.abort;
-      const started = await startAnswer(this.agent, { read, session: chat, signal, context, check });
+      const { runLog } = config;
+      const started = await startAnswer(this.agent, { read, session: chat, signal, context, check, runLog });
       const { stream, messageId, session, closed } = started;
       void closed.then(leave);
       const { chatId, runId } = read;
       const entries = () => session.entries;
-      return protocol.respond(stream, { ...config.texts, chatId, messageId, runId, decides, entries });
+      const shown = aborts ? stream : watched(stream);
+      return this.alive(protocol.respond(shown, { ...config.texts, chatId, messageId, runId, decides, entries }));
     } catch (error) {
       leave();
       throw error;
     }
+  }
+
+  private alive(response: Response): Response {
+    const { keepAliveMs, clock } = this.config;
+    const { body, headers } = response;
+    return body === null ? response : new Response(keepAlive(body, keepAliveMs, clock), { headers });
   }
 
   private async sessionOf(chatId: string, identity: unknown): Promise<ChatSession> {
@@ -192,6 +233,18 @@ const NOT_CACHED = { 'cache-control': 'no-store' };
 
 function idOf(session: ChatSession): string {
   return typeof session === 'string' ? session : session.id;
+}
+
+/** Returns the chat id of `…/<id>/stream`, or of `…/stream?id=<id>`. */
+function readWatchedId({ pathname, searchParams }: URL): string {
+  const id = searchParams.get('id');
+  if (id !== null) return readChatId(id);
+  try {
+    return readChatId(decodeURIComponent(pathname.split('/').at(-2) ?? ''));
+  } catch (error) {
+    if (error instanceof UIRequestError) throw error;
+    throw invalidBody('the chat id in the path', 'percent-encoded UTF-8', pathname);
+  }
 }
 
 function readDecide(body: unknown): RunRequest['read'] {

@@ -10,10 +10,14 @@ import {
   oneOf,
   required,
   text,
+  timerMs,
   whole,
+  withMethods,
 } from '../../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
+import { MemoryRunLog } from '../../state/run-log/memory-run-log.js';
+import type { RunLog } from '../../state/run-log/run-log.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts, type StreamTexts } from '../stream-texts.js';
 import type { ProtocolName } from './protocol.js';
 
@@ -54,6 +58,18 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * repeats the chat. Default: 4 MiB.
    */
   readonly maxBodyBytes?: number | undefined;
+  /**
+   * `continue` lets a run go on when its page goes away, and the page can come back with `GET …/<id>/stream`. `abort` stops
+   * it. Default: `abort`.
+   */
+  readonly onDisconnect?: 'continue' | 'abort' | undefined;
+  /**
+   * Keeps the events of the runs, so that a page can come back to an answer in any process that shares the log. Default: with
+   * `onDisconnect: 'continue'`, the memory of this process; otherwise none.
+   */
+  readonly runLog?: RunLog | undefined;
+  /** A stream gets a comment after this time without an event, since proxies close a silent connection. Default: 1,000. */
+  readonly keepAliveMs?: number | undefined;
   /** How long a request waits for the active run of its session before it is refused with 409. Default: 1,000. */
   readonly queueMs?: number | undefined;
   /** Logs errors that the page sees only as a code. Default: the console. */
@@ -82,6 +98,9 @@ export interface HandlerConfig {
   /** Undefined if every name is accepted. */
   readonly hosts: readonly string[] | undefined;
   readonly maxBodyBytes: number;
+  readonly onDisconnect: 'continue' | 'abort';
+  readonly runLog: RunLog | undefined;
+  readonly keepAliveMs: number;
   readonly queueMs: number;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -113,6 +132,9 @@ const rules = {
   origins: listOf(origin),
   hosts: listOf(host),
   maxBodyBytes: whole(1),
+  onDisconnect: oneOf('continue', 'abort'),
+  runLog: withMethods('append', 'read', 'touch', 'close', 'delete'),
+  keepAliveMs: timerMs,
   queueMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
   logger,
   clock,
@@ -122,6 +144,7 @@ const rules = {
 export function resolveHandlerOptions(options: object): HandlerConfig {
   validateOptions(options, rules);
   const all = options as AgentHandlerOptions;
+  const { onDisconnect = 'abort' } = all;
   return {
     authorize: all.authorize,
     session: all.session,
@@ -131,6 +154,9 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     origins: all.origins ?? [],
     hosts: all.hosts ?? (all.authorize === 'none' ? LOOPBACK : undefined),
     maxBodyBytes: all.maxBodyBytes ?? 4 * 1024 * 1024,
+    onDisconnect,
+    runLog: all.runLog ?? (onDisconnect === 'continue' ? new MemoryRunLog({ clock: all.clock }) : undefined),
+    keepAliveMs: all.keepAliveMs ?? 1_000,
     queueMs: all.queueMs ?? 1_000,
     logger: all.logger ?? consoleLogger,
     clock: all.clock ?? systemClock,

@@ -25,6 +25,8 @@ interface Answer extends StreamTexts {
   readonly messageId: string | undefined;
   readonly runId?: string | undefined;
   readonly decides: boolean;
+  /** The number of events that the page has, if its protocol counts them. */
+  readonly after?: number | undefined;
   /** Returns the loaded entries of the session. */
   readonly entries: () => readonly Entry[];
 }
@@ -62,8 +64,8 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
   sse: {
     read: fromSSEBody,
     check: () => {},
-    respond: (stream, { decides, errorText, toolErrorText }) =>
-      sseResponse(stream, { decides, errorText, toolErrorText }),
+    respond: (stream, { decides, errorText, toolErrorText, after }) =>
+      sseResponse(stream, { decides, errorText, toolErrorText, after }),
     messages: uiMessagesOf,
   },
 };

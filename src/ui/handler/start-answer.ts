@@ -4,6 +4,7 @@ import type { AgentSession } from '../../agent/session/session.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import type { RunLog } from '../../state/run-log/run-log.js';
 import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
 import { openAnswerIn } from '../history/shown.js';
 import { showValue } from '../invalid-body.js';
@@ -17,6 +18,7 @@ export interface AnswerRequest {
   readonly session: ChatSession;
   readonly signal: AbortSignal;
   readonly context: unknown;
+  readonly runLog: RunLog | undefined;
   /** Throws a UIRequestError if the request contradicts the record of the session. */
   check(session: StoredSession): Awaitable<void>;
 }
@@ -33,7 +35,7 @@ export interface StartedAnswer {
 
 /** Opens the session, compares the request with the record, and starts the run. */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
-  const session = await openSession(agent, request.session);
+  const session = await openSession(agent, request.session, request.runLog);
   const close = () => session.close().catch(() => {});
   try {
     const { stored } = session;
@@ -55,8 +57,13 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
 }
 
 /** Opens the session of a chat, and calls `onSessionStart`. */
-export async function openSession(agent: Agent<never>, session: ChatSession): Promise<AgentSession> {
-  const opened = await agent.session(typeof session === 'string' ? { id: session } : session);
+export async function openSession(
+  agent: Agent<never>,
+  session: ChatSession,
+  runLog: RunLog | undefined,
+): Promise<AgentSession> {
+  const options = typeof session === 'string' ? { id: session } : session;
+  const opened = await agent.session({ runLog, ...options });
   return opened as unknown as AgentSession;
 }
 

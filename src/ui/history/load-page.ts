@@ -3,6 +3,7 @@ import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { invalidBody } from '../invalid-body.js';
+import { beforeAnswer, headAt, tipBefore } from './running.js';
 import { type Shown, shownIn } from './shown.js';
 
 const PAGE = 100;
@@ -14,6 +15,8 @@ export interface PageQuery {
   readonly before: string | undefined;
   /** The number of entries to load at once. */
   readonly limit: number;
+  /** The run that answers. Its answer is left out. */
+  readonly running?: string | undefined;
 }
 
 /** Reads the query of a page. */
@@ -36,13 +39,14 @@ export interface Page {
  * Loads a page. The first page is what the session has loaded. If that begins after a summary, the page before it is
  * part of it. Throws an EntryInvalidError if `before` is unknown.
  */
-export async function loadPage(session: StoredSession, { before, limit }: PageQuery): Promise<Page> {
+export async function loadPage(session: StoredSession, { before, limit, running }: PageQuery): Promise<Page> {
   const next = before === undefined ? undefined : await session.find(before);
   const { record } = session;
-  const tip = next === undefined ? record.tip : next.parent;
+  const tip = next === undefined ? tipBefore(record, running) : next.parent;
   let entries: readonly Entry[] = record.entries;
   if (next !== undefined) entries = entries.slice(record.positionOf(next.id) - record.offset);
-  if (next === undefined && record.offset === 0) return { shown: shownIn(record), before: undefined };
+  if (next === undefined && record.offset === 0)
+    return { shown: shownIn(beforeAnswer(record, running)), before: undefined };
   for (;;) {
     const earlier = await session.page(entries[0]?.id, limit);
     entries = [...earlier, ...entries];
@@ -64,9 +68,4 @@ function startOf(record: SessionRecord, shown: readonly Shown[]): number {
   return shown.findIndex(
     ({ type, id }, index) => index > 0 && type === 'user' && record.get(id)?.run !== runBefore(id),
   );
-}
-
-/** Returns an entry that ends a path. */
-function headAt(parent: string | undefined): Entry {
-  return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
 }

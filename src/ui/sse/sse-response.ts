@@ -1,5 +1,6 @@
+import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
-import { anything } from '../../internal/options/rules.js';
+import { anything, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
@@ -9,15 +10,17 @@ import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends PageOptions {
+  /** The `Last-Event-ID` of a page that comes back. Events up to this id are left out. Default: 0. */
+  readonly after?: number | undefined;
   /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...pageRules, headers: anything } satisfies OptionTable<SSEResponseOptions>;
+const rules = { ...pageRules, after: whole(0), headers: anything } satisfies OptionTable<SSEResponseOptions>;
 
 /**
  * Returns a web response with the events of a run as server-sent events. Each has the type of the event as its `event`,
- * the number of the event as its `id`, and JSON as its data. Waiting deltas of one attempt are joined. A disconnected
+ * the number of run events so far as its `id`, and JSON as its data. Waiting deltas of one attempt are joined. A disconnected
  * client aborts the run.
  *
  * @example
@@ -28,26 +31,40 @@ const rules = { ...pageRules, headers: anything } satisfies OptionTable<SSERespo
  */
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
+  const { convert, fail } = sseConverter({ decides: options.decides ?? true, ...resolveErrorTexts(options) });
+  const { after = 0 } = options;
+  let count = 0;
+  const numbered = (events: readonly SSEEvent[]): NumberedEvent[] => {
+    count += 1;
+    return count <= after ? [] : events.map((event) => ({ type: event.type, event, id: count }));
+  };
   const conversion = {
-    ...sseConverter({ decides: options.decides ?? true, ...resolveErrorTexts(options) }),
+    convert: (event: AgentEvent) => numbered(convert(event)),
+    fail: (error: unknown) => numbered(fail(error)),
     ...joining,
   };
-  let id = 0;
-  const encode = (event: SSEEvent) => {
-    id += 1;
-    return `id: ${id}\nevent: ${event.type}\n${dataEvent(event)}`;
-  };
+  const encode = ({ id, event }: NumberedEvent) => `id: ${id}\nevent: ${event.type}\n${dataEvent(event)}`;
   return eventStreamResponse(eventBytes(stream, conversion, { encode }), options.headers);
 }
 
+/** An event, and the number of run events up to it. */
+interface NumberedEvent {
+  readonly type: SSEEvent['type'];
+  readonly event: SSEEvent;
+  readonly id: number;
+}
+
 /** Joins the deltas of one attempt, and keeps only the latest progress of a tool call. */
-const joining: Joining<SSEEvent> = {
-  keyOf(event) {
+const joining: Joining<NumberedEvent> = {
+  keyOf({ event }) {
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') return `${event.turn}.${event.attempt}`;
     if (event.type === 'tool-delta') return event.callId;
     // Without an id, two deltas may belong to two calls of the same tool.
     if (event.type !== 'tool-input-delta' || event.callId === '') return undefined;
     return `${event.attempt}.${event.callId}`;
   },
-  join: (waiting, next) => ('text' in next ? { ...next, text: `${(waiting as typeof next).text}${next.text}` } : next),
+  join({ event: waiting }, { event, ...next }) {
+    if (!('text' in event)) return { ...next, event };
+    return { ...next, event: { ...event, text: `${(waiting as typeof event).text}${event.text}` } };
+  },
 };

@@ -23,7 +23,7 @@ function agentOf(script: readonly ScriptEntry[], options: Partial<ConstructorPar
   return new Agent({ model: scriptedModel(script), tools: [add], ...options });
 }
 
-test('sends the events of a run with numbers as ids', async () => {
+test('sends the events of a run with the number of run events so far as ids', async () => {
   const stream = agentOf([streams(['Hel', 'lo.'])]).stream('Hi');
   const response = sseResponse(stream);
   await stream.result;
@@ -33,10 +33,10 @@ test('sends the events of a run with numbers as ids', async () => {
   expect(events.map(({ id, event }) => `${id} ${event}`)).toEqual([
     '1 run-start',
     '2 turn-start',
-    '3 text-delta',
-    '4 model-end',
-    '5 turn-end',
-    '6 run-end',
+    '5 text-delta',
+    '6 model-end',
+    '7 turn-end',
+    '8 run-end',
   ]);
   expect(events[2]?.data).toEqual({ type: 'text-delta', turn: 1, attempt: 1, text: 'Hello.' });
   expect(events[5]?.data).toEqual({

@@ -1,0 +1,75 @@
+import type { Clock } from '../../../internal/clock.js';
+import type { JsonValue } from '../../../internal/json.js';
+import { type Logger, logFailure } from '../../../internal/logger.js';
+import type { RunLog, RunOutcome } from '../../../state/run-log/run-log.js';
+import type { AgentEvent } from '../../agent-event.js';
+import { eventToJson } from './event-json.js';
+
+/** Events wait for this time, and are then appended together. */
+const BATCH_MS = 50;
+
+/** A run, and the log of its events. */
+export interface LoggedRun {
+  readonly log: RunLog;
+  readonly runId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called once if somebody else has closed the log. */
+  readonly onClosed: () => void;
+}
+
+/** Writes the events of a run to its log, in batches. If the log fails, the run goes on without it, and says so once. */
+export class RunLogWriter {
+  private waiting: JsonValue[] = [];
+  private end = 0;
+  private timer: unknown = undefined;
+  private flushing: Promise<void> = Promise.resolve();
+  private isOpen = true;
+
+  constructor(private readonly run: LoggedRun) {}
+
+  add(event: AgentEvent): void {
+    if (!this.isOpen) return;
+    this.waiting.push(eventToJson(event));
+    this.timer ??= this.run.clock.setTimeout(() => void this.flush(), BATCH_MS);
+  }
+
+  /** Appends the events that wait. Never rejects. */
+  flush(): Promise<void> {
+    this.run.clock.clearTimeout(this.timer);
+    this.timer = undefined;
+    this.flushing = this.flushing.then(() => this.append());
+    return this.flushing;
+  }
+
+  /** Appends the events that wait, and closes the log. Never rejects. */
+  async close(outcome: RunOutcome): Promise<void> {
+    const { log, runId } = this.run;
+    await this.flush();
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    await Promise.resolve(log.close(runId, outcome)).catch((error) => this.fail(error));
+  }
+
+  private async append(): Promise<void> {
+    const { log, runId, onClosed } = this.run;
+    const events = this.waiting;
+    if (events.length === 0 || !this.isOpen) return;
+    this.waiting = [];
+    try {
+      const { appended, outcome } = await log.append(runId, this.end, events);
+      this.end += events.length;
+      if (appended && outcome === undefined) return;
+      this.isOpen = false;
+      if (outcome !== undefined) onClosed();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private fail(error: unknown): void {
+    this.isOpen = false;
+    this.waiting = [];
+    logFailure(this.run, `The events of run "${this.run.runId}" could not be logged. The run goes on.`, error);
+  }
+}

@@ -1,0 +1,32 @@
+import type { StoredSession } from '../../agent/session/stored-session.js';
+import { recordOf } from '../../state/record/derive.js';
+import type { Entry } from '../../state/record/entry.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
+
+/** Returns the run that holds the conversation, in whatever process it runs. */
+export async function runOf(session: StoredSession): Promise<string | undefined> {
+  const holder = await session.holder();
+  return holder !== undefined && holder.until > session.agent.defaults.clock.now() ? holder.run : undefined;
+}
+
+/** Returns the entry before the answer of a run. The page gets the answer as a stream. */
+export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {
+  const path = record.pathTo(record.tip);
+  const first = run === undefined ? undefined : path.find((entry) => entry.run === run && !isQuestion(entry));
+  return first === undefined ? record.tip : first.parent;
+}
+
+/** Returns the record without the answer of a run. */
+export function beforeAnswer(record: SessionRecord, run: string | undefined): SessionRecord {
+  const tip = tipBefore(record, run);
+  return tip === record.tip ? record : recordOf([...record.entries, headAt(tip)]);
+}
+
+/** Returns an entry that ends a path. */
+export function headAt(parent: string | undefined): Entry {
+  return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
+}
+
+function isQuestion({ body }: Entry): boolean {
+  return body.type === 'message' && body.message.role === 'user';
+}

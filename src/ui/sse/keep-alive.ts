@@ -1,0 +1,36 @@
+import type { Clock } from '../../internal/clock.js';
+
+const COMMENT = new TextEncoder().encode(': keep-alive\n\n');
+
+/** Adds a comment to server-sent events after each `ms` of silence, since a proxy closes a connection that is silent. */
+export function keepAlive(events: ReadableStream<Uint8Array>, ms: number, clock: Clock): ReadableStream<Uint8Array> {
+  const reader = events.getReader();
+  let reading: ReturnType<typeof reader.read> | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        reading ??= reader.read();
+        const next = await withinMs(reading, ms, clock);
+        if (next === undefined) return controller.enqueue(COMMENT);
+        reading = undefined;
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Resolves with undefined if the time passes first. */
+async function withinMs<T>(promise: Promise<T>, ms: number, clock: Clock): Promise<T | undefined> {
+  let timer: unknown;
+  const late = new Promise<undefined>((resolve) => {
+    timer = clock.setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}

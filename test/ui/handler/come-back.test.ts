@@ -1,0 +1,134 @@
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
+import { calls, scriptedModel, streams } from 'keelson/testing';
+import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { gate, until } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { storeOver } from '../../support/state/store-over.js';
+import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
+import { readSSE } from '../../support/ui/read-sse.js';
+import { shownText } from '../../support/ui/read-ui-message.js';
+
+/** A chat whose tool waits, behind the handlers of two processes. */
+function chat(options: Partial<AgentHandlerOptions> = {}) {
+  const held = gate();
+  const work = defineTool({
+    name: 'work',
+    description: 'Works.',
+    input: z.object({}),
+    execute: () => held.pass().then(() => 'worked'),
+  });
+  const store = new MemorySessionStore();
+  const runLog = new MemoryRunLog();
+  const model = scriptedModel([calls('work'), streams(['Do', 'ne.']), 'Again.']);
+  const all = { authorize: 'none', session: (id: string) => id, onDisconnect: 'continue', runLog, ...options } as const;
+  const handlerOf = (place: MemorySessionStore | ReturnType<typeof storeOver>) => {
+    const agent = new Agent({ model, tools: [work], store: place, logger: keepingLogger() });
+    return createAgentHandler(agent, all);
+  };
+  return { held, store, here: handlerOf(store), there: handlerOf(storeOver(store, {})) };
+}
+const get = (handler: ReturnType<typeof createAgentHandler>, path: string, headers: Record<string, string> = {}) =>
+  handler(new Request(`http://localhost/api/chat/${path}`, { headers }));
+
+describe('a page that goes away and comes back', () => {
+  test('reads the whole answer, in another process too, and the answer is stored once', async () => {
+    const { held, here, there } = chat();
+    const leaving = new AbortController();
+    const page = await here(
+      new Request('http://localhost/api/chat', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          id: 'chat',
+          messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }],
+        }),
+        signal: leaving.signal,
+      }),
+    );
+    const reader = page.body?.getReader();
+    await reader?.read();
+    await until(() => held.arrived === 1);
+    leaving.abort();
+    await reader?.cancel();
+
+    const { messages, running } = await loadHistory(there);
+    expect({ running, shown: messages.map(shownText) }).toEqual({ running: true, shown: ['Go.'] });
+    const back = new ChatClient(there);
+    back.messages = [...messages];
+    const resuming = back.resumeStream();
+    held.open();
+    await resuming;
+
+    expect(back.errors).toEqual([]);
+    expect(back.messages.map(shownText)).toEqual(['Go.', 'Done.']);
+    const stored = await loadHistory(here);
+    expect(stored.messages.map(shownText)).toEqual(['Go.', 'Done.']);
+    expect(stored.messages.at(-1)?.id).toBe(back.lastMessage?.id);
+    expect((await get(there, 'chat/stream')).status).toBe(204);
+  });
+
+  test('continues plain events behind `Last-Event-ID`, without a gap and without a repeat', async () => {
+    const { held, here, there } = chat({ protocol: 'sse' });
+    const whole = readSSE(await post(here, '', { id: 'chat', message: 'Go.' }));
+    await until(() => held.arrived === 1);
+    const answers = await Promise.all(
+      [0, 1, 2, 3, 4].map((id) => get(there, 'stream?id=chat', { 'last-event-id': `${id}` })),
+    );
+    held.open();
+
+    const all = await whole;
+    for (const [after, answer] of answers.entries()) {
+      const rest = all.filter(({ id }) => Number(id) > after);
+      const text = (events: typeof all) =>
+        events.map(({ data }) => (data as { text?: string }).text ?? (data as { type: string }).type).join('');
+      expect(text(await readSSE(answer))).toBe(text(rest));
+    }
+  });
+});
+
+test.each([
+  ['nothing runs', 'chat/stream', 204],
+  ['the id of the chat is missing', 'stream', 204],
+  ['the id of the chat is not UTF-8', '%ff/stream', 400],
+])('a page that asks for a running answer while %s gets status code %i', async (_title, path, status) => {
+  expect((await get(chat().here, path)).status).toBe(status);
+});
+
+test('a page gets 204 if its handler keeps no run log', async () => {
+  const { held, store, here } = chat({ onDisconnect: 'abort', runLog: undefined });
+  const answer = await post(here, '', {
+    id: 'chat',
+    messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }],
+  });
+  await until(() => held.arrived === 1);
+
+  expect((await get(here, 'chat/stream')).status).toBe(204);
+  expect((await store.load('chat'))?.holder).toBeDefined();
+  held.open();
+  await answer.text();
+});
+
+test('a silent stream gets comments, and so does the stream of a page that came back', async () => {
+  const { held, here, there } = chat({ keepAliveMs: 20 });
+  const answer = await post(here, '', {
+    id: 'chat',
+    messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }],
+  });
+  await until(() => held.arrived === 1);
+  const back = await get(there, 'chat/stream');
+  const comments = [0, 0];
+  const texts = [answer, back].map(async (response, which) => {
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += new TextDecoder().decode(chunk);
+      comments[which] = text.split(': keep-alive\n\n').length - 1;
+      if (Math.min(...comments) > 1) held.open();
+    }
+    return text;
+  });
+
+  for (const text of await Promise.all(texts)) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  expect(Math.min(...comments)).toBeGreaterThan(1);
+});
