@@ -53,6 +53,10 @@ export class OwnedRun {
     const { session, options, attached } = this;
     const { record, agent } = session;
     const { id: inputId, at, by, ...runOptions } = options;
+    // A question that was summarized must not be added again.
+    if (inputId !== undefined && inputId !== session.newInput && record.get(inputId) === undefined) {
+      await session.loadAll();
+    }
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
     const answered = isKnown ? this.answered(inputId) : undefined;
     if (answered !== undefined) return answered;

@@ -101,3 +101,16 @@ describe('a session that loads its earlier part while a result is stored knows e
     expectWhole(await loadDuringRun(reading, store, { quick: read.pass, end: () => {} }), store);
   });
 });
+
+test('an input with the id of a summarized question is that question, and is not added again', async () => {
+  const store = await compacted();
+  const [first] = store.load('s')?.entries ?? [];
+  const model = scriptedModel(['again']);
+  await using session = await new Agent({ model, store }).session({ id: 's' });
+  const before = store.load('s')?.length;
+
+  const { turns } = await session.run('one', { id: first?.id ?? '' });
+
+  expect([turns, store.load('s')?.length]).toEqual([0, before]);
+  expect((await session.allMessages()).map(textOf)).toEqual(['one', 'aye', 'two', 'aye', 'three', 'aye']);
+});
