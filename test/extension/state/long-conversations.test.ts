@@ -2,9 +2,9 @@ import { textOf } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry, MemoryStateStore } from 'keelson/extension';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { longConversations } from '../../support/agent/long-conversations.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { lab } from '../../support/extension/lab.js';
+import { longConversations } from '../../support/state/long-conversations.js';
 
 /** Counts the runs of a session in its state. */
 function counter() {

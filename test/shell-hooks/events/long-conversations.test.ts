@@ -3,8 +3,8 @@ import { type AgentOptions, type Message, textOf } from 'keelson';
 import { HOOK_EVENTS, type HookEvent } from 'keelson/shell-hooks';
 import { says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { longConversations } from '../../support/agent/long-conversations.js';
 import { agentWith, hooksIn, recorded, records, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import { longConversations } from '../../support/state/long-conversations.js';
 
 const lab = useHookLab();
 const hooksAt = (events: readonly HookEvent[]) =>
