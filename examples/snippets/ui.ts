@@ -78,8 +78,19 @@ const init = { method: 'POST', body: JSON.stringify(body) };
 assert.match(await (await post(new Request('http://localhost/', init))).text(), /Hello/);
 assert.equal((await post(new Request('http://localhost/', { method: 'POST', body: '[]' }))).status, 400);
 
+// #region undo
+async function undo(chatId: string, messageId: string): Promise<void> {
+  await using session = await agent.session({ id: chatId });
+  await session.allMessages();
+  const message = session.entries.find(({ id }) => id === messageId);
+  if (message !== undefined) await session.branch(message.parent ?? null);
+}
+// #endregion
+
 // #region history
 await using session = await agent.session({ id: '1' });
 const messages = toUIMessages(session.entries);
 // #endregion
 assert.equal(messages.length, 2);
+await undo('1', 'a');
+assert.deepEqual(await (await agent.session({ id: '1' })).allMessages(), []);

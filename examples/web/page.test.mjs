@@ -82,6 +82,22 @@ function ready(page) {
   return sees(page, 'Send');
 }
 
+/** Asks for another answer to the last message. Waits until it has ended. */
+async function answerAgain(page) {
+  const answered = page.waitForResponse((response) => response.url().endsWith('/api/chat'));
+  await click(page, 'Answer again');
+  await answered;
+  await ready(page);
+}
+
+/** Returns the id of the last message of the stored chat. */
+function lastId(page) {
+  return page.evaluate(async () => {
+    const response = await fetch(`/api/chat/history?id=${location.hash.slice(1)}`);
+    return (await response.json()).messages.at(-1).id;
+  });
+}
+
 function shot(page, name) {
   return page.screenshot({ path: join(shots, `${name}.png`) });
 }
@@ -226,11 +242,47 @@ test('answers again', async () => {
   const page = await open();
   await send(page, 'Hello');
   await sees(page, 'Answer again');
-  await click(page, 'Answer again');
-  await sees(page, 'Answering');
-  await sees(page, 'Answer again');
+  await answerAgain(page);
 
   assert.equal((await textOf(page)).match(/You said: Hello/g)?.length, 1);
+});
+
+test('shows all 40 messages and the place of the summary after a compaction and a reload', async () => {
+  const page = await open();
+  const count = (selector) => page.$$eval(selector, (list) => list.length);
+  const reload = async () => {
+    await page.reload();
+    await sees(page, 'You said: Question 20');
+  };
+  for (let number = 1; number <= 20; number += 1) {
+    await send(page, `Question ${number}`);
+    await sees(page, `You said: Question ${number}`);
+    await ready(page);
+  }
+  const live = [await count('article.user'), await count('article.assistant')];
+  await reload();
+  const said = await page.$$eval('article.user', (list) => list.map((element) => element.textContent));
+  const summary = await page.$eval('.summary', (element) => element.textContent);
+  await page.$eval('.summary', (element) => element.scrollIntoView({ block: 'center' }));
+  await shot(page, 'compacted');
+
+  assert.deepEqual(live, [20, 20]);
+  assert.deepEqual(
+    said,
+    Array.from({ length: 20 }, (_, index) => `Question ${index + 1}`),
+  );
+  assert.equal(await count('article.assistant'), 20);
+  assert.equal(await count('.summary'), 1);
+  assert.match(summary, /The person said: Question 1, .*Question 10\./);
+
+  const answer = await lastId(page);
+  await answerAgain(page);
+  await reload();
+  assert.notEqual(await lastId(page), answer);
+  assert.deepEqual(
+    [await count('article.user'), await count('article.assistant'), await count('.summary')],
+    [20, 20, 1],
+  );
 });
 
 test('can be used with the keyboard alone, and names its parts', async () => {

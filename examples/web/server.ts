@@ -14,7 +14,7 @@ import {
   type ModelResponse,
   textOf,
 } from 'keelson';
-import { approval, retryModelCalls } from 'keelson/lifecycles';
+import { approval, compaction, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
 import { createAgentHandler, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
@@ -57,7 +57,13 @@ const readLetters: AgentLifecycle = {
 const agent = new Agent({
   model: OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script(),
   tools: [weather, pay],
-  lifecycle: [approval({ tools: ['pay'] }), readLetters, retryModelCalls({ maxRetries: 2 })],
+  lifecycle: [
+    approval({ tools: ['pay'] }),
+    readLetters,
+    retryModelCalls({ maxRetries: 2 }),
+    // The limit is low, so that a chat of this demonstration reaches it.
+    compaction({ maxMessages: 20, keep: 1 }),
+  ],
 });
 
 // Everybody on this machine may use every chat. An application checks who sends the request.
@@ -103,6 +109,7 @@ function script(): Model {
       const { messages } = request;
       const user = messages.findLast(({ role }) => role === 'user');
       const asked = user === undefined ? '' : textOf(user);
+      if (asked.startsWith('<conversation>')) return say(request, summaryOf(asked));
       const result = messages.at(-1);
       if (result?.role === 'tool') return say(request, `The tool says: ${textOf(result)}`);
       if (/weather/i.test(asked)) return callTool(request, 'weather', { city: /in (\w+)/.exec(asked)?.[1] ?? 'Oslo' });
@@ -112,7 +119,7 @@ function script(): Model {
       if (/fail/i.test(asked) && !failed.has(messages.length)) {
         failed.add(messages.length);
         await say(request, 'This answer breaks off');
-        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: Number(WORD_MS) * 40 });
+        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: Number(WORD_MS) * 100 });
       }
       if (/letter/i.test(asked)) return say(request, 'Dear harbour master, the ship arrives at noon.');
       if (/story/i.test(asked)) return say(request, 'A ship left the harbour. '.repeat(200));
@@ -121,6 +128,12 @@ function script(): Model {
       return say(request, `You said: ${asked}`);
     },
   };
+}
+
+/** The summary that `compaction` asks the model for. */
+function summaryOf(transcript: string): string {
+  const questions = [...transcript.matchAll(/^user: (.*)$/gm)].map(([, question]) => question);
+  return `The person said: ${questions.join(', ')}.`;
 }
 
 const usage = { inputTokens: 20, outputTokens: 20, totalTokens: 40 };

@@ -1,5 +1,7 @@
-/** One message with its parts in order. */
+/** One message with its parts in order, or the place of a summary, which is not a message. */
 export function Message({ message: { role, parts }, decide }) {
+  const [first] = parts;
+  if (first?.type === 'data-summary') return <Summary text={first.data.text} />;
   return (
     <article className={role} aria-label={role === 'user' ? 'You' : 'Assistant'}>
       {parts.map((part, index) => (
@@ -20,19 +22,23 @@ function Part({ part, decide }) {
       </details>
     );
   }
-  if (part.type === 'data-summary') {
-    return (
-      <details className="reasoning">
-        <summary>Summary of the messages above</summary>
-        <p>{part.data.text}</p>
-      </details>
-    );
-  }
   if (part.type === 'file' && part.mediaType.startsWith('image/')) {
     return <img className="picture" src={part.url} alt={part.filename ?? 'Attached picture'} />;
   }
   if (part.type.startsWith('tool-')) return <ToolCall part={part} decide={decide} />;
   return null;
+}
+
+/** From here on, the model reads the summary instead of the messages above. */
+function Summary({ text }) {
+  return (
+    <aside className="summary" aria-label="Summary">
+      <details>
+        <summary>The model reads a summary of the earlier messages</summary>
+        <p>{text}</p>
+      </details>
+    </aside>
+  );
 }
 
 const STATES = {

@@ -95,12 +95,13 @@ export class Claim implements RunClaim {
     if (!this.isHeld) throw new SessionLostError(id);
     if (entries.length === 0 && !release) return;
     this.waiting = [];
-    const { length } = record;
+    const { length, uid = '' } = record;
     try {
       const answer = await store.append(id, { ...this.options, token, length, entries, release });
       const isDone = answer.stored && (answer.owned || release);
       if (!isDone) throw this.lose();
-      for (const entry of [...answer.entries, ...entries]) record.add(entry);
+      // The record may have been loaded meanwhile.
+      record.take({ uid, offset: length, entries: [...answer.entries, ...entries] });
       this.options = {};
       if (answer.released || !answer.owned) this.end();
     } catch (error) {

@@ -75,6 +75,10 @@ export class OwnedRun {
     const { runId } = attached;
     const { record, agent } = session;
     const { id: inputId, at, by, ...runOptions } = options;
+    // A question that was summarized must not be added again.
+    if (inputId !== undefined && inputId !== session.newInput && record.get(inputId) === undefined) {
+      await session.loadAll();
+    }
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
     const answered = isKnown ? this.answered(inputId) : undefined;
     if (answered !== undefined) return answered;

@@ -20,6 +20,8 @@ export class StoredSession {
   readonly record = new SessionRecord();
   /** The end of the last run. An abort ends a run before its last append; the next run waits for it. */
   ending: Promise<unknown> = Promise.resolve();
+  /** The id of an input that the record does not have, also in its earlier part. */
+  newInput: string | undefined = undefined;
   /** The positions of entries that `page` has returned. */
   private readonly positions = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
-import type { EventFields } from './hook-event-context.js';
+import type { EventFields, TranscriptMessages } from './hook-event-context.js';
 
 /** A tool call, as events describe it. */
 export interface CallRecord {
@@ -50,12 +50,14 @@ export interface TranscriptState {
  * Returns a function that returns the messages of the session, with the latest response. Returns undefined after a run
  * without a session, because its transcript is removed, and when the session has a later run.
  */
-export function transcriptOf(run: RunContext, state: TranscriptState): () => readonly Message[] | undefined {
+export function transcriptOf(run: RunContext, state: TranscriptState): () => TranscriptMessages | undefined {
   return () => {
     if (state.isPast) return undefined;
     const { response } = state;
-    const isMissing = response !== undefined && run.messages.length <= response.after;
-    return isMissing ? [...run.messages, response.message] : run.messages;
+    const { messages, session } = run;
+    const isMissing = response !== undefined && messages.length <= response.after;
+    const model = isMissing ? [...messages, response.message] : messages;
+    return { model, people: session && (() => session.allMessages()) };
   };
 }
 

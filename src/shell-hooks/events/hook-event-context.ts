@@ -4,6 +4,14 @@ import type { ToolResult } from '../../tools/tool.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookDialect, HookEvent } from '../hook/event.js';
 
+/** The conversation for a transcript. */
+export interface TranscriptMessages {
+  /** The messages that the model reads, with the latest response. Undefined at an event without a run. */
+  readonly model?: readonly Message[] | undefined;
+  /** Loads all messages of the session as people read them. Undefined for a run without a session. */
+  readonly people?: (() => Promise<readonly Message[]>) | undefined;
+}
+
 /** One event and the value that its hooks may rewrite. */
 export interface HookEventContext<Value = unknown> {
   readonly event: HookEvent;
@@ -30,10 +38,10 @@ export interface HookEventContext<Value = unknown> {
   /** Returns the value after the effects of one hook, or the same value if the hook changes nothing. */
   readonly rewrite?: ((value: Value, effects: HookEffects) => Value) | undefined;
   /**
-   * Returns the messages of the session for its transcript, or undefined if the transcript gets no more messages.
-   * Undefined if no agent runs the event.
+   * Returns the messages for the transcript, or undefined if the transcript gets no more messages. Undefined if no agent
+   * runs the event.
    */
-  readonly transcript?: (() => readonly Message[] | undefined) | undefined;
+  readonly transcript?: (() => TranscriptMessages | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
   /** Name of the tool. Set only at tool events. */

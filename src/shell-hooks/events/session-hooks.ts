@@ -34,7 +34,7 @@ async function startSession(session: SessionInfo, { runner, pending, signal }: H
   const outcome = await runner.runEvent({
     event: 'session_start',
     sessionId: session.id,
-    transcript: () => session.messages,
+    transcript: () => ({ people: () => session.allMessages() }),
     value: undefined,
     describe: () => ({ data: { session_id: session.id }, flat: { source } }),
     source,
@@ -55,7 +55,7 @@ async function endSession(session: SessionInfo, { runner, logger }: HookParts): 
   const outcome = await runner.runEvent({
     event: 'session_end',
     sessionId: session.id,
-    transcript: () => messages,
+    transcript: () => ({ people: () => session.allMessages() }),
     value: undefined,
     describe: () => ({ data: { session_id: session.id, messages }, flat: { reason: 'other' } }),
     source: 'other',

@@ -6,10 +6,11 @@ import { describeError } from '../../errors.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
+import type { TranscriptMessages } from '../events/hook-event-context.js';
 import type { Report } from '../files/diagnostic.js';
 import { jsonText } from '../run/plain-json.js';
+import { type Addition, firstAddition, nextAddition, type Written } from './addition.js';
 import { claudeLines, type MessageOrigin, type TranscriptSource } from './claude-lines.js';
-import { missingMessages } from './missing-messages.js';
 
 /** Options of `Transcripts`. */
 export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' | 'now'> {
@@ -18,13 +19,6 @@ export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' |
   /** Removes secrets from a line. */
   readonly redact?: ((text: string) => string) | undefined;
   readonly report: Report;
-}
-
-/** The written part of one transcript. */
-interface Written {
-  /** A key for each message, in order. */
-  readonly keys: readonly string[];
-  readonly lastId: string | undefined;
 }
 
 /** Limit of sessions whose state is kept. A transcript above it is written again as a whole when its session goes on. */
@@ -44,9 +38,9 @@ export class Transcripts {
   /**
    * Adds the messages that the file of the session lacks. Without messages, the file stays as it is. Returns the path of
    * the file, or an empty string if the file is missing or cannot be written. If earlier messages were replaced, as by a
-   * compaction, they stay in the file, and only new messages follow.
+   * compaction, they stay in the file, and only new messages follow. The lines of a new branch follow its first message.
    */
-  write(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
+  write(sessionId: string, messages: TranscriptMessages | undefined): Promise<string> {
     const before = this.writing.get(sessionId) ?? Promise.resolve();
     // Parallel tool calls write one after another.
     const written = before.then(() => this.add(sessionId, messages));
@@ -67,20 +61,19 @@ export class Transcripts {
     if (this.written.delete(sessionId)) await rm(this.pathOf(sessionId), { force: true }).catch(() => {});
   }
 
-  private async add(sessionId: string, messages: readonly Message[] | undefined): Promise<string> {
+  private async add(sessionId: string, messages: TranscriptMessages | undefined): Promise<string> {
     const path = this.pathOf(sessionId);
     const known = this.written.get(sessionId);
     if (messages === undefined) return known !== undefined || existsSync(path) ? path : '';
-    const keys = messages.map((message) => this.keyOf(message));
-    const missing = missingMessages(known?.keys ?? [], keys);
-    if (known !== undefined && missing.length === 0) return path;
     try {
-      const added = missing.map((at) => messages[at] as Message);
-      const { lines, lastId } = this.linesOf(sessionId, added, known?.lastId);
+      const keyOf = (message: Message) => this.keyOf(message);
+      const addition = await (known ? nextAddition(messages, known, keyOf) : firstAddition(messages, keyOf));
+      if (known !== undefined && addition.added.length === 0) return path;
+      const { lines, ids } = this.linesOf(sessionId, addition, known?.lastId);
       await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
       if (known === undefined) await writeAtomic(path, lines.join(''));
       else await appendFile(path, lines.join(''), { mode: 0o600 });
-      this.remember(sessionId, { keys, lastId });
+      this.remember(sessionId, addition.written(ids));
       return path;
     } catch (error) {
       this.fail(path, error);
@@ -88,18 +81,21 @@ export class Transcripts {
     }
   }
 
-  private linesOf(sessionId: string, messages: readonly Message[], first: string | undefined) {
+  /** `end` is the id of the last line of the file. It makes the keys of two branches different. */
+  private linesOf(sessionId: string, { added, parentId }: Addition, end: string | undefined) {
     const source = { ...this.options, sessionId, now: this.options.now() };
     const lines: string[] = [];
-    let lastId = first;
-    for (const [at, message] of messages.entries()) {
+    const ids: (string | undefined)[] = [];
+    let lastId = parentId;
+    for (const [at, message] of added.entries()) {
       const { content } = message;
       const origin = typeof content === 'string' ? undefined : this.origins.get(content);
-      const added = claudeLines(message, source, { key: `${sessionId} ${lastId} ${at}`, parentId: lastId, origin });
-      lines.push(...added.lines.map((line) => this.options.redact?.(line) ?? line));
-      lastId = added.lastId;
+      const made = claudeLines(message, source, { key: `${sessionId} ${end} ${at}`, parentId: lastId, origin });
+      lines.push(...made.lines.map((line) => this.options.redact?.(line) ?? line));
+      lastId = made.lastId;
+      ids.push(lastId);
     }
-    return { lines, lastId };
+    return { lines, ids };
   }
 
   private remember(sessionId: string, written: Written): void {

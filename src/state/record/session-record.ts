@@ -75,14 +75,19 @@ export class SessionRecord {
     return list.closed() === list.messages;
   }
 
-  /** Takes over what a store returned. Replaces everything that the store does not continue. */
-  take({ uid, offset, entries }: StoredRecord): void {
-    if (uid !== this.uid || offset !== this.length) {
-      this.clear();
-      this.offset = offset;
-    }
+  /**
+   * Takes over what a store returned. Replaces everything that the store does not continue. Keeps entries that were added
+   * while the store was asked, since they are stored.
+   */
+  take({ uid, offset, entries }: Pick<StoredRecord, 'uid' | 'offset' | 'entries'>): void {
+    const { length } = this;
+    const isSame = uid === this.uid;
+    if (isSame && offset >= this.offset && offset <= length) return this.addAll(entries.slice(length - offset));
+    const later = isSame ? this.entries.slice(Math.max(0, offset + entries.length - this.offset)) : [];
+    this.clear();
     this.uid = uid;
-    for (const entry of entries) this.add(entry);
+    this.offset = offset;
+    this.addAll([...entries, ...later]);
   }
 
   /** Adds an entry behind the others. */
@@ -139,6 +144,10 @@ export class SessionRecord {
     this.byId = new Map();
     this.decisions = new Decisions();
     this.derive(undefined);
+  }
+
+  private addAll(entries: readonly Entry[]): void {
+    for (const entry of entries) this.add(entry);
   }
 
   /** Moves to an entry that the next one follows. */

@@ -41,13 +41,15 @@ export async function placeOf(session: StoredSession, read: Sent): Promise<Place
 
 /**
  * Returns the entries of a message of the page, the earliest first: the stored message, and its edits by the same page. Loads
- * the whole record unless the page has sent a new message behind the latest one.
+ * the whole record unless the page has sent the message behind the latest one. A message that was stored behind an earlier
+ * version of the latest one lies before it in the record, so the ids must be the same.
  */
 async function versionsOf(session: StoredSession, { id = '', after }: Sent): Promise<readonly Entry[]> {
   const { record } = session;
   const find = () => record.entries.filter((entry) => isUser(entry) && isVersion(entry.id, id));
   const versions = find();
-  if (versions.length > 0 || record.offset === 0 || isBehindLatest(record, after)) return versions;
+  if (versions.length > 0 || record.offset === 0 || (after !== undefined && latestUser(record) === after))
+    return versions;
   await session.loadAll();
   return find();
 }

@@ -8,11 +8,17 @@ function runOf(session: object | undefined): RunContext {
   return { session, messages: [], signal: new AbortController().signal } as unknown as RunContext;
 }
 
+/** Returns a function that returns the messages of a run for its transcript. */
+function messagesFor(run: RunContext, states: RunStates) {
+  const transcript = transcriptOf(run, states.of(run));
+  return () => transcript()?.model;
+}
+
 test('a run adds its messages until the session has a later run, also after its end', () => {
   const states = new RunStates();
   const session = { id: 's1' };
   const [first, other, second] = [runOf(session), runOf({ id: 's2' }), runOf(session)];
-  const messagesOf = (run: RunContext) => transcriptOf(run, states.of(run));
+  const messagesOf = (run: RunContext) => messagesFor(run, states);
   const [ofFirst, ofOther] = [messagesOf(first), messagesOf(other)];
   states.closeOf(first);
   states.closeOf(other);
@@ -25,9 +31,9 @@ test('a run adds its messages until the session has a later run, also after its 
 test('a run without a session adds nothing after its end', () => {
   const states = new RunStates();
   const run = runOf(undefined);
-  const messages = transcriptOf(run, states.of(run));
+  const messages = messagesFor(run, states);
   expect(messages()).toEqual([]);
 
   states.closeOf(run);
-  expect([messages(), transcriptOf(run, states.of(run))()]).toEqual([undefined, undefined]);
+  expect([messages(), messagesFor(run, states)()]).toEqual([undefined, undefined]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { missingMessages } from '../../../src/shell-hooks/transcript/missing-messages.js';
+import { laterMessages, missingMessages, startOfRest } from '../../../src/shell-hooks/transcript/missing-messages.js';
 
 /** Returns the messages that a transcript lacks. Each character is a message. */
 function missing(written: string, now: string): string {
@@ -36,6 +36,22 @@ describe('a transcript lacks', () => {
     expect(missing(written, now)).toBe(expected);
   });
 
+  test.each([
+    ['abc', 'abcde', 'de'],
+    ['Sef', 'abcdef', ''],
+    ['Sef', 'abcdefgh', 'gh'],
+    ['SgoXgo', 'abgoXgogo', 'go'],
+    ['abc', 'ax', 'x'],
+    ['abc', 'ab', ''],
+  ])('after %j of the messages that people read, %j, the later ones: %j', (written, all, expected) => {
+    const keys = [...all];
+    expect(
+      laterMessages([...written], keys)
+        .map((at) => keys[at])
+        .join(''),
+    ).toBe(expected);
+  });
+
   test('each message once, however often a summary replaces the first ones', () => {
     const steps = fc.array(fc.record({ adds: fc.integer({ min: 0, max: 4 }), keeps: fc.integer({ min: 1, max: 4 }) }));
     fc.assert(
@@ -55,4 +71,16 @@ describe('a transcript lacks', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['abcdef', 'ef', 4],
+  ['abcdef', 'efg', 4],
+  ['abcdef', 'g', 6],
+  ['abcdef', '', 6],
+  ['abcdef', 'cd', 2],
+  ['yaybyb', 'yb', 4],
+  ['yaybya', 'ybn', 2],
+])('of the messages %j, those after a summary, %j, begin at %i', (all, rest, start) => {
+  expect(startOfRest([...all], [...rest])).toBe(start);
 });

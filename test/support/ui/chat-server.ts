@@ -27,3 +27,23 @@ export function postTo(url: string, body: unknown, init: RequestInit = {}): Prom
   const headers = { 'content-type': 'application/json', ...init.headers };
   return fetch(url, { ...init, method: 'POST', headers, body: JSON.stringify(body) });
 }
+
+/** Sends requests to a server over HTTP. */
+export interface RemoteHandler extends AgentHandler {
+  /** The status codes of the responses so far. */
+  readonly statuses: number[];
+}
+
+/** Returns a handler that sends each request to a server over HTTP. The host of the request is ignored. */
+export function remoteHandler({ url }: Pick<ChatServer, 'url'>): RemoteHandler {
+  const statuses: number[] = [];
+  const send = async (request: Request): Promise<Response> => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers, signal } = request;
+    const body = method === 'GET' ? {} : { body: await request.text() };
+    const response = await fetch(`${url}${pathname}${search}`, { method, headers, signal, ...body });
+    statuses.push(response.status);
+    return response;
+  };
+  return Object.assign(send, { statuses });
+}
