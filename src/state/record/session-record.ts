@@ -82,12 +82,15 @@ export class SessionRecord {
   take({ uid, offset, entries }: Pick<StoredRecord, 'uid' | 'offset' | 'entries'>): void {
     const { length } = this;
     const isSame = uid === this.uid;
-    if (isSame && offset >= this.offset && offset <= length) return this.addAll(entries.slice(length - offset));
+    if (isSame && offset >= this.offset && offset <= length) {
+      for (const entry of entries.slice(length - offset)) this.add(entry);
+      return;
+    }
     const later = isSame ? this.entries.slice(Math.max(0, offset + entries.length - this.offset)) : [];
     this.clear();
     this.uid = uid;
     this.offset = offset;
-    this.addAll([...entries, ...later]);
+    for (const entry of [...entries, ...later]) this.add(entry);
   }
 
   /** Adds an entry behind the others. */
@@ -103,7 +106,7 @@ export class SessionRecord {
   /** The calls that wait for a decision: named by the latest suspension on the path, open, and not decided since. */
   get pending(): Suspension | undefined {
     const latest = this.decisions.undecidedIn(this.model);
-    const open = latest === undefined ? [] : this.openAt(latest.entry);
+    const open = latest === undefined ? [] : openIn(this.model, latest.entry);
     const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
     return latest === undefined || calls.length === 0 ? undefined : { ...latest, calls };
   }
@@ -146,10 +149,6 @@ export class SessionRecord {
     this.derive(undefined);
   }
 
-  private addAll(entries: readonly Entry[]): void {
-    for (const entry of entries) this.add(entry);
-  }
-
   /** Moves to an entry that the next one follows. */
   private follow(entry: Entry): void {
     const next = entry.body.type === 'head' ? entry.parent : entry.id;
@@ -175,18 +174,18 @@ export class SessionRecord {
     this.decisions.markAll(this.people);
     this.model = this.modelAt(tip);
   }
-
-  /** Returns the ids of the open calls if an entry has the latest ones, or the id of the answer if it is the latest one. */
-  private openAt(entry: string): readonly string[] {
-    const at = this.model.indexOf(entry);
-    const later = this.model.messages.slice(at + 1);
-    const message = this.model.messages[at];
-    if (message?.role !== 'assistant') return [];
-    if (message.suspended) return later.some(({ role }) => role === 'assistant') ? [] : [ANSWER];
-    return later.some(hasCalls) ? [] : this.model.openAt(at).map(({ id }) => id);
-  }
 }
 
 function hasCalls(message: Message): boolean {
   return toolCallsOf(message).length > 0;
+}
+
+/** Returns the ids of the open calls if an entry has the latest ones, or the id of the answer if it is the latest one. */
+function openIn(list: MessageList, entry: string): readonly string[] {
+  const at = list.indexOf(entry);
+  const later = list.messages.slice(at + 1);
+  const message = list.messages[at];
+  if (message?.role !== 'assistant') return [];
+  if (message.suspended) return later.some(({ role }) => role === 'assistant') ? [] : [ANSWER];
+  return later.some(hasCalls) ? [] : list.openAt(at).map(({ id }) => id);
 }
