@@ -28,6 +28,7 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
     },
     async append(id, append) {
       const own = { ...append, token: tokenOf(append.token) };
+      if (append.entries.length === 0 && append.release !== true) return store.append(id, own);
       // The next attempt has the same token, so the claim stays if this attempt has ended, and only that one adds entries.
       if (steps.hasEnded) return { ...KEPT, length: append.length };
       const { answer } = await inStep('append', async () => ({ answer: await store.append(id, own) }));

@@ -51,3 +51,17 @@ export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Aw
 export function sleep(ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
+
+/** Calls `work` every `ms` after the last call has ended, even if it failed. Returns a function that ends the calls. */
+export function repeat(work: () => Promise<unknown>, ms: number, clock: Clock): () => void {
+  let timer: unknown;
+  let isOver = false;
+  const again = () => {
+    if (!isOver) timer = clock.setTimeout(() => void work().then(again, again), ms);
+  };
+  again();
+  return () => {
+    isOver = true;
+    clock.clearTimeout(timer);
+  };
+}

@@ -45,8 +45,8 @@ export interface Attached {
 
 /** The claim of a run on the conversation of its session. */
 export interface RunClaim {
-  /** Called once if another run has taken the claim over. */
-  onLost(error: RunError): void;
+  /** Called if another run has taken the claim over, and if somebody has posted a stop. */
+  abort(error: RunError): void;
   /** Resolves when the claim holds. Returns undefined if it is known to hold. */
   ready(): Promise<void> | undefined;
   /** Tells other runs which question this run waits for. Undefined once it has the answer. */

@@ -17,7 +17,7 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   const message = messageOf(input, options.messages);
   if (options !== NO_OPTIONS) takeHistory(run, options);
   const claim = run.attached.recorder?.claim;
-  if (claim !== undefined) claim.onLost = (error) => run.end.abort(error);
+  if (claim !== undefined) claim.abort = (error) => run.end.abort(error);
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);
   }

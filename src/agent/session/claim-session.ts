@@ -47,7 +47,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
     if (answer.claimed) {
       record.take(answer);
       if (answer.lost !== undefined) closeLog(session, answer.lost);
-      const claim = new Claim({ store, id, record, token, ttlMs, clock });
+      const claim = new Claim({ store, id, record, token, run, ttlMs, clock });
       if (!record.isWhole) await waiting.wait(session.loadAll()).catch((error) => letGo(session, claim, error));
       return claim;
     }

@@ -1,8 +1,11 @@
-import type { Clock } from '../../internal/clock.js';
+import { type Clock, repeat } from '../../internal/clock.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { RunError } from '../../model/run-error.js';
 import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionAppend, SessionStore } from '../../state/session-store.js';
 import type { RunClaim } from '../run/run.js';
+import { watchPosts } from './post-watch.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
 
 /** The conversation that a run has claimed. */
@@ -11,6 +14,8 @@ export interface ClaimedSession {
   readonly id: string;
   readonly record: SessionRecord;
   readonly token: string;
+  /** The run that holds the claim. */
+  readonly run: string;
   readonly ttlMs: number;
   readonly clock: Clock;
 }
@@ -20,8 +25,8 @@ export interface ClaimedSession {
  * third of its time, until it is released.
  */
 export class Claim implements RunClaim {
-  /** Called once if another run has taken the claim over. */
-  onLost: (error: SessionLostError) => void = () => {};
+  /** Called if another run has taken the claim over, and if somebody has posted a stop. */
+  abort: (error: RunError) => void = () => {};
   /** Awaited before the append that may end the claim. */
   beforeRelease: () => Promise<void> | undefined = () => undefined;
   /** Time after which another run may take over. */
@@ -31,12 +36,15 @@ export class Claim implements RunClaim {
   private waiting: Entry[] = [];
   private options: Pick<SessionAppend, 'context' | 'waits' | 'release'> = {};
   private flushing: Promise<void> | undefined = undefined;
-  private timer: unknown = undefined;
   private waitsFor: string | undefined = undefined;
+  private readonly stopRenewing: () => void;
+  private readonly unwatch: () => void;
 
   constructor(private readonly session: ClaimedSession) {
     this.until = session.clock.now() + session.ttlMs;
-    this.renewLater();
+    // A store that is away may be back at the next renewal.
+    this.stopRenewing = repeat(() => this.renew(), Math.max(1, session.ttlMs / 3), session.clock);
+    this.unwatch = watchPosts(session, () => this.appendNext(true));
   }
 
   /** Puts an entry behind those that wait for the next append. */
@@ -54,15 +62,7 @@ export class Claim implements RunClaim {
    * Rejects with a SessionLostError if the claim is gone.
    */
   flush(): Promise<void> {
-    if (this.waiting.length === 0) return this.flushing ?? Promise.resolve();
-    const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
-    const flushing = before.then(() => this.append(false));
-    this.flushing = flushing;
-    flushing.then(
-      () => this.forget(flushing),
-      () => this.forget(flushing),
-    );
-    return flushing;
+    return this.waiting.length === 0 ? (this.flushing ?? Promise.resolve()) : this.appendNext(false);
   }
 
   /** Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. */
@@ -71,7 +71,7 @@ export class Claim implements RunClaim {
     await this.beforeRelease();
     await this.flushing?.catch(() => {});
     this.set({ context: contextAfter(this.session.record, this.waiting) });
-    while (this.isHeld) await this.append(true);
+    while (this.isHeld) await this.append({ release: true });
   }
 
   /** Resolves when the claim holds for the time of the clock. Returns undefined if it is known to hold. */
@@ -85,15 +85,23 @@ export class Claim implements RunClaim {
     this.renew().catch(() => {});
   }
 
-  private forget(flushing: Promise<void>): void {
-    if (this.flushing === flushing) this.flushing = undefined;
+  /** Appends after the append that is on its way. With `looks`, also if nothing waits, to learn of posts. */
+  private appendNext(looks: boolean): Promise<void> {
+    const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
+    const flushing = before.then(() => (this.isRenewing || !looks ? this.append({ looks }) : undefined));
+    this.flushing = flushing;
+    const forget = () => {
+      if (this.flushing === flushing) this.flushing = undefined;
+    };
+    flushing.then(forget, forget);
+    return flushing;
   }
 
-  private async append(release: boolean): Promise<void> {
-    const { store, id, record, token } = this.session;
+  private async append({ release = false, looks = false }): Promise<void> {
+    const { store, id, record, token, run } = this.session;
     const entries = this.waiting;
     if (!this.isHeld) throw new SessionLostError(id);
-    if (entries.length === 0 && !release) return;
+    if (entries.length === 0 && !release && !looks) return;
     this.waiting = [];
     const { length, uid = '' } = record;
     try {
@@ -103,6 +111,7 @@ export class Claim implements RunClaim {
       // The record may have been loaded meanwhile.
       record.take({ uid, offset: length, entries: [...answer.entries, ...entries] });
       this.options = {};
+      if (answer.entries.some((entry) => stops(entry, run))) this.abort(new RunAbortedError('the answer was stopped'));
       if (answer.released || !answer.owned) this.end();
     } catch (error) {
       if (error instanceof SessionLostError) throw error;
@@ -119,25 +128,12 @@ export class Claim implements RunClaim {
     this.until = now + ttlMs;
   }
 
-  private renewLater(): void {
-    const { clock, ttlMs } = this.session;
-    const renew = async () => {
-      try {
-        await this.renew();
-      } catch {
-        // A store that is away may be back at the next renewal.
-      }
-      if (this.isRenewing) this.renewLater();
-    };
-    this.timer = clock.setTimeout(() => void renew(), Math.max(1, ttlMs / 3));
-  }
-
   /** Ends the run as one that has lost the conversation. */
   lose(): SessionLostError {
     const error = new SessionLostError(this.session.id);
     if (this.isHeld) {
       this.end();
-      this.onLost(error);
+      this.abort(error);
     }
     return error;
   }
@@ -149,8 +145,14 @@ export class Claim implements RunClaim {
 
   private stopRenewals(): void {
     this.isRenewing = false;
-    this.session.clock.clearTimeout(this.timer);
+    this.unwatch();
+    this.stopRenewing();
   }
+}
+
+/** True for a stop of the run. */
+function stops({ body }: Entry, run: string): boolean {
+  return body.type === 'post' && body.post.type === 'stop' && body.post.run === run;
 }
 
 /** Returns where the model's list begins once these entries are added. */

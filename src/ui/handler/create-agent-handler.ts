@@ -13,7 +13,7 @@ import {
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
-import { beforeAnswer, runOf } from '../history/running.js';
+import { beforeAnswer, runOf, stopRun } from '../history/running.js';
 import { openAnswerIn } from '../history/shown.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
@@ -174,7 +174,14 @@ class ChatHandler {
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
     const chat = await this.sessionOf(readChatId((body as { readonly id?: unknown } | null)?.id), identity);
-    return Response.json({ stopped: await this.runs.stop(idOf(chat)) }, { headers: NOT_CACHED });
+    const stopped = (await this.runs.stop(idOf(chat))) || (await this.stopElsewhere(chat));
+    return Response.json({ stopped }, { headers: NOT_CACHED });
+  }
+
+  /** Stops a run of another process. */
+  private async stopElsewhere(chat: ChatSession): Promise<boolean> {
+    await using session = await openSession(this.agent, chat, undefined);
+    return stopRun(session.stored);
   }
 
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {

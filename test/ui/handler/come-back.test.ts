@@ -1,5 +1,5 @@
-import { Agent, defineTool, MemorySessionStore } from 'keelson';
-import { calls, scriptedModel, streams } from 'keelson/testing';
+import { Agent, defineTool, MemorySessionStore, type SessionStore } from 'keelson';
+import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -86,6 +86,31 @@ describe('a page that goes away and comes back', () => {
       expect(text(await readSSE(answer))).toBe(text(rest));
     }
   });
+});
+
+test.each([
+  ['is told', (store: MemorySessionStore) => store],
+  ['looks every second', (store: MemorySessionStore) => storeOver(store, {})],
+])('a run of another process is stopped: its store %s', async (_title, placeOf) => {
+  const store = new MemorySessionStore();
+  const model = scriptedModel([streams(['Hel'], hangs())]);
+  const handlerOf = (place: SessionStore) =>
+    createAgentHandler(new Agent({ model, store: place, logger: keepingLogger() }), {
+      authorize: 'none',
+      session: (id) => id,
+    });
+  const page = new ChatClient(handlerOf(placeOf(store)));
+  const sending = page.sendMessage({ text: 'Go.' });
+  await until(() => page.messages.length === 2);
+  const there = handlerOf(storeOver(store, {}));
+
+  const answer = await post(there, '/stop', { id: 'chat' });
+
+  expect(await answer.json()).toEqual({ stopped: true });
+  await sending;
+  const { messages, running } = await loadHistory(there);
+  expect({ running, shown: messages.map(shownText) }).toEqual({ running: false, shown: ['Go.', 'Hel'] });
+  expect(await (await post(there, '/stop', { id: 'chat' })).json()).toEqual({ stopped: false });
 });
 
 test.each([
