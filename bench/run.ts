@@ -5,6 +5,7 @@ import { type Figure, isRight } from './driver/figure.js';
 import type { RaceOptions } from './driver/race.js';
 import { machine, printTable } from './driver/report.js';
 import { measureAllocation, measureHookBytes } from './measure/allocation.js';
+import { measureConversations } from './measure/conversations.js';
 import { countDispatch, timeDispatch } from './measure/dispatch.js';
 import { measureDurable } from './measure/durable.js';
 import { measureExtensions } from './measure/extensions.js';
@@ -13,6 +14,7 @@ import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
+import { countSessionCalls } from './measure/session-calls.js';
 import { measureSessions } from './measure/sessions.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
 import { measureState } from './measure/state.js';
@@ -42,9 +44,11 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   mcp: measureMcp,
   ui: measureUi,
   stores: measureStores,
+  conversations: measureConversations,
   state: measureState,
   durable: measureDurable,
   sessions: measureSessions,
+  'session-calls': countSessionCalls,
   wire: measureWire,
 };
 

@@ -1,17 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createClient } from '@redis/client';
-import { Pool } from 'pg';
 import type * as Keelson from '../../src/index.js';
-import type * as FileStores from '../../src/stores/file/file.js';
-import type * as PostgresStores from '../../src/stores/postgres/postgres.js';
-import type * as RedisStores from '../../src/stores/redis/redis.js';
-import type * as SqliteStores from '../../src/stores/sqlite/sqlite.js';
-import { hasPostgres, startPostgres } from '../../test/support/stores/postgres-server.js';
-import { hasRedis, startRedis } from '../../test/support/stores/redis-server.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { median } from '../driver/race.js';
+import { entriesOf, saveConversation } from '../work/conversation.js';
+import { load, withFiles, withPostgres, withRedis, withSqlite } from '../work/opened-stores.js';
 import { ANSWER, fakeModel } from '../work/script.mjs';
 import type { Setting } from './measurement.js';
 
@@ -31,29 +22,18 @@ export async function measureStores(setting: Setting): Promise<Figure[]> {
   return figures;
 }
 
-async function measureFile(setting: Setting): Promise<Figure[]> {
-  const { FileSessionStore } = await load<typeof FileStores>(setting, 'file.js');
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-files-'));
-  try {
-    return [await compareTurns(setting, new FileSessionStore({ folder }), { name: 'files', bound: 2 })];
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+function measureFile(setting: Setting): Promise<Figure[]> {
+  return withFiles(setting, async ({ FileSessionStore, folder }) => [
+    await compareTurns(setting, new FileSessionStore({ folder }), { name: 'files', bound: 2 }),
+  ]);
 }
 
-async function measureRedis(setting: Setting): Promise<Figure[]> {
-  if (!hasRedis) return [];
-  const { RedisSessionStore } = await load<typeof RedisStores>(setting, 'redis.js');
-  const server = await startRedis();
-  const client = await createClient({ socket: { port: server.port } }).connect();
-  try {
+function measureRedis(setting: Setting): Promise<Figure[]> {
+  return withRedis(setting, async ({ RedisSessionStore, client }) => {
     const store = new RedisSessionStore({ client });
     const time = await compareTurns(setting, store, { name: 'Redis', bound: 1.5 });
     return [time, await compareBytes(setting, store, client)];
-  } finally {
-    client.destroy();
-    await server.remove();
-  }
+  });
 }
 
 /** Compares the bytes that Redis sends in a turn. */
@@ -81,32 +61,16 @@ async function compareBytes(
   };
 }
 
-async function measurePostgres(setting: Setting): Promise<Figure[]> {
-  if (!hasPostgres) return [];
-  const { migrate, PostgresSessionStore } = await load<typeof PostgresStores>(setting, 'postgres.js');
-  // As in production: a commit is on the disk.
-  const server = await startPostgres('-c', 'fsync=on', '-c', 'full_page_writes=on');
-  const pool = new Pool(server.settings);
-  try {
-    await migrate(pool);
-    return await compareLengths(setting, new PostgresSessionStore({ client: pool }), 'PostgreSQL');
-  } finally {
-    await pool.end();
-    server.remove();
-  }
+function measurePostgres(setting: Setting): Promise<Figure[]> {
+  return withPostgres(setting, ({ PostgresSessionStore, pool }) =>
+    compareLengths(setting, new PostgresSessionStore({ client: pool }), 'PostgreSQL'),
+  );
 }
 
-async function measureSqlite(setting: Setting): Promise<Figure[]> {
-  if (process.getBuiltinModule('node:sqlite' as never) === undefined) return [];
-  const { SqliteSessionStore } = await load<typeof SqliteStores>(setting, 'sqlite.js');
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-sqlite-'));
-  const store = new SqliteSessionStore({ file: join(folder, 'sessions.db') });
-  try {
-    return await compareLengths(setting, store, 'SQLite');
-  } finally {
-    store.close();
-    rmSync(folder, { recursive: true });
-  }
+function measureSqlite(setting: Setting): Promise<Figure[]> {
+  return withSqlite(setting, ({ SqliteSessionStore, client }) =>
+    compareLengths(setting, new SqliteSessionStore({ client }), 'SQLite'),
+  );
 }
 
 type Turn = () => Promise<void>;
@@ -154,7 +118,7 @@ async function compare(
 
 /** Returns a function that calls the store as one turn does, in a new session of `length` messages. */
 const openCalls: OpenTurn = async (_setting, store, length) => {
-  const id = await savedSession(store, length);
+  const id = await saveConversation(store, { length });
   let known = { uid: (await store.load(id, { limit: 1 }))?.uid ?? '', length };
   return async () => {
     const token = crypto.randomUUID();
@@ -171,34 +135,13 @@ const openCalls: OpenTurn = async (_setting, store, length) => {
 const openAgent: OpenTurn = async (setting, store, length) => {
   const { Agent } = await load<typeof Keelson>(setting, 'index.js');
   const session = await new Agent({ model: fakeModel(ANSWER), store }).session({
-    id: await savedSession(store, length),
+    id: await saveConversation(store, { length }),
   });
   return async () => void (await session.run('go'));
 };
-
-async function savedSession(store: Keelson.SessionStore, length: number): Promise<string> {
-  const id = crypto.randomUUID();
-  const token = crypto.randomUUID();
-  await store.claim(id, { token, run: token, ttlMs: 30_000 });
-  await store.append(id, { token, length: 0, entries: entriesOf(length, 0), release: true });
-  return id;
-}
-
-/** Makes entries that follow the first `from` ones. */
-function entriesOf(count: number, from: number): Keelson.Entry[] {
-  return Array.from({ length: count }, (_, index) => {
-    const at = from + index;
-    const message = { role: 'user', content: `message ${at}` } as const;
-    return { id: `${at}`, ...(at > 0 && { parent: `${at - 1}` }), at, body: { type: 'message', message } };
-  });
-}
 
 async function timeOf(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
-}
-
-async function load<Module>({ builds }: Setting, name: string): Promise<Module> {
-  return import(new URL(name, builds.shipped).href);
 }

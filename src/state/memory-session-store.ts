@@ -79,7 +79,7 @@ export class MemorySessionStore implements SessionStore {
 
   update(id: string, details: Omit<SessionDetails, 'owner'>): SessionSummary | undefined {
     const log = this.logs.get(id);
-    if (log === undefined || log.entries.length === 0) return undefined;
+    if (log === undefined || log.length === 0) return undefined;
     log.update(details);
     return log.summary(id);
   }

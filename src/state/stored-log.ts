@@ -30,23 +30,29 @@ export class StoredLog {
   /** The run whose calls wait for a decision. */
   waits: string | null = null;
   held: HeldClaim | undefined = undefined;
+  /** The number of entries before the first one in memory. */
+  start = 0;
   readonly entries: Entry[] = [];
+  /** The ids of entries in memory. `has` adds the new ones, so that reading a log does not. */
   private readonly ids = new Set<string>();
+
+  /** The number of entries. */
+  get length(): number {
+    return this.start + this.entries.length;
+  }
 
   /** Returns the selected entries. */
   load({
     known,
     from = 'start',
-    before = this.entries.length,
+    before = this.length,
     limit = Number.POSITIVE_INFINITY,
   }: RecordQuery = {}): StoredRecord {
-    const { uid, entries } = this;
-    const isKnown = known?.uid === uid && known.length <= entries.length;
+    const { uid, length, holder } = this;
+    const isKnown = known?.uid === uid && known.length <= length;
     const first = from === 'context' ? this.context : 0;
-    const start = isKnown ? known.length : first;
-    const offset = Math.max(start, before - limit);
-    const holder = this.holder;
-    return { uid, length: entries.length, offset, entries: entries.slice(offset, before), ...(holder && { holder }) };
+    const offset = Math.max(isKnown ? known.length : first, before - limit);
+    return { uid, length, offset, entries: this.slice(offset, before), ...(holder && { holder }) };
   }
 
   /** `isAlive` is true if the process of a claim that ran out is known to go on. */
@@ -56,7 +62,7 @@ export class StoredLog {
     const isOther = held !== undefined && held.token !== token;
     if (isOther && (held.until > now || isAlive)) return { claimed: false, holder: this.holder as SessionHolder };
     if (this.uid === '') this.uid = crypto.randomUUID();
-    if (this.entries.length === 0) this.details = { ...this.details, ...copyDetails(details) };
+    if (this.length === 0) this.details = { ...this.details, ...copyDetails(details) };
     this.held = { token, run, by, until: now + ttlMs };
     const record = this.load({ known, from: 'context' });
     return { ...record, claimed: true, ...(isOther && { lost: held.run }) };
@@ -67,7 +73,7 @@ export class StoredLog {
     const { token, length, entries, context, waits, release } = append;
     const isHolder = this.held?.token === token;
     const own = new Set(entries.map(({ id }) => id));
-    const others = this.entries.slice(length).filter(({ id }) => !own.has(id));
+    const others = this.slice(length).filter(({ id }) => !own.has(id));
     if (isHolder) {
       for (const entry of entries) if (this.add(entry, now)) added(entry);
       this.context = context ?? this.context;
@@ -75,8 +81,8 @@ export class StoredLog {
     }
     const released = isHolder && release === true && others.length === 0;
     if (released) this.held = undefined;
-    const stored = entries.every(({ id }) => this.ids.has(id));
-    return { owned: isHolder, stored, released, length: this.entries.length, entries: others };
+    const stored = entries.every(({ id }) => this.has(id));
+    return { owned: isHolder, stored, released, length: this.length, entries: others };
   }
 
   renew({ token, ttlMs, waitsFor }: SessionRenewal, now: number): boolean {
@@ -104,18 +110,32 @@ export class StoredLog {
   }
 
   summary(id: string): SessionSummary {
-    const { details, entries, createdAt, updatedAt } = this;
-    return { ...copyDetails(details), id, length: entries.length, createdAt, updatedAt };
+    const { details, length, createdAt, updatedAt } = this;
+    return { ...copyDetails(details), id, length, createdAt, updatedAt };
   }
 
   /** Adds an entry, unless it is stored. */
   add(entry: Entry, now: number): boolean {
-    if (this.ids.has(entry.id)) return false;
-    if (this.entries.length === 0) this.createdAt = now;
-    this.updatedAt = now;
-    this.ids.add(entry.id);
-    this.entries.push(entry);
+    if (this.has(entry.id)) return false;
+    this.put(entry, now);
     return true;
+  }
+
+  /** Adds an entry that is not stored. */
+  put(entry: Entry, now: number): void {
+    if (this.length === 0) this.createdAt = now;
+    this.updatedAt = now;
+    this.entries.push(entry);
+  }
+
+  private has(id: string): boolean {
+    const { entries, ids } = this;
+    for (let at = ids.size; at < entries.length; at++) ids.add((entries[at] as Entry).id);
+    return ids.has(id);
+  }
+
+  private slice(from: number, to = this.length): Entry[] {
+    return this.entries.slice(Math.max(0, from - this.start), Math.max(0, to - this.start));
   }
 
   private get holder(): SessionHolder | undefined {

@@ -29,8 +29,10 @@ export function entryToJson(entry: Entry): string {
 
 /** Restores an entry from the JSON of `entryToJson`. */
 export function entryFromJson(json: string): Entry {
-  const { bytes, ...entry }: PackedEntry = JSON.parse(json);
-  for (const path of bytes ?? []) unpack(messageIn(entry) as unknown as Part, path);
+  const stored: PackedEntry = JSON.parse(json);
+  if (stored.bytes === undefined) return stored;
+  const { bytes, ...entry } = stored;
+  for (const path of bytes) unpack(messageIn(entry) as unknown as Part, path);
   return entry;
 }
 

@@ -21,14 +21,23 @@ export type AnswerState = 'suspended' | 'denied' | undefined;
  * behind its calls, in call order. Knows the entries of each message.
  */
 export class MessageList {
-  readonly messages: Message[] = [];
-  /** The ids of the entries of each message, by its index. */
-  private readonly sources: (readonly string[])[] = [];
   /** The number of messages with calls of which at least one has no result. */
   private open = 0;
 
-  /** With `summaries`, a summary takes the place of the messages before it. */
-  constructor(private readonly summaries = false) {}
+  /**
+   * With `summaries`, a summary takes the place of the messages before it. `sources` are the ids of the entries of each
+   * message, by its index.
+   */
+  constructor(
+    private readonly summaries = false,
+    readonly messages: Message[] = [],
+    private readonly sources: (readonly string[])[] = [],
+  ) {}
+
+  /** True if every call has a result. */
+  get isClosed(): boolean {
+    return this.open === 0;
+  }
 
   /** Adds an entry of the path. An unknown type or role adds nothing. */
   add({ id, body }: Entry): void {
@@ -41,9 +50,7 @@ export class MessageList {
 
   /** Returns a list that does not change when this one does. */
   copy(): MessageList {
-    const copy = new MessageList(this.summaries);
-    for (const message of this.messages) copy.messages.push(message);
-    for (const ids of this.sources) copy.sources.push(ids);
+    const copy = new MessageList(this.summaries, [...this.messages], [...this.sources]);
     copy.open = this.open;
     return copy;
   }
@@ -69,7 +76,7 @@ export class MessageList {
 
   /** Returns the messages, with a result for each call that has none. Returns the array itself if every call has one. */
   closed(): readonly Message[] {
-    if (this.open === 0) return this.messages;
+    if (this.isClosed) return this.messages;
     const list = new MessageList();
     for (const [index, message] of this.messages.entries()) {
       if (message.role === 'tool') for (const part of message.content) list.addResult('', part);

@@ -33,7 +33,8 @@ export class SessionRecord {
   isWhole = true;
   /** The suspensions, and the decisions. */
   decisions = new Decisions();
-  private byId = new Map<string, Entry>();
+  /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
+  private indexes = new Map<string, number>();
 
   /** The entries that a store need not return. Undefined until the conversation is stored. */
   get known(): KnownRecord | undefined {
@@ -58,21 +59,21 @@ export class SessionRecord {
 
   /** Returns the entry, or the post, with this id. */
   get(id: string): Entry | undefined {
-    return this.byId.get(id);
+    return this.entries[this.indexOf(id)];
   }
 
   /** Returns the position of an entry in the record. */
   positionOf(id: string): number {
-    return this.offset + this.entries.findLastIndex((entry) => entry.id === id);
+    return this.offset + this.indexOf(id);
   }
 
   /** True if a run may begin behind an entry: a message or a summary that does not lie inside of a tool turn. */
   isBranchPoint(id: string): boolean {
-    const entry = this.byId.get(id);
+    const entry = this.get(id);
     if (entry === undefined || !isOnPath(entry)) return false;
     const list = new MessageList();
     for (const one of this.pathTo(id)) list.add(one);
-    return list.closed() === list.messages;
+    return list.isClosed;
   }
 
   /**
@@ -95,9 +96,8 @@ export class SessionRecord {
 
   /** Adds an entry behind the others. */
   add(entry: Entry): void {
-    const { id, parent, path } = entry;
+    const { parent, path } = entry;
     this.entries.push(entry);
-    this.byId.set(id, entry);
     if (isOnPath(entry)) this.follow(entry);
     if (path !== undefined || !this.decisions.add(entry)) return;
     for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
@@ -113,8 +113,9 @@ export class SessionRecord {
 
   /** The calls of the latest turn that have no result. */
   get openTurn(): OpenTurn | undefined {
+    if (this.model.isClosed) return undefined;
     const at = this.model.messages.findLastIndex(hasCalls);
-    const open = at < 0 ? [] : this.model.openAt(at);
+    const open = this.model.openAt(at);
     const [entry] = this.model.idsAt(at);
     return open.length === 0 || entry === undefined ? undefined : { entry, open };
   }
@@ -123,7 +124,7 @@ export class SessionRecord {
   pathTo(tip: string | undefined): readonly Entry[] {
     const path: Entry[] = [];
     for (let id = tip; id !== undefined; ) {
-      const entry = this.byId.get(id);
+      const entry = this.get(id);
       if (entry === undefined) break;
       path.push(entry);
       id = entry.parent;
@@ -144,9 +145,16 @@ export class SessionRecord {
     this.uid = undefined;
     this.offset = 0;
     this.entries = [];
-    this.byId = new Map();
+    this.indexes = new Map();
     this.decisions = new Decisions();
     this.derive(undefined);
+  }
+
+  /** Returns the index of a loaded entry, or -1. */
+  private indexOf(id: string): number {
+    const { entries, indexes } = this;
+    for (let at = indexes.size; at < entries.length; at++) indexes.set((entries[at] as Entry).id, at);
+    return indexes.get(id) ?? -1;
   }
 
   /** Moves to an entry that the next one follows. */

@@ -35,6 +35,7 @@ export function parseLines(bytes: Buffer): ParsedLines | undefined {
   return { lines, bytes: start };
 }
 
-function checksum(text: string | Buffer): string {
+/** Returns eight characters. */
+export function checksum(text: string | Buffer): string {
   return crc32(text).toString(16).padStart(8, '0');
 }

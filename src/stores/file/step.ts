@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../internal/promise.js';
 import type { Job } from './keyed-queue.js';
 import { encodeLine } from './line.js';
 
@@ -16,7 +17,7 @@ export interface VaultStep<State, Result> {
   /** If true, the step only reads. Its lines renew lifetimes, and are dropped in a directory that is read-only. */
   readonly reads?: boolean;
   /** Returns true if the step needs the lines before the bookmark at which reading started. Default: false. */
-  needsAll?(state: State): boolean;
+  needsAll?(state: State): Awaitable<boolean>;
   run(draft: Draft<State>): Result;
 }
 
@@ -48,6 +49,12 @@ export class LogDraft<State> implements Draft<State> {
     this.durable ||= durable;
     return at;
   };
+}
+
+/** True if a job needs the lines before the bookmark. */
+export async function needsAll<State>(jobs: readonly Job<Task<State>>[], state: State): Promise<boolean> {
+  for (const { task } of jobs) if (task.step !== 'remove' && (await task.step.needsAll?.(state))) return true;
+  return false;
 }
 
 /** True if no job needs the state. */

@@ -12,7 +12,7 @@ import { lockFailure, StoreCorruptError, StoreFailedError } from '../store-error
 import { LogCache } from './cache.js';
 import { type Job, KeyedQueue } from './keyed-queue.js';
 import { type LogAccess, LogFile, type LogForm } from './log.js';
-import { isRemoval, LogDraft, type Outcome, runSteps, settle, type Task, type VaultStep } from './step.js';
+import { isRemoval, LogDraft, needsAll, type Outcome, runSteps, settle, type Task, type VaultStep } from './step.js';
 import { FolderSweep } from './sweep.js';
 
 /** The latest modification time that every file system can store. */
@@ -179,8 +179,7 @@ export class FileVault<State> {
 
   private async readLog(log: LogFile<State>, jobs: readonly Job<Task<State>>[]): Promise<LogFile<State>> {
     await log.read();
-    const needsAll = jobs.some(({ task: { step } }) => step !== 'remove' && step.needsAll?.(log.state));
-    if (log.isPartial && needsAll) await log.readAll();
+    if (log.isPartial && (await needsAll(jobs, log.state))) await log.readAll();
     await this.options.files?.read(log);
     return log;
   }

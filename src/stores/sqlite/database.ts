@@ -5,6 +5,7 @@ import { connectorTo, type SqliteClient, type SqliteHandle, type SqliteStatement
 import { steps } from './schema.js';
 
 const MAX_PAUSE_MS = 25;
+const BEGIN_LATER = 'PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE';
 
 /** The statements of one transaction. Statements are prepared once per connection. */
 export class SqliteSession {
@@ -59,6 +60,11 @@ export class SqliteDatabase {
     return this.retry('BEGIN IMMEDIATE', work);
   }
 
+  /** As `write`, but does not flush the disk. The next `write` does; until then, a power failure may undo the work. */
+  writeLater<T>(work: SqliteWork<T>): Promise<T> {
+    return this.retry(BEGIN_LATER, work);
+  }
+
   /** Runs the work on one snapshot. */
   read<T>(work: SqliteWork<T>): Promise<T> {
     return this.retry('BEGIN', work);
@@ -88,7 +94,11 @@ export class SqliteDatabase {
   private attempt<T>(begin: string, work: SqliteWork<T>): T {
     this.opened ??= this.open();
     const { handle, session } = this.opened;
-    return inTransaction(handle, begin, () => work(session));
+    try {
+      return inTransaction(handle, begin, () => work(session));
+    } finally {
+      if (begin === BEGIN_LATER) handle.exec('PRAGMA synchronous = FULL');
+    }
   }
 
   private open() {

@@ -69,10 +69,10 @@ export class SqliteSessionStore implements SessionStore {
 
   async claim(id: string, claim: SessionClaim): Promise<ClaimAnswer> {
     const details = detailColumns(claim.details);
-    let found = await this.database.write((db) => this.tryClaim(db, id, { claim, details }));
+    let found = await this.database.writeLater((db) => this.tryClaim(db, id, { claim, details }));
     while (typeof found === 'string') {
       const checked = { process: found, isAlive: (await ownerState(found)) === 'alive' };
-      found = await this.database.write((db) => this.tryClaim(db, id, { claim, details, checked }));
+      found = await this.database.writeLater((db) => this.tryClaim(db, id, { claim, details, checked }));
     }
     if (!found.claimed) return found;
     const { record, lost } = found;
@@ -101,7 +101,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   async renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal): Promise<boolean> {
-    return this.database.write((db) => {
+    return this.database.writeLater((db) => {
       const moment = this.moment();
       const row = liveSession(db, toSqlText(id), moment.now);
       if (row?.claim_token !== toSqlText(token)) return false;

@@ -1,5 +1,5 @@
 import { copyFile, cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { FileSessionStore } from 'keelson/file';
 import { expect, test } from 'vitest';
 import { rejectionOf } from '../../support/agent/settle.js';
@@ -92,20 +92,26 @@ test('a context that moves back is read from its new place', async () => {
   }
 });
 
-test.each<[string, (bookmark: string) => Promise<unknown>]>([
-  ['missing', (bookmark) => rm(bookmark)],
-  ['cut', (bookmark) => truncate(bookmark, 30)],
-  ['of another session', async (bookmark) => copyFile((await compacted()).bookmark, bookmark)],
-])('a file `context` that is %s means that the whole log is read', async (_case, change) => {
-  const { log, bookmark, open } = await compacted();
-  await change(bookmark);
+const damages: [string, (path: string) => Promise<unknown>][] = [
+  ['missing', (path) => rm(path)],
+  ['cut', (path) => truncate(path, 30)],
+  ['of another session', async (path) => copyFile(join(dirname((await compacted()).log), basename(path)), path)],
+];
 
-  expect(textsOf(await open().load('s', { from: 'context' }))).toEqual(numbers(98, 103));
-  expect(await open().post('s', said('text 3'))).toEqual({ added: false });
-  await damageStart(log);
-  // The read has repaired the file.
-  expect(textsOf(await open().load('s', { from: 'context' }))).toEqual(numbers(98, 103));
-});
+test.each(['context', 'ids'].flatMap((name) => damages.map((damage) => [name, ...damage] as const)))(
+  'a file `%s` that is %s means that the whole log is read',
+  async (name, _case, change) => {
+    const { log, open } = await compacted();
+    await change(join(dirname(log), name));
+
+    expect(textsOf(await open().load('s', { from: 'context' }))).toEqual(numbers(98, 103));
+    expect(await open().post('s', said('text 3'))).toEqual({ added: false });
+    await damageStart(log);
+    // The read has repaired the file.
+    expect(textsOf(await open().load('s', { from: 'context' }))).toEqual(numbers(98, 103));
+    expect(await open().post('s', said('new'))).toEqual({ added: true });
+  },
+);
 
 test('a log that was restored from a copy is read whole if its `context` is of lines that are gone', async () => {
   const { log, bookmark, folder, open } = await compacted();

@@ -37,6 +37,26 @@ describeEachSqlite('a file of SQLite', ({ connect, optionsFor }) => {
     });
   });
 
+  test('is flushed to the disk by an append, and not by a claim or its renewal', async () => {
+    const handle = connect(await newFile());
+    const commits: unknown[] = [];
+    const exec = (text: string) => {
+      if (text === 'COMMIT') commits.push(handle.prepare('PRAGMA synchronous').get());
+      return handle.exec(text);
+    };
+    const store = new SqliteSessionStore({ client: { exec, prepare: (text) => handle.prepare(text) } });
+    await store.load('s');
+    commits.length = 0;
+
+    await store.claim('s', claim);
+    await store.renew('s', claim);
+    await store.append('s', { token: 'x', length: 0, entries: [said('1')] });
+
+    const [normal, full] = [1, 2].map((synchronous) => ({ synchronous }));
+    expect(commits).toEqual([normal, normal, full]);
+    handle.close();
+  });
+
   test('that another connection writes to is waited for, without blocking the process', async () => {
     const file = await newFile();
     const store = new SqliteSessionStore(optionsFor(file));

@@ -1,20 +1,32 @@
 import { join } from 'node:path';
+import { checksum } from '../line.js';
 import type { Bookmark, LogFile } from '../log.js';
 import { readSmallFile, replaceSmallFile } from '../small-file.js';
 import { SessionFile } from './session-file.js';
 
 const NAME = 'context';
+/** The ids of the entries before a bookmark. Read when an entry is added, since it grows with the conversation. */
+const IDS = 'ids';
 
 /** Reads the file that says where the context of a session begins in its log. */
 export async function readBookmark(folder: string): Promise<Bookmark<SessionFile> | undefined> {
-  const [head, older] = (await readSmallFile(join(folder, NAME))) ?? [];
-  if (head === undefined || older === undefined) return undefined;
+  const [head] = (await readSmallFile(join(folder, NAME))) ?? [];
+  if (head === undefined) return undefined;
   const { mark, bytes, start, id, ...record } = JSON.parse(head);
   const session = new SessionFile();
-  Object.assign(session, { id, start, older, marked: start });
-  Object.assign(session.log, record);
-  session.log.entries.length = start;
+  Object.assign(session, { id, older: idsReader(folder, head), marked: start });
+  Object.assign(session.log, { ...record, start });
   return { mark: Buffer.from(mark, 'latin1'), bytes, state: session };
+}
+
+/** Returns a function that reads the ids of a bookmark once. */
+function idsReader(folder: string, head: string): SessionFile['older'] {
+  let ids: Promise<string | undefined> | undefined;
+  const read = async () => {
+    const [owner, found] = (await readSmallFile(join(folder, IDS))) ?? [];
+    return owner === checksum(head) ? found : undefined;
+  };
+  return () => (ids ??= read());
 }
 
 /**
@@ -32,8 +44,11 @@ export async function writeBookmark(
   if (line === undefined || line.position <= marked) return;
   const start = line.position;
   const record = { uid, details, createdAt, updatedAt, context, waits };
-  const head = { mark: mark.toString('latin1'), bytes: line.at, start, id, ...record };
-  const ids = entries.slice(state.start, start).map((entry) => JSON.stringify(entry.id));
-  await replaceSmallFile(join(folder, NAME), [JSON.stringify(head), state.older + ids.join('')], check);
+  const older = await state.older();
+  if (older === undefined) return;
+  const head = JSON.stringify({ mark: mark.toString('latin1'), bytes: line.at, start, id, ...record });
+  const ids = entries.slice(0, start - log.start).map((entry) => checksum(entry.id));
+  await replaceSmallFile(join(folder, IDS), [checksum(head), older + ids.join('')], check);
+  await replaceSmallFile(join(folder, NAME), [head], check);
   state.marked = start;
 }

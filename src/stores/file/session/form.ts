@@ -33,9 +33,9 @@ function applyLine(session: SessionFile, [first = '', ...entries]: readonly stri
     log.details = head[1];
   } else {
     const [, position, now, { context = log.context, waits = log.waits }] = head;
-    if (position !== log.entries.length) return false;
+    if (position !== log.length) return false;
     session.lines.push({ position, at });
-    for (const entry of entries) log.add(entryFromJson(entry), now);
+    for (const entry of entries) log.put(entryFromJson(entry), now);
     log.context = context;
     log.waits = waits;
   }

@@ -1,4 +1,6 @@
+import type { Entry } from '../../../state/record/entry.js';
 import { StoredLog } from '../../../state/stored-log.js';
+import { checksum } from '../line.js';
 
 /** The position of a line with entries: in the record, and in the file in bytes. */
 interface LinePosition {
@@ -18,11 +20,9 @@ export class SessionFile {
   readonly log = new StoredLog();
   /** The time at which the session expires. */
   end = Number.POSITIVE_INFINITY;
-  /** The position of the first entry in memory. The array has holes before it. */
-  start = 0;
-  /** The ids of the entries before `start`: JSON strings without separators. */
-  older = '';
-  /** The lines with entries from `start` on. */
+  /** Reads the checksums of the ids of the entries before `log.start`. Undefined if the file with them is of other ones. */
+  older: () => Promise<string | undefined> = async () => '';
+  /** The lines with entries from `log.start` on. */
   readonly lines: LinePosition[] = [];
   /** The position of the stored bookmark. */
   marked = 0;
@@ -32,8 +32,9 @@ export class SessionFile {
   /** The fields of the claim and of the summary, as they are on disk. */
   readonly saved = { claim: '', summary: '' };
 
-  /** Returns true if an entry before `start` has this id. May return true for another id that contains it. */
-  isOlder(id: string): boolean {
-    return this.older.includes(JSON.stringify(id));
+  /** Returns true if one of the entries is stored before `log.start`. May return true for others. */
+  async hasOlder(entries: readonly Entry[]): Promise<boolean> {
+    const older = await this.older();
+    return older === undefined || entries.some(({ id }) => older.includes(checksum(id)));
   }
 }

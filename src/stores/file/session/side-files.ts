@@ -112,7 +112,7 @@ async function writeClaim({ folder, state }: LogFile<SessionFile>, check: () => 
 /** The lifetime in the summary counts if the summary is as new as the log. */
 async function readEnd(folder: string, session: SessionFile): Promise<void> {
   const stored = await readSummary(folder);
-  if (stored?.uid !== session.log.uid || stored.summary.length !== session.log.entries.length) return;
+  if (stored?.uid !== session.log.uid || stored.summary.length !== session.log.length) return;
   session.saved.summary = JSON.stringify(stored);
   session.end = stored.end ?? Number.POSITIVE_INFINITY;
 }

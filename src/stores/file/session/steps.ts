@@ -41,7 +41,7 @@ export function addEntries<Answer>(
 ): Answer {
   const { log } = state;
   const { context, waits } = log;
-  const position = log.entries.length;
+  const position = log.length;
   const entries: string[] = [];
   const answer = change((entry) => entries.push(copies.get(entry) ?? entryToJson(entry)));
   const changed = {
@@ -63,7 +63,7 @@ export function renewClaim({ state, now }: SessionDraft, claim: SessionRenewal):
 
 export function updateDetails({ state, write }: SessionDraft, details: SessionDetails): SessionSummary | undefined {
   const { id, log } = state;
-  if (log.entries.length === 0) return undefined;
+  if (log.length === 0) return undefined;
   if (log.update(details)) write(detailsLine(state), true);
   return log.summary(id);
 }

@@ -44,7 +44,7 @@ const rules = {
 /** Reads the summary of a session that has entries. */
 const summaryStep: VaultStep<SessionFile, SessionSummary | undefined> = {
   reads: true,
-  run: ({ state: { id, log } }) => (log.entries.length === 0 ? undefined : log.summary(id)),
+  run: ({ state: { id, log } }) => (log.length === 0 ? undefined : log.summary(id)),
 };
 
 /**
@@ -81,7 +81,7 @@ export class FileSessionStore implements SessionStore {
     copyDetails(claim.details ?? {});
     return this.vault.run(id, {
       creates: true,
-      needsAll: ({ log, start }) => log.load({ known: claim.known, from: 'context' }).offset < start,
+      needsAll: ({ log }) => log.load({ known: claim.known, from: 'context' }).offset < log.start,
       run: (draft) => {
         draft.state.end = draft.now + this.ttlMs;
         return claimSession(draft, id, claim);
@@ -93,7 +93,7 @@ export class FileSessionStore implements SessionStore {
     const copies = copyEntries(append.entries);
     const entries = [...copies.keys()];
     const answer = await this.use(id, {
-      needsAll: (session) => append.length < session.start || entries.some((entry) => session.isOlder(entry.id)),
+      needsAll: (session) => append.length < session.log.start || session.hasOlder(entries),
       run: (draft) =>
         addEntries(draft, copies, (added) => draft.state.log.append({ ...append, entries }, draft.now, added)),
     });
@@ -108,7 +108,7 @@ export class FileSessionStore implements SessionStore {
     const copies = copyEntries([post]);
     const [copy] = copies.keys();
     return this.use(id, {
-      needsAll: (session) => session.isOlder(post.id),
+      needsAll: (session) => session.hasOlder([post]),
       run: (draft) => addEntries(draft, copies, (added) => draft.state.log.post(copy ?? post, draft.now, added)),
     });
   }
@@ -116,7 +116,7 @@ export class FileSessionStore implements SessionStore {
   async load(id: string, query?: RecordQuery): Promise<StoredRecord | undefined> {
     return this.use(id, {
       reads: true,
-      needsAll: ({ log, start }) => log.load(query).offset < start,
+      needsAll: ({ log }) => log.load(query).offset < log.start,
       run: ({ state }) => state.log.load(query),
     });
   }

@@ -85,12 +85,14 @@ BEGIN
 END $body$;
 `;
 
+/** A claim is not flushed to the disk: the first append flushes it too, and no run acts before that. */
 const claims = `
 CREATE OR REPLACE FUNCTION session_claim(p_key text, p_id text, p_claim text, p_run text, p_by text, p_claim_ttl text,
   p_uid text, p_known text, p_owner text, p_title text, p_data text, p_ttl text)
 RETURNS SETOF text LANGUAGE plpgsql AS $body$
 DECLARE s sessions;
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   LOOP
     s := session_lock(p_key);
     EXIT WHEN s.serial IS NOT NULL;
@@ -112,6 +114,7 @@ END $body$;
 
 CREATE OR REPLACE FUNCTION session_renew(p_key text, p_claim text, p_claim_ttl text, p_waits_for text)
 RETURNS SETOF text LANGUAGE sql AS $body$
+  SELECT set_config('synchronous_commit', 'off', true);
   UPDATE sessions SET claimed_until = now_ms() + p_claim_ttl::double precision, waits_for = p_waits_for
   WHERE key = p_key AND claim = p_claim AND (ends_at IS NULL OR ends_at > now_ms()) RETURNING 'renewed'
 $body$;
