@@ -49,6 +49,21 @@ export class StoredSession {
     if (this.record.offset > 0) await this.load({ known: undefined });
   }
 
+  /** Loads the whole record if it has an entry with this id in front of the loaded ones. */
+  async loadIfStored(id: string): Promise<void> {
+    const { record, store } = this;
+    if (record.offset === 0 || record.get(id) !== undefined) return;
+    // Without the claim an append adds nothing. It tells if its entries are stored.
+    const entries = [{ id, at: 0, body: { type: 'head' } }] as const;
+    try {
+      const { stored } = await store.append(this.id, { token: crypto.randomUUID(), length: record.length, entries });
+      if (!stored) return;
+    } catch (error) {
+      throw new SessionStoreError(this.id, 'loaded', error);
+    }
+    await this.loadAll();
+  }
+
   /** Returns the last entries before an entry, or before the end. */
   async page(before: string | undefined, limit: number): Promise<readonly Entry[]> {
     const { record, positions } = this;
