@@ -19,7 +19,7 @@ type Count = () => number | Promise<number>;
 interface Counted {
   readonly name: string;
   readonly store: Keelson.SessionStore;
-  /** What a call sends to the driver, such as a command. */
+  /** One thing that a call sends to the driver, such as a command. */
   readonly sent?: { readonly name: string; readonly count: Count };
   /** Flushes to the disk that a call waits for. */
   readonly flushes?: Count;

@@ -76,8 +76,8 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   const { conversation, end, pairing } = run;
   end.throwIfAborted();
   if (end.verdict === undefined) pairing.enterAll();
-  if (conversation.resuming !== undefined) return resumeRun(run, message);
   conversation.input = message;
+  if (conversation.resuming !== undefined) return resumeRun(run, message);
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
 }

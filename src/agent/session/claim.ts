@@ -124,7 +124,13 @@ export class Claim implements RunClaim {
     const { store, id, token, ttlMs, clock } = this.session;
     const now = clock.now();
     const { waitsFor } = this;
-    if (!(await store.renew(id, { token, ttlMs, waitsFor }))) throw this.lose();
+    let isRenewed: boolean;
+    try {
+      isRenewed = await store.renew(id, { token, ttlMs, waitsFor });
+    } catch (error) {
+      throw new SessionStoreError(id, 'claimed', error);
+    }
+    if (!isRenewed) throw this.lose();
     this.until = now + ttlMs;
   }
 

@@ -1,6 +1,6 @@
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { textOf, type UserMessage } from '../../model/message.js';
-import { interruptedResult, MessageList } from '../../state/record/message-list.js';
+import { type Message, textOf, toolCallsOf, type UserMessage } from '../../model/message.js';
+import { interruptedResult } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/session-record.js';
 import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
@@ -75,10 +75,7 @@ export class OwnedRun {
     const { runId } = attached;
     const { record, agent } = session;
     const { id: inputId, at, by, ...runOptions } = options;
-    // A question that was summarized must not be added again.
-    if (inputId !== undefined && inputId !== session.newInput && record.get(inputId) === undefined) {
-      await session.loadAll();
-    }
+    if (inputId !== undefined) await session.loadIfStored(inputId);
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
     const answered = isKnown ? this.answered(inputId) : undefined;
     if (answered !== undefined) return answered;
@@ -128,20 +125,25 @@ export class OwnedRun {
     return { open, resume: resume && Object.fromEntries(left), waits, again };
   }
 
-  /** Returns the result of a message if it was answered before, or undefined. Nothing runs, and nothing is added. */
+  /**
+   * Returns the answer that a message got before, or undefined. The run that answered it ends with the answer; later
+   * questions and their answers belong to other runs. Nothing runs, and nothing is added.
+   */
   private answered(id: string): RunResult<unknown> | undefined {
     const { record } = this.session;
-    const path = record.pathTo(record.tip);
-    const list = new MessageList();
-    const at = path.findIndex((entry) => entry.id === id);
-    if (at >= 0) for (const entry of path.slice(at)) list.add(entry);
-    const { messages } = list;
-    const last = messages.at(-1);
-    if (last?.role !== 'assistant' || record.openTurn !== undefined || record.pending !== undefined) return undefined;
-    const text = textOf(last);
-    const { messages: history } = record.model;
+    const waits = record.openTurn !== undefined || record.pending !== undefined;
+    if (waits && this.options.resume !== undefined) return undefined;
+    const { people } = record;
+    const from = people.indexOf(id);
+    const runOf = (index: number) => record.get(people.idsAt(index)[0] ?? '')?.run;
+    const isEnd = (message: Message, index: number) =>
+      index > from && isAnswer(message) && (index + 1 === people.messages.length || runOf(index) !== runOf(index + 1));
+    const end = from < 0 ? -1 : people.messages.findIndex(isEnd);
+    if (end < 0) return undefined;
+    const messages = people.messages.slice(from, end + 1);
+    const text = textOf(people.messages[end] as Message);
     const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
-    return { status: 'completed', text, output: text, messages, history: [...history], ...ended };
+    return { status: 'completed', text, output: text, messages, history: [...record.model.messages], ...ended };
   }
 }
 
@@ -157,6 +159,12 @@ function outcomeOf(outcome: RunResult<unknown> | unknown): RunOutcome {
   if (outcome instanceof RunAbortedError) return 'stopped';
   if (outcome instanceof Error) return 'failed';
   return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
+}
+
+/** True for a text of the model that calls no tool, and that nobody has to approve or has denied. */
+function isAnswer(message: Message): boolean {
+  if (message.role !== 'assistant' || toolCallsOf(message).length > 0) return false;
+  return !message.suspended && !message.denied;
 }
 
 const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [] };

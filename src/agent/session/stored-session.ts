@@ -20,8 +20,6 @@ export class StoredSession {
   readonly record = new SessionRecord();
   /** The end of the last run. An abort ends a run before its last append; the next run waits for it. */
   ending: Promise<unknown> = Promise.resolve();
-  /** The id of an input that the record does not have, also in its earlier part. */
-  newInput: string | undefined = undefined;
   /** The positions of entries that `page` has returned. */
   private readonly positions = new Map<string, number>();
 
@@ -55,6 +53,21 @@ export class StoredSession {
   /** Loads the whole record. */
   async loadAll(): Promise<void> {
     if (this.record.offset > 0) await this.load({ known: undefined });
+  }
+
+  /** Loads the whole record if it has an entry with this id in front of the loaded ones. */
+  async loadIfStored(id: string): Promise<void> {
+    const { record, store } = this;
+    if (record.offset === 0 || record.get(id) !== undefined) return;
+    // Without the claim an append adds nothing. It tells if its entries are stored.
+    const entries = [{ id, at: 0, body: { type: 'head' } }] as const;
+    try {
+      const { stored } = await store.append(this.id, { token: crypto.randomUUID(), length: record.length, entries });
+      if (!stored) return;
+    } catch (error) {
+      throw new SessionStoreError(this.id, 'loaded', error);
+    }
+    await this.loadAll();
   }
 
   /** Returns the last entries before an entry, or before the end. */

@@ -162,26 +162,28 @@ export class SessionRecord {
     const next = entry.body.type === 'head' ? entry.parent : entry.id;
     if (entry.parent !== this.tip || entry.body.type === 'head') return this.derive(next);
     this.tip = next;
-    this.show(entry);
-    this.model.add(entry);
-  }
-
-  /** Adds an entry of the path to what people read. */
-  private show(entry: Entry): void {
-    const { parent, body } = entry;
     this.people.add(entry);
-    if (parent === undefined) this.isWhole = true;
-    if (body.type === 'summary') this.isWhole ||= body.from === undefined || this.people.indexOf(body.from) >= 0;
+    this.isWhole ||= isFirst(entry, this.people);
+    this.model.add(entry);
   }
 
   private derive(tip: string | undefined): void {
     this.tip = tip;
     this.isWhole = tip === undefined;
     this.people = new MessageList();
-    for (const entry of this.pathTo(tip)) this.show(entry);
+    for (const entry of this.pathTo(tip)) {
+      this.people.add(entry);
+      this.isWhole ||= isFirst(entry, this.people);
+    }
     this.decisions.markAll(this.people);
     this.model = this.modelAt(tip);
   }
+}
+
+/** True if the model reads nothing before the loaded part of the path, because of this entry. */
+function isFirst({ parent, body }: Entry, people: MessageList): boolean {
+  if (body.type !== 'summary') return parent === undefined;
+  return body.from === undefined || people.indexOf(body.from) >= 0;
 }
 
 function hasCalls(message: Message): boolean {

@@ -45,7 +45,6 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     if (read.type !== 'message') await stored.loadAll();
     await request.check(stored);
     const { input, id, at, resume } = await prepare(stored, read);
-    stored.newInput = id;
     const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
     const messageId = isContinued ? openAnswerIn(record) : undefined;
     const stream = session.stream<unknown>(input, { signal, context: context as never, id, at, resume });

@@ -119,6 +119,29 @@ describe('two sessions with the same id in two processes', () => {
     expect(await storedIn(store)).toEqual(['user: I ask', 'user: they ask', 'assistant: theirs']);
   });
 
+  test('end a run that cannot renew its claim before a tool, with the error of the store', async () => {
+    const clock = manualClock();
+    const renew = () => Promise.reject(new TypeError('down'));
+    const begun: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel([calls({ name: 'pay' }, { name: 'pay' })]),
+      store: storeOver(new MemorySessionStore({ clock }), { renew }),
+      clock,
+      parallelToolCalls: 1,
+      tools: [
+        toolOf('pay', async (_input, { callId }) => {
+          begun.push(callId);
+          await clock.advance(30_001);
+        }),
+      ],
+    });
+
+    const error = await rejectionOf((await agent.session({ id: 's' })).run('pay'));
+
+    expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', cause: new TypeError('down') });
+    expect(begun).toEqual(['call_1']);
+  });
+
   test('do not wait if they run one after the other', async () => {
     const store = new MemorySessionStore();
     const agent = new Agent({ model: scriptedModel(['one', 'two', 'three']), store });

@@ -2,6 +2,7 @@ import {
   Agent,
   type AgentOptions,
   type Entry,
+  HookAction,
   MemorySessionStore,
   messagesOf,
   modelMessagesOf,
@@ -88,6 +89,60 @@ describe('an input with an id', () => {
     expect(again).toMatchObject({ status: 'completed', text: 'fine', turns: 0, messages: first.messages });
     expect(model.requests).toHaveLength(1);
     expect(session.entries).toHaveLength(2);
+  });
+
+  test('gives its own answer after a later question was answered, and while one waits', async () => {
+    const { opening } = sessionOf(['one', 'two', calls('ask')], {
+      tools: [toolOf('ask', () => 'never')],
+      lifecycle: [{ wrapToolCall: () => HookAction.suspend('Ask first.') }],
+    });
+    const session = await opening;
+    const first = await session.run('a', { id: 'a' });
+    await session.run('b', { id: 'b' });
+    expect(await session.run('a', { id: 'a' })).toMatchObject({ text: 'one', messages: first.messages });
+
+    await session.run('c', { id: 'c' });
+
+    expect(await session.run('b', { id: 'b' })).toMatchObject({ text: 'two', turns: 0 });
+    expect(await rejectionOf(session.run('c', { id: 'c' }))).toMatchObject({ code: 'ERR_RESUME_INVALID' });
+  });
+
+  test('is known to a new process, also in front of a summary', async () => {
+    const store = new MemorySessionStore();
+    const lifecycle: AgentOptions['lifecycle'] = [
+      {
+        beforeModel(messages, run) {
+          if (messages.at(-1)?.role !== 'tool') return;
+          run.summarize({ text: 'in short', messages });
+          return run.messages;
+        },
+      },
+    ];
+    const options = { store, lifecycle, tools: [toolOf('work', () => 'worked')] };
+    await (await sessionOf([calls('work'), 'fine'], options).opening).run('hi', { id: 'm1' });
+
+    const { model, opening } = sessionOf([], options);
+    const session = await opening;
+    const again = await session.run('hi', { id: 'm1' });
+
+    expect(again).toMatchObject({ text: 'fine', turns: 0 });
+    expect(model.requests).toEqual([]);
+    expect(session.entries).toEqual(await entriesOf(store));
+  });
+
+  test('that comes with decisions on open calls has its id in the record', async () => {
+    const { opening } = sessionOf([calls('ask'), fails('overloaded'), 'fine'], {
+      tools: [toolOf('ask', () => 'asked')],
+      lifecycle: [{ wrapToolCall: (call, next) => (call.approved ? next() : HookAction.suspend('Ask first.')) }],
+    });
+    const session = await opening;
+    await session.run('a', { id: 'a' });
+    await rejectionOf(session.run('b', { id: 'b', by: 'ada', resume: { call_1: 'approve' } }));
+
+    await session.run('b', { id: 'b' });
+
+    expect(transcript(session.messages).slice(3)).toEqual(['user: b', 'assistant: fine']);
+    expect(session.entries.find(({ id }) => id === 'b')).toMatchObject({ by: 'ada' });
   });
 
   test('of another branch goes on from there', async () => {

@@ -30,6 +30,8 @@ export interface RedisServer {
   readonly sentinel?: number;
   /** Kills the process. The append-only file stays. */
   kill(): Promise<void>;
+  /** Lets the process end by itself. */
+  stop(): Promise<void>;
   /** Starts the server again on the same port with the same data. */
   start(): Promise<void>;
   /** Suspends the process with its connections open. */
@@ -45,6 +47,11 @@ export async function startRedis(...args: readonly string[]): Promise<RedisServe
   const port = await freePort();
   const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...args];
   let child: ChildProcess | undefined;
+  const end = async (signal: NodeJS.Signals) => {
+    if (child?.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
+  };
   const server = {
     port,
     url: `redis://127.0.0.1:${port}`,
@@ -55,11 +62,8 @@ export async function startRedis(...args: readonly string[]): Promise<RedisServe
         throw error;
       });
     },
-    async kill() {
-      if (child?.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
     async remove() {
