@@ -13,7 +13,11 @@ const ESM_ONLY = 'p-timeout';
 const COMMONJS_ONLY = 'eventemitter3';
 const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
+  // Loaded by the core with `import()`.
   'json-schema-check': 'src/tools/json-schema-check.ts',
+  fork: 'src/agent/session/fork.ts',
+  'follow-run': 'src/agent/session/log/follow-run.ts',
+  'run-log-writer': 'src/agent/session/log/run-log-writer.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),
@@ -80,10 +84,12 @@ async function modulesOfCore(): Promise<string[]> {
     write: false,
     metafile: true,
   });
-  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
-  const late = imports.filter(({ kind }) => kind === 'dynamic-import').map(({ path }) => resolve(path));
-  const inputs = Object.keys(metafile.inputs).map((path) => resolve(path));
-  return inputs.filter((path) => path !== CORE && !late.includes(path));
+  const loaded = new Set([relative('.', CORE)]);
+  for (const path of loaded) {
+    const imports = metafile.inputs[path]?.imports ?? [];
+    for (const { kind, path, external } of imports) if (kind !== 'dynamic-import' && !external) loaded.add(path);
+  }
+  return [...loaded].map((path) => resolve(path)).filter((path) => path !== CORE);
 }
 
 /** Puts the core into one file that exports its modules to the other entries, except those behind an `import()`. */

@@ -2,7 +2,7 @@ export type { Changes } from '../internal/changes.js';
 export type { InheritedVariables } from '../process/environment.js';
 export type { Spawn } from '../process/process-group.js';
 export { HookCancelledError, HookEventInvalidError, HookFileError, HookInvalidError } from './error.js';
-export type { HookEventContext, ToolMapping, ToolNames } from './events/hook-event-context.js';
+export type { HookEventContext, ToolMapping, ToolNames, TranscriptMessages } from './events/hook-event-context.js';
 export type { HookEventData } from './events/plain-events.js';
 export type { HookDiagnostic } from './files/diagnostic.js';
 export type { HookFile } from './files/hook-file.js';

@@ -21,7 +21,7 @@ import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
 import { EventStream, type RunStream } from '../run-stream.js';
 import { claimSession, type SessionWait } from './claim-session.js';
-import { forkSession, type SessionFork } from './fork.js';
+import type { SessionFork } from './fork.js';
 import { OwnedRun } from './owned-run.js';
 import { SessionBusyError } from './session-error.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
@@ -195,7 +195,8 @@ export class AgentSession implements Session<never> {
     });
   }
 
-  fork(fork: SessionFork): Promise<SessionSummary> {
+  async fork(fork: SessionFork): Promise<SessionSummary> {
+    const { forkSession } = await import('./fork.js');
     return forkSession(this.stored, fork);
   }
 
