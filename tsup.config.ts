@@ -11,6 +11,8 @@ const CORE = resolve('src/index.ts');
 const ESM_ONLY = 'p-timeout';
 /** Exists as CommonJS only, with an ESM wrapper. Importing both takes 10 ms. */
 const COMMONJS_ONLY = 'eventemitter3';
+/** Bundled, since users of other entries need not install it. */
+const OF_UI = '@streamparser/json';
 const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
   // Loaded by the core with `import()`.
@@ -34,7 +36,7 @@ const shared = {
   // Also for CommonJS: without shared chunks, each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
-  noExternal: [ESM_ONLY, COMMONJS_ONLY],
+  noExternal: [ESM_ONLY, COMMONJS_ONLY, OF_UI],
 } satisfies Options;
 
 /**
@@ -71,6 +73,7 @@ async function copyFiles(): Promise<void> {
   await copyFile('src/mcp/schema/schema-worker.mjs', 'dist/schema-worker.mjs');
   await copyFile(`node_modules/${ESM_ONLY}/license`, `dist/${licenceOf(ESM_ONLY)}`);
   await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
+  await copyFile(`node_modules/${OF_UI}/LICENSE`, `dist/${licenceOf('streamparser-json')}`);
 }
 
 /** Returns the modules whose code loads with the root entry: not modules of types, and none behind an `import()`. */

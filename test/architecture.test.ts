@@ -231,7 +231,6 @@ test('S4-PC3, S4-TC1: the package depends on its declared packages and on nothin
 
   expect(Object.keys(dependencies).sort()).toEqual([
     '@cfworker/json-schema',
-    '@streamparser/json',
     'es-module-lexer',
     'eventemitter3',
     'minisearch',

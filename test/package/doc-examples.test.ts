@@ -72,6 +72,7 @@ describe('public names', () => {
 /** Base types, nested option groups, options of single calls, and options of custom errors. They need no example. */
 const notWrittenFirst = [
   'SessionRunOptions',
+  'AttachOptions',
   'KeelsonErrorOptions',
   'ClientRequestOptions',
   'FileOptions',

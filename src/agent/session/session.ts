@@ -49,6 +49,10 @@ export interface Session<Context = unknown> extends SessionInfo {
    * Follows the run that holds the conversation, in whatever process it runs: returns its events from the offset `from` on
    * (default: 0), as `stream` does. Leaving the stream does not stop the run. The result has an empty `history`. Returns
    * undefined if no run holds the conversation. Needs the option `runLog` of the session.
+   *
+   * @example
+   * const session = await agent.session({ id: 'ada', runLog: new MemoryRunLog() });
+   * const running = await session.attach({ from: 0 });
    */
   attach(options?: AttachOptions): Promise<RunStream<unknown> | undefined>;
   /**

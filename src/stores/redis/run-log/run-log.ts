@@ -15,7 +15,7 @@ import { appendScript, closeScript, deleteScript, readScript, touchScript } from
  * Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`.
  *
  * @example
- * const log = new RedisRunLog({ client, subscriber: await client.duplicate().connect() });
+ * const log = new RedisRunLog({ client: await createClient({ url }).connect() });
  */
 export class RedisRunLog implements RunLog {
   private readonly settings: ReturnType<typeof resolveRunLogOptions>;

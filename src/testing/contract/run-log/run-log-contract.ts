@@ -21,7 +21,7 @@ export interface RunLogContractOptions extends ContractSubject<RunLog> {
  * found value.
  *
  * @example
- * for (const { name, run } of runLogContract({ open: () => new MyRunLog() })) test(name, run);
+ * for (const { name, run } of runLogContract({ open: () => new MemoryRunLog() })) test(name, run);
  */
 export function runLogContract(options: RunLogContractOptions): ContractCase[] {
   const { maxBytes = 8 * 1024 * 1024, ttlMs, reopen = (log) => log } = options;
