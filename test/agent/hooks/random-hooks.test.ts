@@ -172,14 +172,34 @@ it('with random hooks, a run settles, pairs its events, calls and hooks, and nam
     expect(error).toBeInstanceOf(KeelsonError);
     if (error instanceof LifecycleError) {
       expect(given.parts[Number(error.lifecycle.split('#')[1]) - 1]?.onFailure).toBe('throw');
-      const causes = error.cause instanceof AggregateError ? error.cause.errors : [error.cause];
-      for (const cause of causes)
+      for (const cause of causesOf(error))
         expect([boom.message, 'invalid']).toContain(cause === boom ? boom.message : kindOf(cause));
     }
   });
 
-  expect(await unhandledDuring(() => fc.assert(rules, { numRuns: 400 }))).toEqual([]);
+  expect(await unhandledDuring(() => fc.assert(rules, { numRuns: 400, examples: [[bothCallsFail]] }))).toEqual([]);
 }, 30_000);
+
+const hookless = {
+  onFailure: 'throw',
+  timeoutMs: undefined,
+  ...{ beforeAgent: undefined, beforeModel: undefined, beforeToolSelection: undefined, afterModel: undefined },
+  ...{ wrapModelCall: undefined, wrapToolCall: undefined, afterAgent: undefined },
+} as const;
+/** Both calls of `next` fail in an inner hook, so the outer hook throws an AggregateError of two LifecycleErrors. */
+const bothCallsFail = {
+  parts: [
+    { ...hookless, wrapModelCall: 'races' },
+    { ...hookless, wrapModelCall: 'throws before' },
+  ],
+  ...({ script: [], parallel: true, abort: undefined, how: 'run' } as const),
+};
+
+/** Returns the cause of a failed hook. The causes of a race of several calls may be failures of inner hooks. */
+function causesOf({ cause }: LifecycleError): readonly unknown[] {
+  if (!(cause instanceof AggregateError)) return [cause];
+  return cause.errors.map((error) => (error instanceof LifecycleError ? error.cause : error));
+}
 
 /** The possible causes of a failed hook: the error that it threw, or its invalid return value. */
 function kindOf(cause: unknown): unknown {
