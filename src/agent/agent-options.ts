@@ -14,6 +14,7 @@ import {
   model,
   oneOf,
   required,
+  runLog,
   sessionStore,
   text,
   timerMs,
@@ -222,7 +223,7 @@ export const sessionRules = {
   ...detailRules,
   id: fullText,
   store: sessionStore,
-  runLog: withMethods('append', 'read', 'touch', 'close', 'delete'),
+  runLog,
   onAbort: oneOf('keep', 'discard'),
 } satisfies OptionTable<SessionOptions>;
 

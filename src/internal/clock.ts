@@ -47,6 +47,11 @@ export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Aw
   return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }
 
+/** Settles as the promise does, or resolves with undefined after `ms`. */
+export function withinMs<T>(promise: PromiseLike<T>, ms: number, clock: Clock): Promise<T | undefined> {
+  return pTimeout(promise, { milliseconds: ms, message: false, customTimers: timersOf(clock) });
+}
+
 /** Resolves after `ms` milliseconds. */
 export function sleep(ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, ms));

@@ -9,7 +9,7 @@ export interface KnownRecord {
   readonly length: number;
 }
 
-/** The record of a conversation as a store returns it: the entries from `offset` on, or those of a `RecordQuery`. */
+/** A part of the record of a conversation: the entries from `offset` on, or the entries that a `RecordQuery` selects. */
 export interface StoredRecord {
   /** Identifies the stored conversation. One that is deleted and stored again has a different one. */
   readonly uid: string;

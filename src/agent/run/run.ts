@@ -45,7 +45,7 @@ export interface Attached {
 
 /** The claim of a run on the conversation of its session. */
 export interface RunClaim {
-  /** Called if another run has taken the claim over, and if somebody has posted a stop. */
+  /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
   abort(error: RunError): void;
   /** Resolves when the claim holds. Returns undefined if it is known to hold. */
   ready(): Promise<void> | undefined;

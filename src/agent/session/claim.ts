@@ -5,8 +5,10 @@ import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionAppend, SessionStore } from '../../state/session-store.js';
 import type { RunClaim } from '../run/run.js';
-import { watchPosts } from './post-watch.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
+
+/** How often a run looks for posts if its store cannot announce them. */
+const LOOK_MS = 1_000;
 
 /** The conversation that a run has claimed. */
 export interface ClaimedSession {
@@ -25,7 +27,7 @@ export interface ClaimedSession {
  * third of its time, until it is released.
  */
 export class Claim implements RunClaim {
-  /** Called if another run has taken the claim over, and if somebody has posted a stop. */
+  /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
   abort: (error: RunError) => void = () => {};
   /** Awaited before the append that may end the claim. */
   beforeRelease: () => Promise<void> | undefined = () => undefined;
@@ -154,6 +156,12 @@ export class Claim implements RunClaim {
     this.unwatch();
     this.stopRenewing();
   }
+}
+
+/** Calls `look` when a post was added, or every second if the store cannot tell. Returns a function that ends the watch. */
+function watchPosts({ store, id, clock }: ClaimedSession, look: () => Promise<void>): () => void {
+  if (store.watch !== undefined) return store.watch(id, () => void look().catch(() => {}));
+  return repeat(look, LOOK_MS, clock);
 }
 
 /** True for a stop of the run. */

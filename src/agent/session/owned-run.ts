@@ -154,7 +154,7 @@ function sinkOf({ sink }: Attached, writer: RunLogWriter): NonNullable<Attached[
   };
 }
 
-function outcomeOf(outcome: RunResult<unknown> | unknown): RunOutcome {
+function outcomeOf(outcome: unknown): RunOutcome {
   if (outcome instanceof SessionLostError) return 'lost';
   if (outcome instanceof RunAbortedError) return 'stopped';
   if (outcome instanceof Error) return 'failed';

@@ -28,10 +28,10 @@ export class SessionBusyError extends RunError {
     readonly holder?: SessionHolder | undefined,
   ) {
     const who = holder === undefined ? '' : ` by run "${holder.run}"`;
-    const wait = holder?.waitsFor === undefined ? '' : ` (it asks a person: ${JSON.stringify(holder.waitsFor)})`;
+    const wait = holder?.waitsFor === undefined ? '' : `, which waits for a person (${holder.waitsFor}),`;
     super(
       `Session "${session}" was still in use${who}${wait} after ${timeoutMs} ms (\`timeouts.queueMs\`). ` +
-        'If a tool of its own run opened the session again, pass `parent: context.run` to find the nested run.',
+        'If a tool opens the session of its own run, pass `parent: context.run`: such a run then fails at once.',
     );
   }
 }

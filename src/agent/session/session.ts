@@ -5,6 +5,7 @@ import { invalidOption, type OptionTable, validateOptions } from '../../internal
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
+import type { RunLog } from '../../state/run-log/run-log.js';
 import { joinQueue } from '../../state/session-queue.js';
 import type { SessionSummary } from '../../state/session-store.js';
 import type { SessionInfo } from '../../tools/tool.js';
@@ -46,9 +47,9 @@ export interface Session<Context = unknown> extends SessionInfo {
    */
   history(query?: HistoryQuery): Promise<readonly Entry[]>;
   /**
-   * Follows the run that holds the conversation, in whatever process it runs: returns its events from the offset `from` on
-   * (default: 0), as `stream` does. Leaving the stream does not stop the run. The result has an empty `history`. Returns
-   * undefined if no run holds the conversation. Needs the option `runLog` of the session.
+   * Streams the events of the active run of the conversation, also of a run in another process. Begins at the event with
+   * the offset `from` (default: 0). The run goes on if the reader leaves the stream. The result has an empty `history`.
+   * Returns undefined if no run is active. Needs the option `runLog` of the session.
    *
    * @example
    * const session = await agent.session({ id: 'ada', runLog: new MemoryRunLog() });
@@ -177,14 +178,16 @@ export class AgentSession implements Session<never> {
 
   async attach(options: AttachOptions = {}): Promise<RunStream<unknown> | undefined> {
     validateOptions(options, attachRules);
-    const { stored, host } = this;
-    const { runLog } = stored.options;
+    const { runLog } = this.stored.options;
     if (runLog === undefined) throw invalidOption('runLog', 'a run log in the options of the session', undefined);
-    const holder = await stored.holder();
-    if (holder === undefined || holder.until <= host.defaults.clock.now()) return undefined;
-    const { run: runId } = holder;
+    const runId = await this.stored.running();
+    return runId === undefined ? undefined : this.follow(runLog, runId, options.from);
+  }
+
+  /** Returns the events of a run from an offset on, until its log is closed. */
+  async follow(runLog: RunLog, runId: string, from = 0): Promise<RunStream<unknown>> {
     const { followRun } = await import('./log/follow-run.js');
-    return new EventStream((consumer) => followRun(stored, runLog, { runId, from: options.from ?? 0, ...consumer }));
+    return new EventStream((consumer) => followRun(this.stored, runLog, { runId, from, ...consumer }));
   }
 
   async append(message: Message): Promise<void> {

@@ -1,7 +1,7 @@
 import type { UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
-import type { RecordQuery, SessionHolder, SessionStore } from '../../state/session-store.js';
+import type { RecordQuery, SessionStore } from '../../state/session-store.js';
 import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
@@ -45,9 +45,10 @@ export class StoredSession {
     }
   }
 
-  /** Returns the run that has claimed the conversation. Its time may have passed. */
-  async holder(): Promise<SessionHolder | undefined> {
-    return (await this.store.load(this.id, { limit: 0 }))?.holder;
+  /** Returns the id of the run that holds the conversation, in whatever process it runs. */
+  async running(): Promise<string | undefined> {
+    const holder = (await this.store.load(this.id, { limit: 0 }))?.holder;
+    return holder !== undefined && holder.until > this.agent.defaults.clock.now() ? holder.run : undefined;
   }
 
   /** Loads the whole record. */

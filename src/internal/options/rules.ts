@@ -79,6 +79,7 @@ export const model: OptionRule = having('a model with `id` and `generate`', {
   id: required(text),
   generate: required(callable),
 });
+export const runLog: OptionRule = withMethods('append', 'read', 'touch', 'close', 'delete');
 export const sessionStore: OptionRule = withMethods(
   'claim',
   'append',

@@ -11,8 +11,8 @@ export function missingMessages(written: readonly string[], keys: readonly strin
 }
 
 /**
- * Returns the positions of the messages that a transcript lacks, as `missingMessages`. `keys` are those of all messages as
- * people read them, so that a message before the last written one is never missing.
+ * Returns the positions of the messages behind the last written one. `keys` has all messages as people read them, so a
+ * transcript never lacks an earlier message.
  */
 export function laterMessages(written: readonly string[], keys: readonly string[]): readonly number[] {
   const last = lastWritten(written, keys);

@@ -19,6 +19,11 @@ export function messageFromJson(json: string): Message {
   return messageIn(entryFromJson(json)) as Message;
 }
 
+/** Returns a copy of a message or a part, in which images and files that are bytes are base64 strings. */
+export function withoutBytes<Content extends object>(content: Content): Content {
+  return pack(content as Part, [], []) as Content;
+}
+
 /** Converts an entry to JSON for `entryFromJson`. Images and files that are bytes are included. */
 export function entryToJson(entry: Entry): string {
   const message = messageIn(entry);

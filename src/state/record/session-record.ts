@@ -29,7 +29,7 @@ export class SessionRecord {
   model = new MessageList(true);
   /** The entry that the next one follows. Undefined at the start of the conversation. */
   tip: string | undefined = undefined;
-  /** False if the model reads entries that are not loaded: another process went back to one of them. */
+  /** True if all entries that the model reads are loaded. False after another process went back to an entry before them. */
   isWhole = true;
   /** The suspensions, and the decisions. */
   decisions = new Decisions();
@@ -103,7 +103,7 @@ export class SessionRecord {
     for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
   }
 
-  /** The calls that wait for a decision: named by the latest suspension on the path, open, and not decided since. */
+  /** The calls of the latest suspension on the current branch that have neither a result nor a decision. */
   get pending(): Suspension | undefined {
     const latest = this.decisions.undecidedIn(this.model);
     const open = latest === undefined ? [] : openIn(this.model, latest.entry);

@@ -13,7 +13,7 @@ import {
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
-import { beforeAnswer, runOf, stopRun } from '../history/running.js';
+import { beforeAnswer, stopRun } from '../history/running.js';
 import { openAnswerIn } from '../history/shown.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
@@ -139,7 +139,7 @@ class ChatHandler {
     const chat = await this.sessionOf(chatId, identity);
     const decides = await this.config.mayDecide(identity as never, chatId);
     await using session = await openSession(this.agent, chat, this.config.runLog);
-    const running = await runOf(session.stored);
+    const running = await session.stored.running();
     // The page that can come back gets the running answer as a stream.
     const left = session.stored.options.runLog === undefined ? undefined : running;
     const page = await loadPage(session.stored, { ...query, running: left });
@@ -158,16 +158,16 @@ class ChatHandler {
     const decides = await config.mayDecide(identity as never, chatId);
     const session = await openSession(this.agent, chat, config.runLog);
     const close = () => session.close().catch(() => {});
-    const running = await runOf(session.stored);
-    const stream = session.stored.options.runLog && running !== undefined ? await session.attach() : undefined;
-    if (stream === undefined) {
+    const { record, options } = session.stored;
+    const running = options.runLog && (await session.stored.running());
+    if (options.runLog === undefined || running === undefined) {
       await close();
       return new Response(null, { status: 204, headers: NOT_CACHED });
     }
+    const stream = await session.follow(options.runLog, running);
     void stream.result.then(close, close);
-    const { record } = session.stored;
     const messageId = openAnswerIn(beforeAnswer(record, running));
-    const after = Number(request.headers.get('last-event-id') ?? 0) || 0;
+    const after = request.headers.get('last-event-id') ?? undefined;
     const entries = () => session.entries;
     return this.alive(protocol.respond(stream, { ...config.texts, chatId, messageId, decides, entries, after }));
   }

@@ -9,10 +9,10 @@ import {
   numberRule,
   oneOf,
   required,
+  runLog,
   text,
   timerMs,
   whole,
-  withMethods,
 } from '../../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
@@ -54,8 +54,8 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly hosts?: readonly string[] | undefined;
   /**
-   * Maximum size of the last message of a body, and its members. The whole body may have 16 times as much, because a page
-   * repeats the chat. Default: 4 MiB.
+   * Maximum size of the last message of a request, in bytes. The whole request may be 16 times as large, because a web page
+   * sends the whole chat each time. Default: 4 MiB.
    */
   readonly maxBodyBytes?: number | undefined;
   /**
@@ -133,7 +133,7 @@ const rules = {
   hosts: listOf(host),
   maxBodyBytes: whole(1),
   onDisconnect: oneOf('continue', 'abort'),
-  runLog: withMethods('append', 'read', 'touch', 'close', 'delete'),
+  runLog,
   keepAliveMs: timerMs,
   queueMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
   logger,

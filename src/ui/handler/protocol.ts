@@ -25,8 +25,8 @@ interface Answer extends StreamTexts {
   readonly messageId: string | undefined;
   readonly runId?: string | undefined;
   readonly decides: boolean;
-  /** The number of events that the page has, if its protocol counts them. */
-  readonly after?: number | undefined;
+  /** The id of the last event that the page has, if its protocol has ids. */
+  readonly after?: string | undefined;
   /** Returns the loaded entries of the session. */
   readonly entries: () => readonly Entry[];
 }

@@ -7,25 +7,19 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 const STOP_MS = 10_000;
 const LOOK_MS = 50;
 
-/** Returns the run that holds the conversation, in whatever process it runs. */
-export async function runOf(session: StoredSession): Promise<string | undefined> {
-  const holder = await session.holder();
-  return holder !== undefined && holder.until > session.agent.defaults.clock.now() ? holder.run : undefined;
-}
-
 /** Posts a stop for the run that holds the conversation. Resolves when the run has ended, or after ten seconds. */
 export async function stopRun(session: StoredSession): Promise<boolean> {
-  const run = await runOf(session);
+  const run = await session.running();
   if (run === undefined) return false;
   const { ids, clock } = session.agent.defaults;
   const until = clock.now() + STOP_MS;
   const stop = { type: 'stop', run } as const;
   await session.store.post(session.id, { id: ids.next('entry'), at: clock.now(), body: { type: 'post', post: stop } });
-  while ((await runOf(session)) === run && clock.now() < until) await sleep(LOOK_MS, clock);
+  while ((await session.running()) === run && clock.now() < until) await sleep(LOOK_MS, clock);
   return true;
 }
 
-/** Returns the entry before the answer of a run. The page gets the answer as a stream. */
+/** Returns the last entry before the answer of a run. The history ends there, because the page gets the answer as a stream. */
 export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {
   const path = record.pathTo(record.tip);
   const first = run === undefined ? undefined : path.find((entry) => entry.run === run && !isQuestion(entry));

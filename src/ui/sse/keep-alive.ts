@@ -1,4 +1,4 @@
-import type { Clock } from '../../internal/clock.js';
+import { type Clock, withinMs } from '../../internal/clock.js';
 
 const COMMENT = new TextEncoder().encode(': keep-alive\n\n');
 
@@ -20,17 +20,4 @@ export function keepAlive(events: ReadableStream<Uint8Array>, ms: number, clock:
     },
     { highWaterMark: 0 },
   );
-}
-
-/** Resolves with undefined if the time passes first. */
-async function withinMs<T>(promise: Promise<T>, ms: number, clock: Clock): Promise<T | undefined> {
-  let timer: unknown;
-  const late = new Promise<undefined>((resolve) => {
-    timer = clock.setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clock.clearTimeout(timer);
-  }
 }

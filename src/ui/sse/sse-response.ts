@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
-import { anything, whole } from '../../internal/options/rules.js';
+import { anything, text } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { dataEvent, eventBytes, eventStreamResponse } from './encode.js';
@@ -10,48 +10,51 @@ import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends PageOptions {
-  /** The `Last-Event-ID` of a page that comes back. Events up to this id are left out. Default: 0. */
-  readonly after?: number | undefined;
+  /** The `Last-Event-ID` of a page that comes back. Leaves out the events of its run up to this id. */
+  readonly after?: string | undefined;
   /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-const rules = { ...pageRules, after: whole(0), headers: anything } satisfies OptionTable<SSEResponseOptions>;
+const rules = { ...pageRules, after: text, headers: anything } satisfies OptionTable<SSEResponseOptions>;
 
 /**
  * Returns a web response with the events of a run as server-sent events. Each has the type of the event as its `event`,
- * the number of run events so far as its `id`, and JSON as its data. Waiting deltas of one attempt are joined. A disconnected
- * client aborts the run.
+ * the run and the number of its events so far as its `id`, and JSON as its data. Waiting deltas of one attempt are joined.
+ * A disconnected client aborts the run.
  *
  * @example
  * const get = () => sseResponse(agent.stream('Hello'));
- * // id: 1
+ * // id: run_…:1
  * // event: run-start
  * // data: {"type":"run-start","runId":"…"}
  */
 export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOptions = {}): Response {
   validateOptions(options, rules);
   const { convert, fail } = sseConverter({ decides: options.decides ?? true, ...resolveErrorTexts(options) });
-  const { after = 0 } = options;
+  const { after = '' } = options;
+  const last = after.lastIndexOf(':');
   let count = 0;
-  const numbered = (events: readonly SSEEvent[]): NumberedEvent[] => {
-    count += 1;
-    return count <= after ? [] : events.map((event) => ({ type: event.type, event, id: count }));
-  };
   const conversion = {
-    convert: (event: AgentEvent) => numbered(convert(event)),
-    fail: (error: unknown) => numbered(fail(error)),
+    convert(run: AgentEvent): NumberedEvent[] {
+      count += 1;
+      const isKnown = run.runId === after.slice(0, last) && count <= Number(after.slice(last + 1));
+      const id = `${run.runId}:${count}`;
+      return convert(run).flatMap((event) => (isKnown ? [] : [{ type: event.type, event, id }]));
+    },
+    fail: (error: unknown): NumberedEvent[] => fail(error).map((event) => ({ type: event.type, event })),
     ...joining,
   };
-  const encode = ({ id, event }: NumberedEvent) => `id: ${id}\nevent: ${event.type}\n${dataEvent(event)}`;
+  const encode = ({ id, event }: NumberedEvent) =>
+    `${id === undefined ? '' : `id: ${id}\n`}event: ${event.type}\n${dataEvent(event)}`;
   return eventStreamResponse(eventBytes(stream, conversion, { encode }), options.headers);
 }
 
-/** An event, and the number of run events up to it. */
+/** An event with its id. A run that failed before its first event has no id. */
 interface NumberedEvent {
   readonly type: SSEEvent['type'];
   readonly event: SSEEvent;
-  readonly id: number;
+  readonly id?: string;
 }
 
 /** Joins the deltas of one attempt, and keeps only the latest progress of a tool call. */

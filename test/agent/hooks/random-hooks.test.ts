@@ -192,7 +192,8 @@ const bothCallsFail = {
     { ...hookless, wrapModelCall: 'races' },
     { ...hookless, wrapModelCall: 'throws before' },
   ],
-  ...({ script: [], parallel: true, abort: undefined, how: 'run' } as const),
+  script: [],
+  ...({ parallel: true, abort: undefined, how: 'run' } as const),
 };
 
 /** Returns the cause of a failed hook. The causes of a race of several calls may be failures of inner hooks. */

@@ -1,4 +1,4 @@
-import { Agent, type AgentEvent, MemorySessionStore, RunAbortedError, type RunStream } from 'keelson';
+import { Agent, type AgentEvent, MemorySessionStore, RunAbortedError, type RunStream, toolResult } from 'keelson';
 import { calls, fails, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
 import { MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
@@ -58,6 +58,29 @@ describe('attach', () => {
 
     const { history: _history, ...result } = await running;
     expect(await stream?.result).toEqual({ ...result, history: [] });
+  });
+
+  test('has images of tools as base64 strings, also if a tool returned bytes', async () => {
+    const store = new MemorySessionStore();
+    const held = gate();
+    const image = { type: 'image', image: Uint8Array.of(1, 2, 3), mediaType: 'image/png' } as const;
+    const tools = [
+      toolOf('look', () => toolResult({ content: [image] })),
+      toolOf('work', () => held.pass().then(() => '')),
+    ];
+    const agent = new Agent({ model: scriptedModel([calls('look'), calls('work'), 'Done.']), store, tools });
+    const session = await agent.session({ id: 's', runLog: new MemoryRunLog() });
+    const running = session.run('Go.');
+    await until(() => held.arrived === 1);
+
+    const stream = await session.attach();
+    held.open();
+    await running;
+
+    const expected = { content: [{ ...image, image: 'AQID' }] };
+    const events = await eventsOf(stream);
+    expect(events.find(({ type }) => type === 'tool-end')).toMatchObject({ result: expected });
+    expect((await stream?.result)?.messages[2]).toMatchObject({ role: 'tool', content: [expected] });
   });
 
   test('can be left, and the run goes on', async () => {

@@ -21,7 +21,7 @@ function counter() {
 }
 
 describe.each(longConversations)('in a conversation that was %s', (_kind, make) => {
-  test('S1-6.0, S1-6.4.3: the state is that of all runs before, also of those on other branches', async () => {
+  test('S1-6.0, S1-6.4.3: the state has what every earlier run wrote, also on other branches', async () => {
     const state = new MemoryStateStore();
     const { extension, counts } = counter();
     const registry = new ExtensionRegistry({ state });

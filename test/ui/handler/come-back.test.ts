@@ -69,18 +69,21 @@ describe('a page that goes away and comes back', () => {
     expect((await get(there, 'chat/stream')).status).toBe(204);
   });
 
-  test('continues plain events behind `Last-Event-ID`, without a gap and without a repeat', async () => {
-    const { held, here, there } = chat({ protocol: 'sse' });
+  test('continues plain events behind the `Last-Event-ID` of their run, without a gap and without a repeat', async () => {
+    const { held, store, here, there } = chat({ protocol: 'sse' });
     const whole = readSSE(await post(here, '', { id: 'chat', message: 'Go.' }));
     await until(() => held.arrived === 1);
+    const run = (await store.load('chat'))?.holder?.run;
+    const ids = [0, 1, 2, 3, 4].map((count) => `${run}:${count}`);
+    const others = ['run_of_earlier:3', '3', '-1', 'x:y', ''];
     const answers = await Promise.all(
-      [0, 1, 2, 3, 4].map((id) => get(there, 'stream?id=chat', { 'last-event-id': `${id}` })),
+      [...ids, ...others].map((id) => get(there, 'stream?id=chat', { 'last-event-id': id })),
     );
     held.open();
 
     const all = await whole;
-    for (const [after, answer] of answers.entries()) {
-      const rest = all.filter(({ id }) => Number(id) > after);
+    for (const [at, answer] of answers.entries()) {
+      const rest = all.filter(({ id }) => Number(id?.split(':')[1]) > (at < ids.length ? at : 0));
       const text = (events: typeof all) =>
         events.map(({ data }) => (data as { text?: string }).text ?? (data as { type: string }).type).join('');
       expect(text(await readSSE(answer))).toBe(text(rest));

@@ -23,20 +23,21 @@ function agentOf(script: readonly ScriptEntry[], options: Partial<ConstructorPar
   return new Agent({ model: scriptedModel(script), tools: [add], ...options });
 }
 
-test('sends the events of a run with the number of run events so far as ids', async () => {
+test('sends the events of a run with its id and the number of its events so far as ids', async () => {
   const stream = agentOf([streams(['Hel', 'lo.'])]).stream('Hi');
   const response = sseResponse(stream);
   await stream.result;
 
   const events = await readSSE(response);
 
-  expect(events.map(({ id, event }) => `${id} ${event}`)).toEqual([
-    '1 run-start',
-    '2 turn-start',
-    '5 text-delta',
-    '6 model-end',
-    '7 turn-end',
-    '8 run-end',
+  const runId = (events[0]?.data as { runId: string } | undefined)?.runId ?? '';
+  expect(events.map(({ id, event }) => `${id?.replace(runId, 'run')} ${event}`)).toEqual([
+    'run:1 run-start',
+    'run:2 turn-start',
+    'run:5 text-delta',
+    'run:6 model-end',
+    'run:7 turn-end',
+    'run:8 run-end',
   ]);
   expect(events[2]?.data).toEqual({ type: 'text-delta', turn: 1, attempt: 1, text: 'Hello.' });
   expect(events[5]?.data).toEqual({

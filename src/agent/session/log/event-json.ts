@@ -1,15 +1,15 @@
 import { describeError, KeelsonError } from '../../../errors.js';
 import { isObject, type JsonObject, type JsonValue, toJson } from '../../../internal/json.js';
 import { RunAbortedError } from '../../../lifecycle/run-failure.js';
+import { withoutBytes } from '../../../state/record/entry-json.js';
 import type { AgentEvent } from '../../agent-event.js';
 
 /** The version of the events in a run log. */
 const VERSION = 1;
 
-/** The error of a run that another process ran, or of a part of it. `code` and `name` are those of that error. */
+/** The error of a run that `attach` follows, or of one of its calls. `failure` has the name and the code of the original. */
 export class WatchedRunError extends KeelsonError {
   readonly code = 'ERR_WATCHED_RUN';
-  /** The name and the code of the error in the process of the run. */
   readonly failure: { readonly name: string; readonly code?: string | undefined };
 
   constructor(message: string, failure: WatchedRunError['failure']) {
@@ -18,17 +18,36 @@ export class WatchedRunError extends KeelsonError {
   }
 }
 
-/** Converts an event for the run log. Leaves out the history of the result, and values that JSON cannot represent. */
+/**
+ * Converts an event for the run log. Leaves out the history of the result, and values that JSON cannot represent. Images and
+ * files that are bytes become base64 strings.
+ */
 export function eventToJson(event: AgentEvent): JsonObject {
-  const json: Record<string, unknown> = { v: VERSION, ...event };
-  if (json.error !== undefined) json.error = errorToJson(json.error);
-  if (event.type === 'run-end' && event.result !== undefined) {
-    const { history: _history, ...result } = event.result;
-    json.result = result;
+  return { v: VERSION, ...plain(event) } as JsonObject;
+}
+
+function plain(event: AgentEvent): object {
+  switch (event.type) {
+    case 'model-end':
+      return { ...event, response: event.response && withoutBytes(event.response) };
+    case 'tool-delta':
+      return { ...event, data: jsonOrNull(event.data) };
+    case 'tool-end': {
+      const { result, error } = event;
+      return {
+        ...event,
+        result: result && withoutBytes(result),
+        error: error === undefined ? error : errorToJson(error),
+      };
+    }
+    case 'run-end': {
+      if (event.result === undefined) return event;
+      const { history: _history, messages, output, ...result } = event.result;
+      return { ...event, result: { ...result, messages: messages.map(withoutBytes), output: jsonOrNull(output) } };
+    }
+    default:
+      return 'error' in event ? { ...event, error: errorToJson(event.error) } : event;
   }
-  if (event.type === 'tool-delta') json.data = jsonOrNull(event.data);
-  if (event.type === 'run-end' && json.result !== undefined) json.result = jsonOrNull(json.result);
-  return json as JsonObject;
 }
 
 /** Converts an event back. Returns undefined for an event of a later version. */
@@ -57,7 +76,7 @@ function errorFromJson({ name, code, message }: Readonly<Record<string, unknown>
 
 function jsonOrNull(value: unknown): unknown {
   try {
-    return toJson(value) === undefined ? null : value;
+    return toJson(value) === undefined ? undefined : value;
   } catch {
     return null;
   }

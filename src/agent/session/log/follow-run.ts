@@ -50,16 +50,10 @@ export async function followRun(session: StoredSession, log: RunLog, follow: Fol
     if (page?.outcome !== undefined) return end.settle();
     if (page === undefined) await sleep(BEGIN_MS, clock);
     else if (page.events.length > 0) continue;
-    // The owner closes its log after its last append, so a run without an owner gets one more look.
+    // A run gives up the conversation shortly before it closes its log. So the log is read once more before it counts as lost.
     if (isLost) await log.close(runId, 'lost');
-    isLost = !(await isOwner(session, runId));
+    isLost = (await session.running()) !== runId;
   }
-}
-
-/** True if the run holds the conversation. */
-async function isOwner(session: StoredSession, runId: string): Promise<boolean> {
-  const holder = await session.holder();
-  return holder?.run === runId && holder.until > session.agent.defaults.clock.now();
 }
 
 /** How a run ended, as its events tell. */
