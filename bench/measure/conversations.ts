@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type * as Keelson from '../../src/index.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { perRound, type RaceOptions, type Rounds } from '../driver/race.js';
@@ -21,9 +19,6 @@ const TURNS = 5;
 const OPENINGS = 10;
 const WARM_PASSES = 4;
 const WARM_TURNS = 50;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 
 /** A store with conversations, and the driver below it. */
 interface Place {
@@ -89,7 +84,7 @@ function inPostgres(setting: Setting): Promise<Figure[]> {
 async function readLog(folder: string, id: string): Promise<string[]> {
   const name = createHash('sha256').update(JSON.stringify(id)).digest('hex');
   const text = await readFile(join(folder, `session-${name}`, 'log'), 'utf8');
-  return text.split('\n').flatMap((line) => line.split('\t').slice(2));
+  return text.split('\n').flatMap((line) => line.split('\t').slice(1));
 }
 
 function bodiesOf(rows: readonly unknown[]): string[] {
@@ -202,7 +197,7 @@ async function raceOf({ rounds, passes }: RaceOptions, { repeat, sides }: RaceSp
   return times;
 }
 
-/** Every second pass runs the sides in reverse order. No side collects the garbage of another one. */
+/** Every second pass runs the sides in reverse order. */
 async function passOnce(
   sides: readonly Side[],
   { pass, repeat }: { readonly pass: number; readonly repeat: number },
@@ -211,7 +206,6 @@ async function passOnce(
   if (pass % 2 === 1) order.reverse();
   const taken: number[] = [];
   for (const [lane, work] of order) {
-    collectGarbage();
     const before = process.cpuUsage();
     for (let at = 0; at < repeat; at++) await work();
     const { user, system } = process.cpuUsage(before);

@@ -22,7 +22,7 @@ export interface EntryRow {
 }
 
 /** A record whose entries are not decoded. */
-export type RecordRows = Omit<StoredRecord, 'entries'> & { readonly rows: readonly EntryRow[] };
+export type RecordRows = Omit<StoredRecord, 'entries'> & { readonly bodies: readonly string[] };
 
 /** Returns a session, unless it has expired. */
 export function liveSession(db: SqliteSession, id: string, now: number): SessionRow | undefined {
@@ -63,18 +63,18 @@ export function selectRecord(
   const first = from === 'context' ? row.context : 0;
   const offset = Math.max(isKnown ? known.length : first, before - limit);
   const holder = holderOf(row);
-  const rows = entriesIn(db, row, { offset, before });
-  return { uid, length: row.length, offset, rows, ...(holder && { holder }) };
+  const bodies = bodiesIn(db, row, { offset, before });
+  return { uid, length: row.length, offset, bodies, ...(holder && { holder }) };
 }
 
-/** Returns the entries at the positions from `offset` on, before `before`. */
-export function entriesIn(
+/** Returns the JSON of the entries at the positions from `offset` on, before `before`. */
+export function bodiesIn(
   db: SqliteSession,
   { serial, length }: SessionRow,
   { offset, before = length }: { readonly offset: number; readonly before?: number },
-): EntryRow[] {
-  const text = 'SELECT id, body FROM entries WHERE session = ? AND position >= ? AND position < ? ORDER BY position';
-  return db.rows<EntryRow>(text, serial, offset, before);
+): string[] {
+  const text = 'SELECT body FROM entries WHERE session = ? AND position >= ? AND position < ? ORDER BY position';
+  return db.rows<Pick<EntryRow, 'body'>>(text, serial, offset, before).map(({ body }) => body);
 }
 
 /** Encodes entries. Throws a MessageInvalidError if JSON cannot represent one. */

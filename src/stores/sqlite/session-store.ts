@@ -29,9 +29,8 @@ import { resolveSqliteOptions, type SqliteSessionStoreOptions, sessionStoreRules
 import { extendClaim, holderOf, isHeldByOther, type Moment, takeClaim } from './session-claim.js';
 import {
   addEntries,
+  bodiesIn,
   createSession,
-  type EntryRow,
-  entriesIn,
   entryRows,
   hasEntries,
   liveSession,
@@ -81,23 +80,22 @@ export class SqliteSessionStore implements SessionStore {
 
   async append(id: string, append: SessionAppend): Promise<AppendAnswer> {
     const rows = entryRows(append.entries);
-    const own = new Set(rows.map((row) => row.id));
+    const own = new Set(append.entries.map((entry) => entry.id));
     const answer = await this.database.write((db) => {
       const moment = this.moment();
       const row = liveSession(db, toSqlText(id), moment.now);
       if (row === undefined) return undefined;
-      const others = entriesIn(db, row, { offset: append.length }).filter((it) => !own.has(it.id));
+      const bodies = bodiesIn(db, row, { offset: append.length });
+      const entries = this.decode(id, bodies, append.length).filter((entry) => !own.has(entry.id));
       if (row.claim_token !== toSqlText(append.token)) {
-        return { owned: false, stored: hasEntries(db, row, rows), released: false, length: row.length, others };
+        return { owned: false, stored: hasEntries(db, row, rows), released: false, length: row.length, entries };
       }
       const { length } = addEntries(db, row, { rows, ...moment });
-      const released = append.release === true && others.length === 0;
+      const released = append.release === true && entries.length === 0;
       settle(db, row, { ...append, released });
-      return { owned: true, stored: true, released, length, others };
+      return { owned: true, stored: true, released, length, entries };
     });
-    if (answer === undefined) return NOT_STORED;
-    const { others, ...rest } = answer;
-    return { ...rest, entries: this.decode(id, others) };
+    return answer ?? NOT_STORED;
   }
 
   async renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal): Promise<boolean> {
@@ -210,18 +208,18 @@ export class SqliteSessionStore implements SessionStore {
     return Number.isFinite(this.ttlMs) ? ends === null || ends < now + this.ttlMs : ends !== null;
   }
 
-  private record(id: string, { rows, ...record }: RecordRows): StoredRecord {
-    return { ...record, entries: this.decode(id, rows) };
+  private record(id: string, { bodies, ...record }: RecordRows): StoredRecord {
+    return { ...record, entries: this.decode(id, bodies, record.offset) };
   }
 
-  private decode(session: string, rows: readonly EntryRow[]): Entry[] {
-    return rows.map(({ id, body }) => {
+  private decode(session: string, bodies: readonly string[], offset: number): Entry[] {
+    return bodies.map((body, at) => {
       try {
         return entryFromJson(body);
       } catch (cause) {
         throw new SqliteDataError(
           this.database.file,
-          `entry "${fromSqlText(id)}" of session "${session}" is not JSON. Repair the row, or delete the session.`,
+          `entry ${offset + at} of session "${session}" is not JSON. Repair the row, or delete the session.`,
           cause,
         );
       }

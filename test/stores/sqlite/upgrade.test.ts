@@ -102,7 +102,7 @@ describeEachSqlite('a file of SQLite of an earlier version', ({ connect, options
     await expect(store.load('b')).rejects.toMatchObject({
       code: 'ERR_SQLITE_DATA',
       file,
-      message: expect.stringContaining('entry "0" of session "b" is not JSON'),
+      message: expect.stringContaining('entry 0 of session "b" is not JSON'),
     });
   });
 });
