@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as Keelson from '../../src/index.js';
 import type { SqliteClient } from '../../src/stores/sqlite/module.js';
@@ -39,7 +38,7 @@ async function inMemory(setting: Setting): Promise<Figure[]> {
 
 function inFiles(setting: Setting): Promise<Figure[]> {
   return withFiles(setting, async ({ FileSessionStore, folder }) => {
-    const flushes = await countFlushes();
+    const flushes = await countFlushes(folder);
     try {
       return await countRuns(setting, {
         name: 'files',
@@ -53,8 +52,8 @@ function inFiles(setting: Setting): Promise<Figure[]> {
 }
 
 /** Counts the flushes of every file of this process. */
-async function countFlushes(): Promise<{ readonly count: Count; stop(): void }> {
-  const handle = await open(join(tmpdir(), 'keelson-bench-flushes'), 'w');
+async function countFlushes(folder: string): Promise<{ readonly count: Count; stop(): void }> {
+  const handle = await open(join(folder, 'flushes'), 'w');
   await handle.close();
   const methods = Object.getPrototypeOf(handle);
   const { sync, datasync } = methods;
