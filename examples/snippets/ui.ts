@@ -42,15 +42,6 @@ const deskHandler = createAgentHandler(desk, {
 // #endregion
 assert.equal((await deskHandler(new Request('http://localhost/chat/history?id=1'))).status, 200);
 
-// #region come-back
-const lasting = createAgentHandler(agent, {
-  authorize: (request) => readUser(request),
-  session: (chatId, user) => `${user.id}/${chatId}`,
-  onDisconnect: 'continue',
-});
-// #endregion
-assert.equal((await lasting(new Request('http://localhost/api/chat/1/stream'))).status, 204);
-
 // #region may-decide
 const reviewed = createAgentHandler(agent, {
   authorize: (request) => readUser(request),

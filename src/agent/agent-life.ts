@@ -22,6 +22,8 @@ interface WaitingRun {
 export class AgentLife {
   /** Stopped when the agent is closed. */
   readonly stop = new Stop();
+  /** False once the agent drains or is closed. It then starts only runs that are part of an active run. */
+  isOpen = true;
   runs = 0;
   /** The number of active promises passed to `track`: loading, and session hooks. */
   private busy = 0;
@@ -29,9 +31,9 @@ export class AgentLife {
 
   constructor(private readonly agent: string) {}
 
-  /** Throws AgentClosedError once the agent is closed. */
+  /** Throws an AgentClosedError once the agent drains or is closed. */
   assertOpen(): void {
-    if (this.stop.stopped) throw new AgentClosedError(this.agent);
+    if (!this.isOpen) throw new AgentClosedError(this.agent);
   }
 
   endRun(): void {
@@ -48,9 +50,20 @@ export class AgentLife {
     });
   }
 
+  /** Refuses new runs, and waits up to `limitMs` for the active ones. */
+  drain(clock: Clock, limitMs: number): Promise<void> {
+    this.isOpen = false;
+    return this.idle(clock, limitMs);
+  }
+
   /** Aborts the runs, and waits up to `limitMs` for runs and tracked work. A tool may ignore its signal. */
   close(clock: Clock, limitMs: number): Promise<void> {
+    this.isOpen = false;
     this.stop.stop(new AgentClosedError(this.agent));
+    return this.idle(clock, limitMs);
+  }
+
+  private idle(clock: Clock, limitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = clock.setTimeout(resolve, limitMs);
       this.whenIdle = () => resolve(clock.clearTimeout(timer));

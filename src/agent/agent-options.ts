@@ -12,6 +12,7 @@ import {
   listOf,
   logger,
   model,
+  numberRule,
   oneOf,
   required,
   runLog,
@@ -217,6 +218,10 @@ export const sessionRunRules = {
   at: { expected: 'the id of an entry, or null', accepts: (value) => value === null || fullText.accepts(value) },
   by: text,
 } satisfies OptionTable<SessionRunOptions & RunOptions>;
+
+export const closeRules = {
+  drainMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
+} satisfies OptionTable<{ readonly drainMs?: number | undefined }>;
 
 /** The rules of the options of a session. */
 export const sessionRules = {

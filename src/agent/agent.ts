@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../internal/json.js';
+import { validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { UserMessage } from '../model/message.js';
@@ -8,6 +9,7 @@ import type { AgentEvent, AgentEventOf } from './agent-event.js';
 import {
   type AgentOptions,
   type AnyRunOptions,
+  closeRules,
   type RunArguments,
   type RunOptions,
   resolveAgentOptions,
@@ -165,11 +167,15 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Aborts the active runs, closes the sessions, calls `onShutdown` in reverse order, and then closes the loaders.
-   * Failures are logged. Further calls return the same promise.
+   * Starts no more runs, and lets the active runs go on for `drainMs` milliseconds (default: 0). Then aborts the rest, closes the sessions, calls
+   * `onShutdown` in reverse order, and closes the loaders. Failures are logged. Further calls return the same promise.
+   *
+   * @example
+   * process.once('SIGTERM', () => agent.close({ drainMs: 20_000 }));
    */
-  close(): Promise<void> {
-    return this.engine.close();
+  close(options: { readonly drainMs?: number | undefined } = {}): Promise<void> {
+    validateOptions(options, closeRules);
+    return this.engine.close(options.drainMs ?? 0);
   }
 
   /** As `close`, for `await using`. */

@@ -70,7 +70,10 @@ export class Engine {
     try {
       const { registry } = this;
       const config = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
-      if (this.life.stop.stopped || !this.loading.isDone) {
+      // A run that drains may still start runs of its own.
+      const { life } = this;
+      const isOpen = life.isOpen || (options.parent !== undefined && !life.stop.stopped);
+      if (!isOpen || !this.loading.isDone) {
         // Starts the limit of `timeouts.runMs` before the run, which has to wait.
         const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
         return this.launchLater(input, options, { ...attached, limit });
@@ -94,8 +97,8 @@ export class Engine {
     }
   }
 
-  close(): Promise<void> {
-    this.closing ??= this.shutDown();
+  close(drainMs: number): Promise<void> {
+    this.closing ??= this.shutDown(drainMs);
     return this.closing;
   }
 
@@ -105,7 +108,7 @@ export class Engine {
     return {
       name: defaults.agent,
       model: defaults.model.id,
-      closed: life.stop.stopped,
+      closed: !life.isOpen,
       runs: life.runs,
       sessions: sessions.open.size,
       lifecycles: chain.entries.map(({ lifecycle, name, priority, onFailure }) => {
@@ -129,12 +132,13 @@ export class Engine {
       toolPrefixes: () => registry.config.catalog.prefixes(),
       generate: (request) => defaults.model.generate(request),
       use: (lifecycle, replaced) => registry.use(lifecycle, replaced),
-      closeAgent: () => this.close(),
+      closeAgent: () => this.close(0),
     };
   }
 
-  private async shutDown(): Promise<void> {
+  private async shutDown(drainMs: number): Promise<void> {
     const { life, defaults } = this;
+    if (drainMs > 0) await life.drain(defaults.clock, drainMs);
     await life.close(defaults.clock, CLOSE_MS);
     await this.sessions.close();
     for (const entry of [...this.registry.config.chain.entries].reverse()) {

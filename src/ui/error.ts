@@ -4,6 +4,8 @@ import { KeelsonError } from '../errors.js';
 export abstract class UIRequestError extends KeelsonError {
   /** The HTTP status code of the answer. */
   abstract readonly status: number;
+  /** True if the same request may succeed later. */
+  readonly retryable: boolean = false;
 }
 
 /** The body of the request is not JSON of the expected form. */
@@ -141,11 +143,22 @@ export class UIMessageUnknownError extends UIRequestError {
 export class UISessionBusyError extends UIRequestError {
   readonly code = 'ERR_UI_SESSION_BUSY';
   readonly status = 409;
-  readonly retryable = true;
+  override readonly retryable = true;
   readonly timeoutMs: number;
 
   constructor(timeoutMs: number) {
     super(`The chat was still answering after ${timeoutMs} ms (\`queueMs\`). Wait for the answer, or stop it.`);
     this.timeoutMs = timeoutMs;
+  }
+}
+
+/** The agent is closing or closed, such as while its server shuts down. */
+export class UIClosingError extends UIRequestError {
+  readonly code = 'ERR_UI_CLOSING';
+  readonly status = 503;
+  override readonly retryable = true;
+
+  constructor() {
+    super('The server is shutting down. Send the request again in a moment.');
   }
 }

@@ -1,5 +1,7 @@
+import type { WatchedRunError } from '../agent/session/log/event-json.js';
 import { boolean, callable } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
+import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { ToolResult } from '../tools/tool.js';
 
 /** A failed tool call, as `toolErrorText` receives it. */
@@ -46,6 +48,19 @@ export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions
   };
 }
 
+/** Returns the failure of a run, or undefined if it was stopped. A run of an agent that was closed has failed. */
+export function failureOf(error: unknown): unknown {
+  if (!(error instanceof RunAbortedError)) return error;
+  return codeOf(error.cause) === 'ERR_AGENT_CLOSED' ? error.cause : undefined;
+}
+
+/** Returns the code of an error. The error of a followed run has the code of the original. */
+export function codeOf(error: unknown): string | undefined {
+  const { code, failure } = Object(error) as Partial<WatchedRunError>;
+  const own: unknown = failure === undefined ? code : failure.code;
+  return typeof own === 'string' ? own : undefined;
+}
+
 /** An error here would hide the failure that the text describes. */
 function attempt(callback: () => unknown): string | undefined {
   try {
@@ -58,6 +73,6 @@ function attempt(callback: () => unknown): string | undefined {
 
 /** The message of an error may contain data of the server, such as paths. Its code does not. */
 function codeOnly(error: unknown): string {
-  const code = (error as { readonly code?: unknown } | null | undefined)?.code;
-  return typeof code === 'string' && /^ERR_[A-Z_]+$/.test(code) ? `The run failed (${code}).` : 'The run failed.';
+  const code = codeOf(error);
+  return code !== undefined && /^ERR_[A-Z_]+$/.test(code) ? `The run failed (${code}).` : 'The run failed.';
 }

@@ -37,6 +37,7 @@ export {
   UIBodyTooLargeError,
   UICallUnknownError,
   UIChatUnknownError,
+  UIClosingError,
   UIContentTypeInvalidError,
   UIDecisionMissingError,
   UIDecisionRefusedError,

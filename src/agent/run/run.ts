@@ -39,6 +39,8 @@ export interface Attached {
   readonly recorder?: Recorder | undefined;
   /** True if an aborted run adds the text that had been shown. */
   readonly keepsStopped?: boolean | undefined;
+  /** How long the run goes on while nobody watches its log. Default: to its end. */
+  readonly orphanMs?: number | undefined;
   /** The id of the run. Default: made on first access. */
   readonly runId?: string | undefined;
 }

@@ -29,6 +29,8 @@ export interface ClaimedSession {
 export class Claim implements RunClaim {
   /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
   abort: (error: RunError) => void = () => {};
+  /** Awaited before each turn. A rejection ends the run. */
+  beforeTurn: () => Promise<void> | undefined = () => undefined;
   /** Awaited before the append that may end the claim. */
   beforeRelease: () => Promise<void> | undefined = () => undefined;
   /** Time after which another run may take over. */

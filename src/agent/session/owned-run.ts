@@ -61,7 +61,9 @@ export class OwnedRun {
   private async startLog(log: RunLog, claim: Claim, runId: string): Promise<RunLogWriter> {
     const { RunLogWriter } = await import('./log/run-log-writer.js');
     const { clock, logger } = this.session.agent.defaults;
-    const writer = new RunLogWriter({ log, runId, clock, logger, onClosed: () => claim.lose() });
+    const { orphanMs } = this.attached;
+    const writer = new RunLogWriter({ log, runId, clock, logger, orphanMs, onClosed: () => claim.lose() });
+    claim.beforeTurn = () => writer.checkWatched();
     claim.beforeRelease = () => writer.flush();
     return writer;
   }

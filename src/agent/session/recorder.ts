@@ -101,7 +101,12 @@ export class SessionRecorder implements Recorder {
     const { claim, runId } = this.start;
     if (this.isUndecided) return isLast ? claim.release() : undefined;
     this.collect(run);
-    if (!isLast) return claim.flush();
+    if (!isLast) {
+      const flushing = claim.flush();
+      const last = run.conversation.added.at(-1);
+      if (last === undefined || toolCallsOf(last).length === 0) await claim.beforeTurn();
+      return flushing;
+    }
     this.isLeaving = true;
     const { pending } = run;
     if (pending !== undefined) {

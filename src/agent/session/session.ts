@@ -2,6 +2,8 @@ import { SessionClosedError, SessionReentryError } from '../../errors.js';
 import { withinTime } from '../../internal/clock.js';
 import { fullText, whole } from '../../internal/options/rules.js';
 import { invalidOption, type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { Stop } from '../../internal/stop.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
@@ -162,8 +164,11 @@ export class AgentSession implements Session<never> {
     return this.enqueue(input, options ?? {}, {}) as Promise<RunResult<Output>>;
   }
 
-  stream<Output>(input: string | UserMessage, options?: AnySessionRunOptions): RunStream<Output> {
-    return new EventStream((attached) => this.enqueue(input, options ?? {}, attached)) as RunStream<Output>;
+  /** With `orphanMs`, the run is aborted between two turns once nobody has touched its log for this time. */
+  stream<Output>(input: string | UserMessage, options?: AnySessionRunOptions, orphanMs?: number): RunStream<Output> {
+    return new EventStream((consumer) =>
+      this.enqueue(input, options ?? {}, { ...consumer, orphanMs }),
+    ) as RunStream<Output>;
   }
 
   async allMessages(): Promise<readonly Message[]> {
@@ -187,7 +192,13 @@ export class AgentSession implements Session<never> {
   /** Returns the events of a run from an offset on, until its log is closed. */
   async follow(runLog: RunLog, runId: string, from = 0): Promise<RunStream<unknown>> {
     const { followRun } = await import('./log/follow-run.js');
-    return new EventStream((consumer) => followRun(this.stored, runLog, { runId, from, ...consumer }));
+    return new EventStream(({ sink, left }) => {
+      const stop = new Stop();
+      stop.follow(left, (reason) => stop.stop(new RunAbortedError(reason)));
+      stop.followStop(this.host.life.stop);
+      const following = followRun(this.stored, runLog, { runId, from, sink, stop: stop.signal });
+      return following.finally(() => stop.release());
+    });
   }
 
   async append(message: Message): Promise<void> {

@@ -23,6 +23,9 @@ export interface RunLogAnswer {
   readonly outcome?: RunOutcome | undefined;
 }
 
+/** How often a reader touches the log, in milliseconds. */
+export const TOUCH_MS = 15_000;
+
 /** The number of events to read, and how long to wait for them. */
 export interface RunLogQuery {
   /** The largest number of events. Default: 1,000. */

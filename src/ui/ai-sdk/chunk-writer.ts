@@ -1,12 +1,12 @@
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
-import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import { toJson } from '../../internal/json.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { answerCall } from '../history/pending.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { fileUrl, shownData, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
-import type { StreamTexts } from '../stream-texts.js';
+import { failureOf, type StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
@@ -24,7 +24,8 @@ export interface ChunkOptions extends StreamTexts {
  */
 export class ChunkWriter implements RunWriter {
   private step: StepChunks | undefined = undefined;
-  private readonly announced = new Map<string, unknown>();
+  /** The JSON of the announced arguments, by the id of the call. */
+  private readonly announced = new Map<string, string | undefined>();
 
   constructor(
     private readonly options: ChunkOptions,
@@ -83,8 +84,9 @@ export class ChunkWriter implements RunWriter {
 
   fail(error: unknown): void {
     this.closeStep();
-    if (error instanceof RunAbortedError) this.push({ type: 'abort' });
-    else this.push({ type: 'error', errorText: this.options.errorText(error) });
+    const failure = failureOf(error);
+    if (failure === undefined) this.push({ type: 'abort' });
+    else this.push({ type: 'error', errorText: this.options.errorText(failure) });
   }
 
   finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {
@@ -112,11 +114,12 @@ export class ChunkWriter implements RunWriter {
   }
 
   private announce(call: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput' | 'providerExecuted'>): void {
-    const input = call.invalidInput ?? call.input;
-    if (this.announced.has(call.id) && Object.is(this.announced.get(call.id), input)) return;
-    this.announced.set(call.id, input);
+    const input = shownData(call.invalidInput ?? call.input);
+    const json = toJson(input);
+    if (this.announced.has(call.id) && this.announced.get(call.id) === json) return;
+    this.announced.set(call.id, json);
     const { id: toolCallId, name: toolName } = call;
-    const chunk = { type: 'tool-input-available', toolCallId, toolName, input: shownData(input) } as const;
+    const chunk = { type: 'tool-input-available', toolCallId, toolName, input } as const;
     this.push(call.providerExecuted ? { ...chunk, providerExecuted: true } : chunk);
   }
 

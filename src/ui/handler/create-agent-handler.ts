@@ -1,20 +1,20 @@
 import type { Agent } from '../../agent/agent.js';
 import { EntryInvalidError } from '../../agent/session/session-error.js';
+import { AgentClosedError } from '../../errors.js';
 import { type Logger, logFailure } from '../../internal/logger.js';
 import { invalidOption } from '../../internal/options/validate.js';
 import {
   UIChatUnknownError,
+  UIClosingError,
   UIDecisionRefusedError,
   UIMessageUnknownError,
   UIMethodInvalidError,
   UIRequestError,
-  UISessionBusyError,
   UIUnauthorizedError,
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
-import { beforeAnswer, stopRun } from '../history/running.js';
-import { openAnswerIn } from '../history/shown.js';
+import { stopRun } from '../history/running.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
@@ -29,10 +29,9 @@ import {
   resolveHandlerOptions,
 } from './handler-options.js';
 import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
-import { type Protocol, protocols } from './protocol.js';
+import { type Answer, type Protocol, protocols } from './protocol.js';
 import { readBody } from './read-body.js';
-import { openSession, startAnswer } from './start-answer.js';
-import { watched } from './watched.js';
+import { followAnswer, openSession, type StartedAnswer, startAnswer } from './start-answer.js';
 
 /** Answers web requests of a chat. Never rejects. */
 export type AgentHandler = (request: Request) => Promise<Response>;
@@ -41,8 +40,8 @@ export type AgentHandler = (request: Request) => Promise<Response>;
  * Returns a handler that puts an agent behind HTTP, on every server with web requests. The last segment of the path is
  * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, `GET …/<id>/stream`, which follows the
  * running answer, and `POST` to any other path, which sends a message. Takes only the last user message, or decisions, from
- * the body; everything else comes from the session. A client that disconnects aborts the run, unless `onDisconnect` is
- * `continue`. Throws an OptionInvalidError without `authorize`.
+ * the body; everything else comes from the session. A run goes on when its client disconnects, unless
+ * `onDisconnect` is `abort`. Throws an OptionInvalidError without `authorize`.
  *
  * @example
  * const users = new Map([['Bearer key-of-ada', 'ada']]);
@@ -67,12 +66,18 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
       if (request.method === 'OPTIONS') return allowOrigin(preflight(request), request, origins);
       return allowOrigin(await handler.answer(request), request, origins);
     } catch (caught) {
-      // The page names an entry that the session does not have, or that no run may begin at.
-      const error = caught instanceof EntryInvalidError ? new UIMessageUnknownError() : caught;
+      const error = inWords(caught);
       if (!(error instanceof UIRequestError)) logFailure({ logger }, 'A chat request failed.', error);
       return allowOrigin(errorResponse(error, texts), request, origins);
     }
   };
+}
+
+/** Returns the error to answer with. */
+function inWords(error: unknown): unknown {
+  // The page names an entry that the session does not have, or that no run may begin at.
+  if (error instanceof EntryInvalidError) return new UIMessageUnknownError();
+  return error instanceof AgentClosedError ? new UIClosingError() : error;
 }
 
 /** Answers a server of `node:http` that calls the handler itself, so that its client does not wait forever. */
@@ -94,7 +99,7 @@ function errorResponse(error: unknown, { errorText }: StreamTexts): Response {
     const { code, message, status } = error;
     const headers: Record<string, string> = {};
     if (error instanceof UIMethodInvalidError) headers.allow = error.allow;
-    if (error instanceof UISessionBusyError) headers['retry-after'] = '1';
+    if (error.retryable) headers['retry-after'] = '1';
     return Response.json({ error: { code, message } }, { status, headers });
   }
   const failure = error as { readonly code?: unknown } | null | undefined;
@@ -152,24 +157,14 @@ class ChatHandler {
 
   /** Follows the run of a chat, in whatever process it runs. */
   private async watch(request: Request, identity: unknown): Promise<Response> {
-    const { protocol, config } = this;
+    const { config } = this;
     const chatId = readWatchedId(new URL(request.url));
     const chat = await this.sessionOf(chatId, identity);
     const decides = await config.mayDecide(identity as never, chatId);
-    const session = await openSession(this.agent, chat, config.runLog);
-    const close = () => session.close().catch(() => {});
-    const { record, options } = session.stored;
-    const running = options.runLog && (await session.stored.running());
-    if (options.runLog === undefined || running === undefined) {
-      await close();
-      return new Response(null, { status: 204, headers: NOT_CACHED });
-    }
-    const stream = await session.follow(options.runLog, running);
-    void stream.result.then(close, close);
-    const messageId = openAnswerIn(beforeAnswer(record, running));
+    const followed = await followAnswer(this.agent, chat, { runLog: config.runLog });
+    if (followed === undefined) return new Response(null, { status: 204, headers: NOT_CACHED });
     const after = request.headers.get('last-event-id') ?? undefined;
-    const entries = () => session.entries;
-    return this.alive(protocol.respond(stream, { ...config.texts, chatId, messageId, decides, entries, after }));
+    return this.respond(followed, { chatId, decides, after });
   }
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
@@ -185,11 +180,14 @@ class ChatHandler {
   }
 
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
-    const { protocol, config } = this;
+    const { config } = this;
     const chat = await this.sessionOf(read.chatId, identity);
     const decides = await config.mayDecide(identity as never, read.chatId);
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
     const context = await config.context?.(identity, request);
+    const repeated =
+      this.runs.has(idOf(chat)) && (await followAnswer(this.agent, chat, { read, runLog: config.runLog }));
+    if (repeated) return this.respond(repeated, { chatId: read.chatId, decides });
     const run = await this.runs.enter(idOf(chat));
     const aborts = config.onDisconnect === 'abort';
     const disconnect = () => aborts && run.abort.abort('the client disconnected');
@@ -202,23 +200,21 @@ class ChatHandler {
     try {
       const { signal } = run.abort;
       const { runLog } = config;
-      const started = await startAnswer(this.agent, { read, session: chat, signal, context, check, runLog });
-      const { stream, messageId, session, closed } = started;
-      void closed.then(leave);
-      const { chatId, runId } = read;
-      const entries = () => session.entries;
-      const shown = aborts ? stream : watched(stream);
-      return this.alive(protocol.respond(shown, { ...config.texts, chatId, messageId, runId, decides, entries }));
+      const orphanMs = aborts ? undefined : config.orphanMs;
+      const started = await startAnswer(this.agent, { read, session: chat, signal, context, check, runLog, orphanMs });
+      void started.done.then(leave);
+      return this.respond(started, { chatId: read.chatId, runId: read.runId, decides });
     } catch (error) {
       leave();
       throw error;
     }
   }
 
-  private alive(response: Response): Response {
-    const { keepAliveMs, clock } = this.config;
-    const { body, headers } = response;
-    return body === null ? response : new Response(keepAlive(body, keepAliveMs, clock), { headers });
+  private respond({ stream, session, messageId }: StartedAnswer, page: AnswerPage): Response {
+    const { texts, keepAliveMs, clock } = this.config;
+    const entries = () => session.entries;
+    const { body, headers } = this.protocol.respond(stream, { ...texts, ...page, messageId, entries });
+    return new Response(body && keepAlive(body, keepAliveMs, clock), { headers });
   }
 
   private async sessionOf(chatId: string, identity: unknown): Promise<ChatSession> {
@@ -234,6 +230,9 @@ interface RunRequest {
   readonly read: UIRequest & { readonly runId?: string | undefined };
   readonly check: Parameters<typeof startAnswer>[1]['check'];
 }
+
+/** What the response depends on, apart from the run. */
+type AnswerPage = Pick<Answer, 'chatId' | 'runId' | 'decides' | 'after'>;
 
 /** Messages of a person must not stay in a shared cache. */
 const NOT_CACHED = { 'cache-control': 'no-store' };

@@ -1,5 +1,5 @@
 import type { SessionOptions } from '../../agent/agent-options.js';
-import { type Clock, systemClock } from '../../internal/clock.js';
+import { type Clock, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import {
   callable,
@@ -17,7 +17,7 @@ import {
 import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { MemoryRunLog } from '../../state/run-log/memory-run-log.js';
-import type { RunLog } from '../../state/run-log/run-log.js';
+import { type RunLog, TOUCH_MS } from '../../state/run-log/run-log.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts, type StreamTexts } from '../stream-texts.js';
 import type { ProtocolName } from './protocol.js';
 
@@ -60,9 +60,14 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   readonly maxBodyBytes?: number | undefined;
   /**
    * `continue` lets a run go on when its page goes away, and the page can come back with `GET …/<id>/stream`. `abort` stops
-   * it. Default: `abort`.
+   * it. Default: `continue`.
    */
   readonly onDisconnect?: 'continue' | 'abort' | undefined;
+  /**
+   * With `onDisconnect: 'continue'`, a run that nobody watches for this time is stopped between two turns, never during a
+   * tool call. In milliseconds. Default: 600,000.
+   */
+  readonly orphanMs?: number | undefined;
   /**
    * Keeps the events of the runs, so that a page can come back to an answer in any process that shares the log. Default: with
    * `onDisconnect: 'continue'`, the memory of this process; otherwise none.
@@ -99,6 +104,7 @@ export interface HandlerConfig {
   readonly hosts: readonly string[] | undefined;
   readonly maxBodyBytes: number;
   readonly onDisconnect: 'continue' | 'abort';
+  readonly orphanMs: number;
   readonly runLog: RunLog | undefined;
   readonly keepAliveMs: number;
   readonly queueMs: number;
@@ -133,6 +139,7 @@ const rules = {
   hosts: listOf(host),
   maxBodyBytes: whole(1),
   onDisconnect: oneOf('continue', 'abort'),
+  orphanMs: numberRule(`milliseconds from ${2 * TOUCH_MS} to ${MAX_TIMER_MS}`, 2 * TOUCH_MS, MAX_TIMER_MS),
   runLog,
   keepAliveMs: timerMs,
   queueMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
@@ -144,7 +151,7 @@ const rules = {
 export function resolveHandlerOptions(options: object): HandlerConfig {
   validateOptions(options, rules);
   const all = options as AgentHandlerOptions;
-  const { onDisconnect = 'abort' } = all;
+  const { onDisconnect = 'continue' } = all;
   return {
     authorize: all.authorize,
     session: all.session,
@@ -155,6 +162,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     hosts: all.hosts ?? (all.authorize === 'none' ? LOOPBACK : undefined),
     maxBodyBytes: all.maxBodyBytes ?? 4 * 1024 * 1024,
     onDisconnect,
+    orphanMs: all.orphanMs ?? 600_000,
     runLog: all.runLog ?? (onDisconnect === 'continue' ? new MemoryRunLog({ clock: all.clock }) : undefined),
     keepAliveMs: all.keepAliveMs ?? 1_000,
     queueMs: all.queueMs ?? 1_000,

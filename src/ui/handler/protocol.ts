@@ -19,7 +19,7 @@ import type { StreamTexts } from '../stream-texts.js';
 export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
 
 /** The answer to a request. */
-interface Answer extends StreamTexts {
+export interface Answer extends StreamTexts {
   readonly chatId: string;
   /** The id of the answer that the run continues. */
   readonly messageId: string | undefined;

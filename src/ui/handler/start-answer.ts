@@ -6,11 +6,13 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
+import { beforeAnswer } from '../history/running.js';
 import { openAnswerIn } from '../history/shown.js';
 import { showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import type { ChatSession } from './handler-options.js';
 import { type Place, placeOf } from './place.js';
+import { watched } from './watched.js';
 
 /** A request that was read, with everything that its run needs. */
 export interface AnswerRequest {
@@ -19,6 +21,8 @@ export interface AnswerRequest {
   readonly signal: AbortSignal;
   readonly context: unknown;
   readonly runLog: RunLog | undefined;
+  /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
+  readonly orphanMs: number | undefined;
   /** Throws a UIRequestError if the request contradicts the record of the session. */
   check(session: StoredSession): Awaitable<void>;
 }
@@ -29,31 +33,75 @@ export interface StartedAnswer {
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
-  /** Resolves when the run has ended and the session is closed. Never rejects. */
-  readonly closed: Promise<void>;
+  /** Resolves when the next run of the session may start in this process. Never rejects. */
+  readonly done: Promise<void>;
 }
 
-/** Opens the session, compares the request with the record, and starts the run. */
+/** Opens the session, compares the request with the record, and starts the run, or follows the run that answers already. */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
   const session = await openSession(agent, request.session, request.runLog);
   const close = () => session.close().catch(() => {});
   try {
     const { stored } = session;
     const { record } = stored;
-    const { signal, context, read } = request;
+    const { signal, context, read, orphanMs } = request;
     // A new message needs only what the model reads.
     if (read.type !== 'message') await stored.loadAll();
     await request.check(stored);
     const { input, id, at, resume } = await prepare(stored, read);
     const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
+    const followed = isContinued && read.type === 'message' ? await follow(session) : undefined;
+    if (followed !== undefined) return followed;
     const messageId = isContinued ? openAnswerIn(record) : undefined;
-    const stream = session.stream<unknown>(input, { signal, context: context as never, id, at, resume });
-    const closed = stream.result.then(close, close);
-    return { stream, session, messageId, closed };
+    const stream = session.stream<unknown>(input, { signal, context: context as never, id, at, resume }, orphanMs);
+    const done = stream.result.then(close, close);
+    const { runLog } = stored.options;
+    const isLeft = orphanMs !== undefined && runLog !== undefined;
+    const shown = isLeft ? watched(stream, runLog, stored.agent.defaults.clock) : stream;
+    return { stream: shown, session, messageId, done };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/**
+ * Follows the run that holds the conversation, in whatever process it runs. Returns undefined if none does, if the session
+ * has no run log, or if the run does not answer the message.
+ */
+export async function followAnswer(
+  agent: Agent<never>,
+  chat: ChatSession,
+  { runLog, read }: { readonly runLog: RunLog | undefined; readonly read?: UIRequest },
+): Promise<StartedAnswer | undefined> {
+  const session = await openSession(agent, chat, runLog);
+  let followed: StartedAnswer | undefined;
+  try {
+    const answers = read === undefined || (await isRepeated(session.stored, read));
+    followed = answers ? await follow(session) : undefined;
+  } finally {
+    if (followed === undefined) await session.close().catch(() => {});
+  }
+  return followed;
+}
+
+async function follow(session: AgentSession): Promise<StartedAnswer | undefined> {
+  const { stored } = session;
+  const { runLog } = stored.options;
+  const running = runLog && (await stored.running());
+  if (runLog === undefined || running === undefined) return undefined;
+  const stream = await session.follow(runLog, running);
+  const close = () => session.close().catch(() => {});
+  stream.result.then(close, close);
+  const messageId = openAnswerIn(beforeAnswer(stored.record, running));
+  return { stream, session, messageId, done: Promise.resolve() };
+}
+
+/** True for the latest message of the person, sent again. */
+async function isRepeated(session: StoredSession, read: UIRequest): Promise<boolean> {
+  if (read.type !== 'message' || read.id === undefined) return false;
+  const { id, at } = await placeOf(session, read);
+  return at === undefined && session.record.get(id ?? '') !== undefined;
 }
 
 /** Opens the session of a chat, and calls `onSessionStart`. */

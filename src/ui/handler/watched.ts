@@ -1,13 +1,25 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
+import { type Clock, repeat } from '../../internal/clock.js';
+import { type RunLog, TOUCH_MS } from '../../state/run-log/run-log.js';
 
-/** Returns a stream that can be left without stopping the run. */
-export function watched<Output>(stream: RunStream<Output>): RunStream<Output> {
+/** Returns a stream that can be left without stopping the run. Until then, its log knows that somebody watches. */
+export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: Clock): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
+  let run: string | undefined;
+  const touch = async () => run && log.touch(run);
+  const stopTouching = repeat(touch, TOUCH_MS, clock);
+  stream.result.then(stopTouching, stopTouching);
   const iterator: AsyncIterator<AgentEvent> = {
-    next: () => events.next(),
+    next: async () => {
+      const read = await events.next();
+      if (!read.done) run = read.value.runId;
+      return read;
+    },
     return: async () => {
-      void discard(events).catch(() => {});
+      stopTouching();
+      touch().catch(() => {});
+      discard(events).catch(() => {});
       return { value: undefined, done: true };
     },
   };

@@ -19,6 +19,7 @@ export async function playRandomAgUI(seed: number): Promise<void> {
     session: (id) => id,
     protocol: 'ag-ui',
     queueMs: 10_000,
+    onDisconnect: 'abort',
   });
   const { client, run } = agUIClient(async (request) => {
     const response = await handler(request);

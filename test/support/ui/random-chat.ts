@@ -3,16 +3,16 @@ import type { UIMessage } from 'ai';
 import { type AgentHandler, createAgentHandler } from 'keelson/ui';
 import { expect } from 'vitest';
 import { type Random, seeded } from '../soak/random-agent.js';
-import { ChatClient, loadHistory } from './chat-client.js';
+import { ChatClient, loadHistory, post } from './chat-client.js';
 import { randomChatAgent } from './random-chat-agent.js';
 import { readChunks } from './read-ui-message.js';
 
 /** Plays a random chat. Fails if the reader of `ai` refuses a chunk, or if the page and the session differ. */
 export async function playRandomChat(seed: number): Promise<void> {
   const random = seeded(seed);
-  const { client, handler, kept } = chatOf(random);
+  const { client, handler, kept, stop } = chatOf(random);
   for (let step = 0; step < 5; step += 1) {
-    const wasStopped = await act(client, { random, step });
+    const wasStopped = await act(client, { random, step, stop });
     await compare(client, { handler, wasStopped });
   }
   expect(kept.length).toBeGreaterThan(0);
@@ -21,7 +21,13 @@ export async function playRandomChat(seed: number): Promise<void> {
 
 function chatOf(random: Random) {
   const agent = randomChatAgent(random);
-  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, queueMs: 10_000 });
+  const onDisconnect = random() < 0.5 ? 'abort' : 'continue';
+  const handler = createAgentHandler(agent, {
+    authorize: 'none',
+    session: (id) => id,
+    queueMs: 10_000,
+    onDisconnect,
+  });
   const kept: Response[] = [];
   const client = new ChatClient(async (request) => {
     const response = await handler(request);
@@ -30,14 +36,21 @@ function chatOf(random: Random) {
     kept.push(new Response(copy ?? null));
     return new Response(shown ?? null, response);
   });
-  return { client, handler, kept };
+  const stop = async () => {
+    if (onDisconnect === 'continue') await post(handler, '/stop', { id: 'chat' });
+    await client.stop();
+  };
+  return { client, handler, kept, stop };
+}
+
+interface Act {
+  readonly random: Random;
+  readonly step: number;
+  readonly stop: () => Promise<void>;
 }
 
 /** Sends a message, decisions, an edit or a request for a new answer. Returns true if the answer was stopped. */
-async function act(
-  client: ChatClient,
-  { random, step }: { readonly random: Random; readonly step: number },
-): Promise<boolean> {
+async function act(client: ChatClient, { random, step, stop }: Act): Promise<boolean> {
   const open = openCalls(client.lastMessage);
   const kind = random();
   const users = client.messages.filter(({ role }) => role === 'user');
@@ -53,7 +66,7 @@ async function act(
   const done = new AbortController();
   const stopAfter = random() < 0.2 ? random() * 10 : 400;
   const stopped = setTimeout(stopAfter, undefined, { signal: done.signal }).then(
-    () => client.stop().then(() => true),
+    () => stop().then(() => true),
     () => false,
   );
   await sent;

@@ -21,7 +21,12 @@ export async function playVanishingClients(count: number): Promise<void> {
   });
   const ended: string[] = [];
   agent.on('run-end', ({ runId }) => void ended.push(runId));
-  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol: 'sse' });
+  const handler = createAgentHandler(agent, {
+    authorize: 'none',
+    session: (id) => id,
+    protocol: 'sse',
+    onDisconnect: 'abort',
+  });
   const signals: AbortSignal[] = [];
   const responses: ServerResponse[] = [];
   await using chat = await startChatServer((request) => {

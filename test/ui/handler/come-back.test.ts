@@ -160,3 +160,34 @@ test('a silent stream gets comments, and so does the stream of a page that came 
   for (const text of await Promise.all(texts)) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   expect(Math.min(...comments)).toBeGreaterThan(1);
 });
+
+describe('a message that is sent again while its answer runs', () => {
+  const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Go.' }] };
+
+  test.each(['here', 'there'] as const)('follows the answer, sent to the process %s', async (place) => {
+    const { held, store, ...handlers } = chat();
+    const first = await post(handlers.here, '', { id: 'chat', messages: [message] });
+    await until(() => held.arrived === 1);
+
+    const again = await post(handlers[place], '', { id: 'chat', messages: [message] });
+    held.open();
+
+    expect(again.status).toBe(200);
+    expect(await again.text()).toBe(await first.text());
+    expect(held.arrived).toBe(1);
+    expect((await store.load('chat'))?.entries.filter(({ id }) => id === 'm')).toHaveLength(1);
+  });
+
+  test('is refused while another message is answered', async () => {
+    const { held, here } = chat({ queueMs: 0 });
+    const first = await post(here, '', { id: 'chat', messages: [message] });
+    await until(() => held.arrived === 1);
+
+    const other = await post(here, '', { id: 'chat', messages: [{ ...message, id: 'n' }] });
+    held.open();
+
+    expect(other.status).toBe(409);
+    expect(other.headers.get('retry-after')).toBe('1');
+    await first.text();
+  });
+});

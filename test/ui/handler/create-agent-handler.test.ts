@@ -146,7 +146,7 @@ test('edits a message after an earlier message has failed', async () => {
 });
 
 test('keeps what was said if the page stops the answer', async () => {
-  const { client, textsOf, agent } = chatOf([streams(['Hel'], hangs()), 'Bye.']);
+  const { client, textsOf, agent } = chatOf([streams(['Hel'], hangs()), 'Bye.'], { onDisconnect: 'abort' });
   const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
   const sent = client.sendMessage({ text: 'Hi' });
   await shown;
@@ -206,7 +206,7 @@ test('runs a second request after the first if the first ends in time', async ()
 });
 
 test('aborts the run if the client disconnects', async () => {
-  const { handler, agent } = chatOf([streams(['Hel'], hangs())]);
+  const { handler, agent } = chatOf([streams(['Hel'], hangs())], { onDisconnect: 'abort' });
   const failed = new Promise((resolve) => agent.once('run-error', ({ error }) => resolve(error)));
   const response = await post(handler, '', {
     id: 'chat',
@@ -222,7 +222,7 @@ test('aborts the run if the client disconnects', async () => {
 });
 
 test('aborts the run if the signal of the request aborts', async () => {
-  const { handler, agent } = chatOf([streams(['Hel'], hangs())]);
+  const { handler, agent } = chatOf([streams(['Hel'], hangs())], { onDisconnect: 'abort' });
   const failed = new Promise((resolve) => agent.once('run-error', ({ error }) => resolve(error)));
   const abort = new AbortController();
   const message = { id: 'x', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
@@ -248,6 +248,7 @@ test('starts no run for a client that disconnects while its request waits', asyn
   const { handler, agent, model, textsOf } = chatOf([streams(['Hel'], hangs()), 'Never.'], {
     protocol: 'sse',
     queueMs: 60_000,
+    onDisconnect: 'abort',
   });
   const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
   const first = await post(handler, '', { id: 'chat', message: 'Hi' });

@@ -83,7 +83,7 @@ test.each([
 });
 
 /** A chat with a tool that waits, and that needs an approval if `asks` is set. */
-function toolChat(protocol: ProtocolName, asks: boolean) {
+function toolChat(protocol: ProtocolName, asks: boolean, onDisconnect?: 'abort') {
   let began = () => {};
   let finish = () => {};
   const running = new Promise<void>((resolve) => (began = resolve));
@@ -104,7 +104,7 @@ function toolChat(protocol: ProtocolName, asks: boolean) {
     lifecycle: asks ? [approval({ tools: ['pay'] })] : [],
     store: new MemorySessionStore(),
   });
-  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol, onDisconnect });
   return { handler, client: new ChatClient(handler), running, finish };
 }
 
@@ -141,8 +141,8 @@ test('shows a denied call with the reason, live and after a reload, with the pro
   expect(live).toContain(JSON.stringify((messages as { id: string }[])[2]?.id));
 });
 
-test('shows a call of a run that goes on without a request for approval', async () => {
-  const { handler, client, running, finish } = toolChat('ai-sdk', false);
+test('shows a call of a run that goes on without a request for approval, if the page cannot come back', async () => {
+  const { handler, client, running, finish } = toolChat('ai-sdk', false, 'abort');
   const sent = client.sendMessage({ text: 'Pay' });
   await running;
 

@@ -88,7 +88,12 @@ test.each(PROTOCOLS)(
 /** Sends a message, and reads nothing of the response until the run has ended. */
 async function runWithoutReader(agent: Agent, protocol: ProtocolName): Promise<void> {
   const ended = new Promise((resolve) => agent.once('run-end', resolve));
-  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol });
+  const handler = createAgentHandler(agent, {
+    authorize: 'none',
+    session: (id) => id,
+    protocol,
+    onDisconnect: 'abort',
+  });
   const response = await post(handler, '', MESSAGES[protocol]);
   await ended;
   expect(await response.text()).toContain('Done.');

@@ -12,7 +12,7 @@ import { bodyOf } from '../../support/ui/read-ui-message.js';
 import { playVanishingClients } from '../../support/ui/vanishing-clients.js';
 
 function handlerOf(agent: Agent) {
-  return createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol: 'sse' });
+  return createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol: 'sse', onDisconnect: 'abort' });
 }
 
 test('puts a handler behind node:http', async () => {

@@ -60,7 +60,7 @@ export function eventFromJson(json: JsonValue): AgentEvent | undefined {
 }
 
 function errorToJson(error: unknown): JsonObject {
-  if (error instanceof RunAbortedError) return { code: error.code, message: describeError(error.cause) };
+  if (error instanceof RunAbortedError) return { code: error.code, cause: causeToJson(error.cause) };
   const { name, code } = Object(error);
   return {
     message: describeError(error),
@@ -69,8 +69,12 @@ function errorToJson(error: unknown): JsonObject {
   };
 }
 
-function errorFromJson({ name, code, message }: Readonly<Record<string, unknown>>): KeelsonError {
-  if (code === 'ERR_RUN_ABORTED') return new RunAbortedError(message);
+function causeToJson(cause: unknown): JsonValue {
+  return cause instanceof Error ? errorToJson(cause) : describeError(cause);
+}
+
+function errorFromJson({ name, code, message, cause }: Readonly<Record<string, unknown>>): KeelsonError {
+  if (code === 'ERR_RUN_ABORTED') return new RunAbortedError(isObject(cause) ? errorFromJson({ ...cause }) : cause);
   return new WatchedRunError(String(message), { name: String(name ?? 'Error'), code: code as string | undefined });
 }
 

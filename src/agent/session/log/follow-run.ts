@@ -1,9 +1,7 @@
 import { sleep } from '../../../internal/clock.js';
-import { RunAbortedError } from '../../../lifecycle/run-failure.js';
-import type { RunLog } from '../../../state/run-log/run-log.js';
+import { type RunLog, TOUCH_MS } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import type { RunResult } from '../../run-result.js';
-import type { StreamConsumer } from '../../run-stream.js';
 import { SessionLostError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
@@ -12,14 +10,15 @@ import { eventFromJson } from './event-json.js';
 const LOOK_MS = 1_000;
 /** How long a reader waits for a run that has no events yet. */
 const BEGIN_MS = 100;
-/** How often a reader says that it is there. */
-const TOUCH_MS = 15_000;
 
 /** A run to follow, and who follows it. */
-export interface Following extends StreamConsumer {
+export interface Following {
   readonly runId: string;
   /** The offset of the first event. */
   readonly from: number;
+  readonly sink: (event: AgentEvent) => void;
+  /** Aborted with the error to throw when the reader leaves, or when its agent is closed. The run goes on. */
+  readonly stop: AbortSignal;
 }
 
 /**
@@ -28,7 +27,7 @@ export interface Following extends StreamConsumer {
  */
 export async function followRun(session: StoredSession, log: RunLog, follow: Following): Promise<RunResult<unknown>> {
   const { clock } = session.agent.defaults;
-  const { runId, sink, left } = follow;
+  const { runId, sink, stop } = follow;
   const end = new RunEnd(session.id, follow);
   let next = follow.from;
   let touchAt = clock.now();
@@ -38,8 +37,8 @@ export async function followRun(session: StoredSession, log: RunLog, follow: Fol
       touchAt += TOUCH_MS;
       await log.touch(runId);
     }
-    const page = await log.read(runId, next, { waitMs: LOOK_MS, signal: left });
-    if (left.aborted) throw new RunAbortedError(left.reason);
+    const page = await log.read(runId, next, { waitMs: LOOK_MS, signal: stop });
+    if (stop.aborted) throw end.fail(stop.reason);
     for (const { offset, event: json } of page?.events ?? []) {
       next = offset + 1;
       const event = eventFromJson(json);
@@ -71,15 +70,17 @@ class RunEnd {
     if (event.type === 'run-end') this.result = event.result;
   }
 
-  /** Returns the result of the run, or throws its error. Adds the last events of a lost run. */
+  /** Returns the result of the run, or throws its error. */
   settle(): RunResult<unknown> {
-    const { runId, sink } = this.follow;
     if (this.result !== undefined) return this.result;
-    if (this.error === undefined) {
-      this.error = new SessionLostError(this.session);
-      sink({ type: 'run-error', runId, error: this.error });
-      sink({ type: 'run-end', runId });
-    }
-    throw this.error;
+    throw this.error ?? this.fail(new SessionLostError(this.session));
+  }
+
+  /** Adds the last events of a run whose log says no more. Returns the error. */
+  fail(error: unknown): unknown {
+    const { runId, sink } = this.follow;
+    sink({ type: 'run-error', runId, error });
+    sink({ type: 'run-end', runId });
+    return error;
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../internal/clock.js';
 import type { JsonValue } from '../../../internal/json.js';
 import { type Logger, logFailure } from '../../../internal/logger.js';
+import { RunAbortedError } from '../../../lifecycle/run-failure.js';
 import type { RunLog, RunOutcome } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import { eventToJson } from './event-json.js';
@@ -14,6 +15,8 @@ export interface LoggedRun {
   readonly runId: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** How long the run goes on while nobody watches it. */
+  readonly orphanMs: number | undefined;
   /** Called once if somebody else has closed the log. */
   readonly onClosed: () => void;
 }
@@ -25,8 +28,12 @@ export class RunLogWriter {
   private timer: unknown = undefined;
   private flushing: Promise<void> = Promise.resolve();
   private isOpen = true;
+  /** When somebody was last known to watch. */
+  private watchedAt: number;
 
-  constructor(private readonly run: LoggedRun) {}
+  constructor(private readonly run: LoggedRun) {
+    this.watchedAt = run.clock.now();
+  }
 
   add(event: AgentEvent): void {
     if (!this.isOpen) return;
@@ -34,12 +41,22 @@ export class RunLogWriter {
     this.timer ??= this.run.clock.setTimeout(() => void this.flush(), BATCH_MS);
   }
 
-  /** Appends the events that wait. Never rejects. */
-  flush(): Promise<void> {
+  /** Appends the events that wait. With `looks`, also if none waits, to learn who watches. Never rejects. */
+  flush(looks = false): Promise<void> {
     this.run.clock.clearTimeout(this.timer);
     this.timer = undefined;
-    this.flushing = this.flushing.then(() => this.append());
+    this.flushing = this.flushing.then(() => this.append(looks));
     return this.flushing;
+  }
+
+  /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`. */
+  async checkWatched(): Promise<void> {
+    const { clock, orphanMs = Number.POSITIVE_INFINITY } = this.run;
+    const isOrphan = () => this.isOpen && clock.now() - this.watchedAt >= orphanMs;
+    if (!isOrphan()) return;
+    // Somebody may have watched since the last append.
+    await this.flush(true);
+    if (isOrphan()) throw new RunAbortedError(`nobody watched the run for ${orphanMs} ms`);
   }
 
   /** Appends the events that wait, and closes the log. Never rejects. */
@@ -51,13 +68,14 @@ export class RunLogWriter {
     await Promise.resolve(log.close(runId, outcome)).catch((error) => this.fail(error));
   }
 
-  private async append(): Promise<void> {
-    const { log, runId, onClosed } = this.run;
+  private async append(looks: boolean): Promise<void> {
+    const { log, runId, clock, onClosed } = this.run;
     const events = this.waiting;
-    if (events.length === 0 || !this.isOpen) return;
+    if ((events.length === 0 && !looks) || !this.isOpen) return;
     this.waiting = [];
     try {
-      const { appended, outcome } = await log.append(runId, this.end, events);
+      const { appended, outcome, unwatchedMs } = await log.append(runId, this.end, events);
+      this.watchedAt = clock.now() - unwatchedMs;
       this.end += events.length;
       if (appended && outcome === undefined) return;
       this.isOpen = false;
