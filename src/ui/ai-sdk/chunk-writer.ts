@@ -83,8 +83,11 @@ export class ChunkWriter implements RunWriter {
 
   fail(error: unknown): void {
     this.closeStep();
-    if (error instanceof RunAbortedError) this.push({ type: 'abort' });
-    else this.push({ type: 'error', errorText: this.options.errorText(error) });
+    if (!(error instanceof RunAbortedError)) {
+      return this.push({ type: 'error', errorText: this.options.errorText(error) });
+    }
+    this.push({ type: 'message-metadata', messageMetadata: { stopped: true } });
+    this.push({ type: 'abort' });
   }
 
   finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {
