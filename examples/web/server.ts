@@ -99,6 +99,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, shutDo
 /** Stops the answers that run. The sessions keep what was said, and the pages wait for the next server. */
 async function shutDown(): Promise<void> {
   server.close();
+  // A connection that still gets the end of an answer is closed behind it.
   server.keepAliveTimeout = 1;
   await agent.close();
 }
