@@ -12,15 +12,20 @@ import {
   type Model,
   type ModelRequest,
   type ModelResponse,
+  SessionLostError,
   textOf,
 } from 'keelson';
+import { FileSessionStore } from 'keelson/file';
 import { approval, compaction, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
 import { createAgentHandler, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
 
-const { PORT = '3000', OPENAI_API_KEY, OPENAI_MODEL = 'gpt-5-mini', WORD_MS = '25' } = process.env;
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const { PORT = '3000', SESSIONS = join(folder, 'sessions'), WORD_MS = '25', DRAIN_MS = '0' } = process.env;
+const { OPENAI_API_KEY, OPENAI_MODEL = 'gpt-5-mini' } = process.env;
 
+const LOST = 'The server was restarted during this answer. Ask again.';
 const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -34,7 +39,7 @@ const weather = defineTool({
   input: z.object({ city: z.string() }),
   execute: async ({ city }, { progress }) => {
     progress({ asking: city });
-    await setTimeout(Number(WORD_MS) * 10);
+    await setTimeout(Number(WORD_MS) * 50);
     return { city, sky: 'clear', celsius: 14 };
   },
 });
@@ -55,6 +60,7 @@ const readLetters: AgentLifecycle = {
 };
 
 const agent = new Agent({
+  store: new FileSessionStore({ folder: SESSIONS }),
   model: OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script(),
   tools: [weather, pay],
   lifecycle: [
@@ -67,9 +73,14 @@ const agent = new Agent({
 });
 
 // Everybody on this machine may use every chat. An application checks who sends the request.
-const handler = createAgentHandler(agent, { authorize: 'none', session: (chatId) => chatId });
+const handler = createAgentHandler(agent, {
+  authorize: 'none',
+  session: (chatId) => chatId,
+  // The messages of errors may contain data of the server, so the page gets words of our own.
+  errorText: (error) => (error instanceof SessionLostError ? LOST : 'The answer failed.'),
+});
 const listener = toNodeListener(handler);
-const files = readPage(fileURLToPath(new URL('dist', import.meta.url)));
+const files = readPage(join(folder, 'dist'));
 
 const server = createServer((request, response) => {
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
@@ -82,6 +93,15 @@ server.listen(Number(PORT), '127.0.0.1', () => {
   const { port } = server.address() as { readonly port: number };
   process.stdout.write(`http://127.0.0.1:${port}\n`);
 });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, shutDown);
+
+/** Stops the answers that run, after `DRAIN_MS`. The sessions keep what was said, and the pages wait for the next server. */
+async function shutDown(): Promise<void> {
+  server.close();
+  // A connection that still gets the end of an answer is closed behind it.
+  server.keepAliveTimeout = 1;
+  await agent.close({ drainMs: Number(DRAIN_MS) });
+}
 
 interface PageFile {
   readonly type: string;
@@ -122,12 +142,16 @@ function script(): Model {
         throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: Number(WORD_MS) * 100 });
       }
       if (/letter/i.test(asked)) return say(request, 'Dear harbour master, the ship arrives at noon.');
-      if (/story/i.test(asked)) return say(request, 'A ship left the harbour. '.repeat(200));
+      if (/story/i.test(asked)) return say(request, storyOf(Number(/of (\d+)/.exec(asked)?.[1] ?? 200)));
       const picture = Array.isArray(user?.content) && user.content.find(({ type }) => type === 'image');
       if (picture) return say(request, `I see a picture of type ${picture.mediaType}.`);
       return say(request, `You said: ${asked}`);
     },
   };
+}
+
+function storyOf(ships: number): string {
+  return Array.from({ length: ships }, (_, index) => `Ship ${index + 1} left the harbour. `).join('');
 }
 
 /** The summary that `compaction` asks the model for. */

@@ -1,7 +1,6 @@
 import type { WatchedRunError } from '../agent/session/log/event-json.js';
 import { boolean, callable } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
-import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { ToolResult } from '../tools/tool.js';
 
 /** A failed tool call, as `toolErrorText` receives it. */
@@ -46,12 +45,6 @@ export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions
     errorText: (error) => attempt(() => errorText?.(error)) ?? codeOnly(error),
     toolErrorText: (call) => attempt(() => toolErrorText?.(call)) ?? 'The tool failed.',
   };
-}
-
-/** Returns the failure of a run, or undefined if it was stopped. A run of an agent that was closed has failed. */
-export function failureOf(error: unknown): unknown {
-  if (!(error instanceof RunAbortedError)) return error;
-  return codeOf(error.cause) === 'ERR_AGENT_CLOSED' ? error.cause : undefined;
 }
 
 /** Returns the code of an error. The error of a followed run has the code of the original. */

@@ -75,10 +75,12 @@ test('a server that shuts down tells its pages, and a page goes on at another se
 
   await here.close({ drainMs: 1 });
 
-  const failed = { type: 'run-error', errorText: 'The run failed (ERR_AGENT_CLOSED).', aborted: false };
+  const stopped = { type: 'run-error', errorText: 'The run was stopped.', aborted: true };
   for (const response of [page, watching]) {
-    expect((await readSSE(response)).map(({ data }) => data)).toContainEqual(failed);
+    expect((await readSSE(response)).map(({ data }) => data)).toContainEqual(stopped);
   }
+  const run = (await store.load('chat'))?.entries[0]?.run ?? '';
+  expect((await runLog.read(run, 0))?.events.at(-2)?.event).toMatchObject({ type: 'run-error', error: { cause: closed } });
   const refused = await post(first, '', { id: 'chat', message: 'And?' });
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBe('1');

@@ -1,35 +1,46 @@
 import { useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { Composer } from './composer.jsx';
-import { chatId, loadHistory, stopAnswer } from './history.js';
+import { chatId, stopAnswer } from './history.js';
 import { Message } from './message.jsx';
+import { useReconnect } from './reconnect.js';
 
-const POLL_MS = 400;
 const HINTS = ['What is the weather in Oslo?', 'Pay the harbour fee of 40 euro', 'Tell me a long story', 'Fail once'];
 
+/** The server has the chat, so a request needs the last message only. */
+const transport = new DefaultChatTransport({
+  api: '/api/chat',
+  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
+    body: { id, messages: messages.slice(-1), trigger, messageId },
+  }),
+});
+
 /** The whole page: the messages, the state of the answer, and the form. */
-export function Chat({ loaded, isRunning }) {
+export function Chat({ loaded }) {
   const chat = useChat({
     id: chatId,
     messages: loaded,
-    transport: new DefaultChatTransport({ api: '/api/chat' }),
+    resume: true,
+    transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const { messages, status, error } = chat;
-  const isElsewhere = useOtherTab(chat, isRunning);
-  const isBusy = status === 'submitted' || status === 'streaming' || isElsewhere;
+  const isOffline = useReconnect(chat);
+  const isBusy = status === 'submitted' || status === 'streaming';
   const log = useRef(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the messages change.
   useEffect(() => {
     log.current.scrollTop = log.current.scrollHeight;
   }, [messages]);
 
-  const stop = async () => {
-    if (isElsewhere) await stopAnswer(chatId);
-    else await chat.stop();
-  };
   const decide = (id, approved) => chat.addToolApprovalResponse({ id, approved });
+  const answerAgain = () => {
+    const last = messages.at(-1);
+    if (last.role === 'assistant') return chat.regenerate();
+    chat.setMessages(messages.slice(0, -1));
+    return chat.sendMessage(last);
+  };
 
   return (
     <main>
@@ -44,55 +55,26 @@ export function Chat({ loaded, isRunning }) {
         {messages.map((message) => (
           <Message key={message.id} message={message} decide={decide} />
         ))}
-        {isBusy && (
+        {(isBusy || isOffline) && (
           <p className="working" role="status">
-            {isElsewhere ? 'Answering in another tab' : 'Answering'}
+            {isOffline ? 'No connection. Connecting again' : 'Answering'}
             <span aria-hidden="true" className="dots" />
           </p>
         )}
-        {error && (
+        {error && !isOffline && (
           <p className="error" role="alert">
-            {error.message}{' '}
-            <button type="button" onClick={() => chat.regenerate()}>
-              Try again
-            </button>
+            {error.message}
           </p>
         )}
       </section>
       <Composer
         isBusy={isBusy}
         send={chat.sendMessage}
-        stop={stop}
-        regenerate={
-          messages.at(-1)?.role === 'assistant' && !isBusy && !waits(messages) ? () => chat.regenerate() : undefined
-        }
+        stop={() => stopAnswer(chatId)}
+        answerAgain={messages.length > 0 && !isBusy && !isOffline && !waits(messages) ? answerAgain : undefined}
       />
     </main>
   );
-}
-
-/** Shows the answer of another tab when it is complete. Returns true while the other tab is answering. */
-function useOtherTab({ status, setMessages }, isRunning) {
-  const [isElsewhere, setElsewhere] = useState(isRunning);
-  useEffect(() => {
-    if (status !== 'ready' && status !== 'error') return;
-    const refresh = async () => {
-      if (status !== 'ready') return;
-      const { messages, running } = await loadHistory(chatId);
-      setElsewhere(running);
-      if (messages.length > 0) setMessages((shown) => (shown.length > messages.length ? shown : messages));
-    };
-    const onFocus = () => void refresh();
-    addEventListener('focus', onFocus);
-    document.addEventListener('visibilitychange', onFocus);
-    const timer = isElsewhere ? setInterval(refresh, POLL_MS) : undefined;
-    return () => {
-      removeEventListener('focus', onFocus);
-      document.removeEventListener('visibilitychange', onFocus);
-      clearInterval(timer);
-    };
-  }, [status, setMessages, isElsewhere]);
-  return isElsewhere;
 }
 
 /** True if a tool call waits for a decision. */

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 
 /** The form: a text, pictures, and the buttons. Enter sends, Shift+Enter starts a line, Escape stops the answer. */
-export function Composer({ isBusy, send, stop, regenerate }) {
+export function Composer({ isBusy, send, stop, answerAgain }) {
   const [text, setText] = useState('');
   const [files, setFiles] = useState(undefined);
   const picker = useRef(null);
@@ -39,8 +39,8 @@ export function Composer({ isBusy, send, stop, regenerate }) {
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      {regenerate && (
-        <button type="button" onClick={regenerate}>
+      {answerAgain && (
+        <button type="button" onClick={answerAgain}>
           Answer again
         </button>
       )}

@@ -8,14 +8,14 @@ function readChatId() {
   return id;
 }
 
-/** Loads the stored messages of a chat. */
+/** Loads the stored messages of a chat. Fails without a connection. */
 export async function loadHistory(id) {
   const response = await fetch(`/api/chat/history?id=${encodeURIComponent(id)}`);
-  if (!response.ok) return { messages: [], running: false };
+  if (!response.ok) throw new Error(`The history was refused with status code ${response.status}.`);
   return response.json();
 }
 
-/** Stops the answer, also if another tab has asked for it. */
+/** Stops the answer. To close the connection stops nothing, because the answer goes on without its page. */
 export async function stopAnswer(id) {
   const headers = { 'content-type': 'application/json' };
   await fetch('/api/chat/stop', { method: 'POST', headers, body: JSON.stringify({ id }) });

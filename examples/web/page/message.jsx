@@ -1,5 +1,5 @@
 /** One message with its parts in order, or the place of a summary, which is not a message. */
-export function Message({ message: { role, parts }, decide }) {
+export function Message({ message: { role, parts, metadata }, decide }) {
   const [first] = parts;
   if (first?.type === 'data-summary') return <Summary text={first.data.text} />;
   return (
@@ -8,6 +8,7 @@ export function Message({ message: { role, parts }, decide }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended, and have no id.
         <Part key={index} part={part} decide={decide} />
       ))}
+      {metadata?.stopped && <p className="state">This answer was stopped.</p>}
     </article>
   );
 }
@@ -57,7 +58,7 @@ function ToolCall({ part, decide }) {
   return (
     <section className={`tool ${part.state}`} aria-label={`Tool ${name}`}>
       <h2>
-        {name} <span className="state">{STATES[part.state]}</span>
+        {name} <span className="state">{part.preliminary ? STATES['input-available'] : STATES[part.state]}</span>
       </h2>
       <pre>{JSON.stringify(part.input ?? {}, null, 1)}</pre>
       {part.output !== undefined && <pre className="output">{shown(part.output)}</pre>}

@@ -1,6 +1,6 @@
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { toJson } from '../../internal/json.js';
-import type { RunAbortedError } from '../../lifecycle/run-failure.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { deniedCall } from '../../model/denial.js';
 import { type Message, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -9,7 +9,7 @@ import type { Entry } from '../../state/record/entry.js';
 import { turnId } from '../history/shown.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
-import { codeOf, failureOf, type StreamTexts } from '../stream-texts.js';
+import { codeOf, type StreamTexts } from '../stream-texts.js';
 import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
 import { outputText, toAgUIMessages } from './to-ag-ui-messages.js';
@@ -100,12 +100,11 @@ export class AgUIWriter implements RunWriter {
 
   fail(error: unknown): void {
     this.closeTurn();
-    const failure = failureOf(error);
-    if (failure === undefined) {
-      this.sendSnapshot((error as RunAbortedError).history);
+    if (error instanceof RunAbortedError) {
+      this.sendSnapshot(error.history);
       return this.push(this.finished({ type: 'cancelled' }));
     }
-    this.push({ type: 'RUN_ERROR', message: this.options.errorText(failure), code: codeOf(failure) });
+    this.push({ type: 'RUN_ERROR', message: this.options.errorText(error), code: codeOf(error) });
   }
 
   finish({ history, pending, usage }: RunResult<unknown>): void {

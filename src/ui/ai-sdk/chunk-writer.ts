@@ -1,12 +1,13 @@
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { toJson } from '../../internal/json.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { answerCall } from '../history/pending.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { fileUrl, shownData, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
-import { failureOf, type StreamTexts } from '../stream-texts.js';
+import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
@@ -84,9 +85,11 @@ export class ChunkWriter implements RunWriter {
 
   fail(error: unknown): void {
     this.closeStep();
-    const failure = failureOf(error);
-    if (failure === undefined) this.push({ type: 'abort' });
-    else this.push({ type: 'error', errorText: this.options.errorText(failure) });
+    if (!(error instanceof RunAbortedError)) {
+      return this.push({ type: 'error', errorText: this.options.errorText(error) });
+    }
+    this.push({ type: 'message-metadata', messageMetadata: { stopped: true } });
+    this.push({ type: 'abort' });
   }
 
   finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {

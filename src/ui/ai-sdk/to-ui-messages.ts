@@ -40,7 +40,8 @@ export function uiMessagesOf(shown: readonly Shown[], { decides = true }: ToUIMe
       return { id, role: 'assistant', parts: [{ type: 'data-summary', data: { text: item.text } }] };
     }
     const parts = item.steps.flatMap((step): UIPart[] => [{ type: 'step-start' }, ...stepParts(step, decides)]);
-    return { id, role: 'assistant', parts };
+    const isStopped = item.steps.at(-1)?.message.stopped;
+    return { id, role: 'assistant', parts, ...(isStopped && { metadata: { stopped: true } }) };
   });
 }
 

@@ -1,12 +1,14 @@
 import type { FinishReason, Usage } from '../../model/model.js';
 import type { Joining } from '../sse/event-queue.js';
 
-/** Data beside a message. `useChat` merges it into `message.metadata`. */
+/** Data beside a message, in `message.metadata` on the page. */
 export interface UIMessageMetadata {
   /** Token counts of the whole run. Sent with the last chunk. */
   readonly usage?: Usage | undefined;
   /** The ids of the tool calls that wait for a decision, or `answer`. Absent if nothing waits. */
   readonly pending?: readonly string[] | undefined;
+  /** True if the answer was stopped before its end, by a person or because the server was shut down. */
+  readonly stopped?: true | undefined;
 }
 
 /**
@@ -45,6 +47,7 @@ export type UIMessageChunk =
   | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
   | { readonly type: 'error'; readonly errorText: string }
+  | { readonly type: 'message-metadata'; readonly messageMetadata: UIMessageMetadata }
   | { readonly type: 'abort'; readonly reason?: string }
   | { readonly type: 'finish'; readonly finishReason: FinishReason; readonly messageMetadata?: UIMessageMetadata };
 

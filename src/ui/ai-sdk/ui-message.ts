@@ -1,8 +1,11 @@
+import type { UIMessageMetadata } from './ui-chunk.js';
+
 /** A message as the AI SDK's front ends keep it: plain JSON. */
 export interface UIMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly parts: readonly UIPart[];
+  readonly metadata?: UIMessageMetadata | undefined;
 }
 
 /** A part of a UI message. The type of a tool part is `tool-` and the name of the tool. */

@@ -1,9 +1,10 @@
 import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { textOf } from '../../model/message.js';
 import { SuspendedResponse } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
-import { failureOf, type StreamTexts } from '../stream-texts.js';
+import type { StreamTexts } from '../stream-texts.js';
 import type { Converter } from './event-queue.js';
 import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse-event.js';
 
@@ -82,9 +83,8 @@ function modelEnd({ turn, response }: AgentEventOf<'model-end'>): SSEEvent {
 }
 
 function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
-  const failure = failureOf(error);
-  const aborted = failure === undefined;
-  return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(failure), aborted };
+  const aborted = error instanceof RunAbortedError;
+  return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
 }
 
 function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides: boolean): SSEResult {

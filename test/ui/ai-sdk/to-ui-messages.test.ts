@@ -55,6 +55,17 @@ test('shows a call that waits for a decision as a request for approval, and a ru
   expect(toUIMessages(open)[1]?.parts).toContainEqual({ ...part, state: 'input-available' });
 });
 
+test('marks an answer that was stopped', () => {
+  const [, answer] = toUIMessages(
+    entriesOf([
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Ah' }], stopped: true },
+    ]),
+  );
+
+  expect(answer?.metadata).toEqual({ stopped: true });
+});
+
 test('gives a second answer of one run the id of its entry', () => {
   const said = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] }) as const;
   const entries = entriesOf([

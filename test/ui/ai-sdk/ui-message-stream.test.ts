@@ -177,14 +177,17 @@ test('shows a denied call of a resumed run', async () => {
   expect(parts.find(({ type }) => type === 'tool-add')).toMatchObject({ state: 'output-denied' });
 });
 
-test('ends with an abort chunk if the run is aborted', async () => {
+test('ends with an abort chunk if the run is aborted, and marks the message as stopped', async () => {
   const abort = new AbortController();
   const agent = agentOf([streams(['Hel'], hangs())]);
   agent.on('text-delta', () => abort.abort());
 
   const chunks = await readChunks(uiMessageResponse(agent.stream('Hi', { signal: abort.signal })));
 
-  expect(chunks.at(-1)).toEqual({ type: 'abort' });
+  expect(chunks.slice(-2)).toEqual([
+    { type: 'message-metadata', messageMetadata: { stopped: true } },
+    { type: 'abort' },
+  ]);
   expect(shownText(await readMessage(chunks))).toBe('Hel');
 });
 
