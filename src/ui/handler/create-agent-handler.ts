@@ -162,14 +162,15 @@ class ChatHandler {
     const running = options.runLog && (await session.stored.running());
     if (options.runLog === undefined || running === undefined) {
       await close();
-      return new Response(null, { status: 204, headers: NOT_CACHED });
+      return protocol.idle();
     }
     const stream = await session.follow(options.runLog, running);
     void stream.result.then(close, close);
     const messageId = openAnswerIn(beforeAnswer(record, running));
     const after = request.headers.get('last-event-id') ?? undefined;
     const entries = () => session.entries;
-    return this.alive(protocol.respond(stream, { ...config.texts, chatId, messageId, decides, entries, after }));
+    const load = () => session.stored.load().then(() => session.stored.loadAll());
+    return this.alive(protocol.respond(stream, { ...config.texts, chatId, messageId, decides, entries, after, load }));
   }
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
