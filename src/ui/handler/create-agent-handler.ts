@@ -8,7 +8,6 @@ import {
   UIMessageUnknownError,
   UIMethodInvalidError,
   UIRequestError,
-  UISessionBusyError,
   UIUnauthorizedError,
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
@@ -20,7 +19,6 @@ import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
-import type { StreamTexts } from '../stream-texts.js';
 import { ActiveRuns } from './active-runs.js';
 import {
   type AgentHandlerOptions,
@@ -31,6 +29,7 @@ import {
 import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
 import { type Protocol, protocols } from './protocol.js';
 import { readBody } from './read-body.js';
+import { refusal } from './refusal.js';
 import { openSession, startAnswer } from './start-answer.js';
 import { watched } from './watched.js';
 
@@ -59,7 +58,7 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
   const config = resolveHandlerOptions(options);
   const handler = new ChatHandler(agent as unknown as Agent<never>, config);
   return async (request, ...others: readonly unknown[]) => {
-    const { origins, hosts, logger, texts } = config;
+    const { origins, hosts, logger } = config;
     if (typeof request?.headers?.get !== 'function') return refuseNodeRequest(request, others[0], logger);
     try {
       if (hosts !== undefined) checkHost(request, hosts);
@@ -70,7 +69,7 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
       // The page names an entry that the session does not have, or that no run may begin at.
       const error = caught instanceof EntryInvalidError ? new UIMessageUnknownError() : caught;
       if (!(error instanceof UIRequestError)) logFailure({ logger }, 'A chat request failed.', error);
-      return allowOrigin(errorResponse(error, texts), request, origins);
+      return allowOrigin(refusal(error, request, config), request, origins);
     }
   };
 }
@@ -86,20 +85,6 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
     await pipeResponse(refused, response as ServerResponseLike);
   }
   return refused;
-}
-
-/** Returns the response for a refused or failed request: `{ error: { code, message } }`. */
-function errorResponse(error: unknown, { errorText }: StreamTexts): Response {
-  if (error instanceof UIRequestError) {
-    const { code, message, status } = error;
-    const headers: Record<string, string> = {};
-    if (error instanceof UIMethodInvalidError) headers.allow = error.allow;
-    if (error instanceof UISessionBusyError) headers['retry-after'] = '1';
-    return Response.json({ error: { code, message } }, { status, headers });
-  }
-  const failure = error as { readonly code?: unknown } | null | undefined;
-  const code = typeof failure?.code === 'string' && failure.code.startsWith('ERR_') ? failure.code : 'ERR_UI_FAILED';
-  return Response.json({ error: { code, message: errorText(error) } }, { status: 500 });
 }
 
 class ChatHandler {
