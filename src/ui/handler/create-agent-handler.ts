@@ -15,11 +15,11 @@ import { pendingIn } from '../history/pending.js';
 import { beforeAnswer, stopRun } from '../history/running.js';
 import { openAnswerIn } from '../history/shown.js';
 import { invalidBody } from '../invalid-body.js';
-import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { ActiveRuns } from './active-runs.js';
+import { contextOf } from './context-of.js';
 import {
   type AgentHandlerOptions,
   type ChatSession,
@@ -27,7 +27,7 @@ import {
   resolveHandlerOptions,
 } from './handler-options.js';
 import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
-import { type Protocol, protocols } from './protocol.js';
+import { type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
 import { openSession, startAnswer } from './start-answer.js';
@@ -175,7 +175,7 @@ class ChatHandler {
     const chat = await this.sessionOf(read.chatId, identity);
     const decides = await config.mayDecide(identity as never, read.chatId);
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
-    const context = await config.context?.(identity, request);
+    const context = await contextOf(config, { identity, request, page: read.page });
     const run = await this.runs.enter(idOf(chat));
     const aborts = config.onDisconnect === 'abort';
     const disconnect = () => aborts && run.abort.abort('the client disconnected');
@@ -217,7 +217,7 @@ class ChatHandler {
 interface RunRequest {
   readonly request: Request;
   readonly identity: unknown;
-  readonly read: UIRequest & { readonly runId?: string | undefined };
+  readonly read: ReadRequest;
   readonly check: Parameters<typeof startAnswer>[1]['check'];
 }
 

@@ -10,7 +10,7 @@ import { fromUIMessages } from '../ai-sdk/from-ui-messages.js';
 import { uiMessagesOf } from '../ai-sdk/to-ui-messages.js';
 import { uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
 import type { Shown } from '../history/shown.js';
-import type { UIRequest } from '../request.js';
+import type { PageInput, UIRequest } from '../request.js';
 import { eventStreamResponse } from '../sse/encode.js';
 import { fromSSEBody } from '../sse/from-sse-body.js';
 import { sseResponse } from '../sse/sse-response.js';
@@ -35,9 +35,12 @@ interface Answer extends StreamTexts {
   readonly load?: (() => Promise<void>) | undefined;
 }
 
+/** A request as its protocol reads it. */
+export type ReadRequest = UIRequest & { readonly runId?: string | undefined; readonly page?: PageInput | undefined };
+
 /** Reads requests and writes responses of one protocol. */
 export interface Protocol {
-  read(body: unknown): UIRequest & { readonly runId?: string | undefined };
+  read(body: unknown): ReadRequest;
   /** Throws a UIRequestError if the body contradicts the record of the session. */
   check(body: unknown, session: StoredSession): Awaitable<void>;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
