@@ -32,7 +32,7 @@ function chatOf(options: Partial<AgentHandlerOptions>) {
   return { seen, model, handler };
 }
 
-/** Sends a message with the client of AG-UI, over HTTP. Returns the status code that the client got. */
+/** Sends a message with the client of AG-UI, over HTTP. */
 async function send(
   { handler }: ReturnType<typeof chatOf>,
   { state, ...parameters }: RunAgentParameters & { state?: unknown },
