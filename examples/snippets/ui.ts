@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { Agent, textOf } from 'keelson';
+import { Agent, type AgentLifecycle, textOf } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 import {
   createAgentHandler,
   fromUIMessages,
+  type PageInput,
   toNodeListener,
   toUIMessages,
   UIRequestError,
@@ -42,6 +43,33 @@ const deskHandler = createAgentHandler(desk, {
 // #endregion
 assert.equal((await deskHandler(new Request('http://localhost/chat/history?id=1'))).status, 200);
 
+// #region page-input
+interface Caller {
+  readonly user: string;
+  readonly shown: PageInput['context'];
+}
+const tellPage: AgentLifecycle<Caller> = {
+  beforeModel: (messages, { context }) => [
+    ...messages,
+    { role: 'user', content: `The page shows: ${JSON.stringify(context.shown)}` },
+  ],
+};
+const copilot = createAgentHandler(new Agent<Caller>({ model, lifecycle: [tellPage] }), {
+  protocol: 'ag-ui',
+  authorize: (request) => readUser(request),
+  session: (chatId, user) => `${user.id}/${chatId}`,
+  context: (user, _request, page) => ({ user: user.id, shown: page.context }),
+});
+// #endregion
+const run = {
+  threadId: '1',
+  runId: '1',
+  messages: [{ id: 'a', role: 'user', content: 'Hello' }],
+  context: [{ description: 'open', value: 'letters' }],
+};
+const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(run) };
+assert.match(await (await copilot(new Request('http://localhost/chat', asked))).text(), /The page shows.*letters/);
+
 // #region may-decide
 const reviewed = createAgentHandler(agent, {
   authorize: (request) => readUser(request),
@@ -67,7 +95,8 @@ async function post(request: Request): Promise<Response> {
     stream.result.then(close, close);
     return uiMessageResponse(stream, { messageId: isDecision ? body.id : undefined });
   } catch (error) {
-    if (error instanceof UIRequestError) return Response.json({ code: error.code }, { status: error.status });
+    // `useChat` shows the body as it is.
+    if (error instanceof UIRequestError) return new Response(error.message, { status: error.status });
     throw error;
   }
 }

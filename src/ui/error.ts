@@ -92,6 +92,12 @@ export class UIBodyTooLargeError extends UIRequestError {
   }
 }
 
+/** The page sent input that the handler would drop. */
+export class UIInputUnusedError extends UIRequestError {
+  readonly code = 'ERR_UI_INPUT_UNUSED';
+  readonly status = 400;
+}
+
 /** The content type of the request is not `application/json`. */
 export class UIContentTypeInvalidError extends UIRequestError {
   readonly code = 'ERR_UI_CONTENT_TYPE_INVALID';

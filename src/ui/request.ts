@@ -23,6 +23,13 @@ export type UIRequest =
       readonly answer?: string | undefined;
     });
 
+/** Input of an AG-UI page beside its messages, as the page sent it. A page can write anything in it. */
+export interface PageInput {
+  readonly context?: readonly { readonly description: string; readonly value: string }[] | undefined;
+  readonly state?: unknown;
+  readonly forwardedProps?: unknown;
+}
+
 /** The last user message of a page. */
 export interface UISentMessage {
   readonly chatId: string;

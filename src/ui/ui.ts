@@ -43,6 +43,7 @@ export {
   UIDecisionRefusedError,
   UIHistoryUnknownError,
   UIHostRefusedError,
+  UIInputUnusedError,
   UIMessageUnknownError,
   UIMethodInvalidError,
   UIOriginRefusedError,
@@ -59,7 +60,7 @@ export type {
   HandlerOptions,
 } from './handler/handler-options.js';
 export type { ProtocolName } from './handler/protocol.js';
-export type { UIDecision, UIRequest, UISentMessage } from './request.js';
+export type { PageInput, UIDecision, UIRequest, UISentMessage } from './request.js';
 export { type ListenerResponse, type ServerRequestLike, toNodeListener } from './sse/node-listener.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
 export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse/sse-event.js';

@@ -1,16 +1,16 @@
 import { isObject } from '../../internal/json.js';
-import { UICallUnknownError } from '../error.js';
-import { invalidBody } from '../invalid-body.js';
-import type { UIDecision, UIRequest, UISentMessage } from '../request.js';
+import { UICallUnknownError, UIInputUnusedError } from '../error.js';
+import { invalidBody, showValue } from '../invalid-body.js';
+import type { PageInput, UIDecision, UIRequest, UISentMessage } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 
-/** The part of an AG-UI request that the server uses, and the run id that its events repeat. */
-export type AgUIRequest = UIRequest & { readonly runId: string };
+/** The part of an AG-UI request that the server uses, the run id that its events repeat, and the other input. */
+export type AgUIRequest = UIRequest & { readonly runId: string; readonly page: PageInput };
 
 /**
  * Reads the `RunAgentInput` that an AG-UI client sends. Uses the `resume` entries as decisions on tool calls, or else
- * the last message, which must be a user message. Ignores all other messages, the tools, the context and the state.
- * Throws a UIRequestError if the body is malformed or ends in a tool result.
+ * the last message, which must be a user message. Ignores all other messages. `page` has the context, the state and the
+ * forwarded properties. Throws a UIRequestError if the body is malformed, has tools, or ends in a tool result.
  *
  * @example
  * const post = async (request: Request) => {
@@ -26,13 +26,31 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
   if (!Array.isArray(messages)) throw invalidBody('`messages`', 'an array', messages);
   if (resume !== undefined && resume !== null && !Array.isArray(resume))
     throw invalidBody('`resume`', 'an array', resume);
+  const page = readPage(body);
   if (Array.isArray(resume) && resume.length > 0) {
     const decisions = Object.fromEntries(resume.map(readDecision));
     if (Object.keys(decisions).length < resume.length)
       throw invalidBody('`resume`', 'one entry for each tool call', resume);
-    return { type: 'decisions', chatId: threadId, runId, decisions };
+    return { type: 'decisions', chatId: threadId, runId, page, decisions };
   }
-  return { type: 'message', chatId: threadId, runId, ...readLast(messages) };
+  return { type: 'message', chatId: threadId, runId, page, ...readLast(messages) };
+}
+
+function readPage({ tools, context, state, forwardedProps }: Readonly<Record<string, unknown>>): PageInput {
+  if (Array.isArray(tools) && tools.length > 0) {
+    const names = tools.map((tool) => showValue(isObject(tool) ? tool.name : tool)).join(', ');
+    throw new UIInputUnusedError(
+      `\`tools\` must be empty, got ${names}. Tools run on the server: give them to the agent.`,
+    );
+  }
+  if (context !== undefined && context !== null && !(Array.isArray(context) && context.every(isContext))) {
+    throw invalidBody('`context`', 'an array of { description, value }, which are strings', context);
+  }
+  return { context: (context as PageInput['context'] | null) ?? undefined, state, forwardedProps };
+}
+
+function isContext(entry: unknown): boolean {
+  return isObject(entry) && typeof entry.description === 'string' && typeof entry.value === 'string';
 }
 
 function readDecision(entry: unknown, index: number): [string, UIDecision] {

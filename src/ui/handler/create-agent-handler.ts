@@ -16,12 +16,11 @@ import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
 import { stopRun } from '../history/running.js';
 import { invalidBody } from '../invalid-body.js';
-import type { UIRequest } from '../request.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
-import type { StreamTexts } from '../stream-texts.js';
 import { ActiveRuns } from './active-runs.js';
+import { contextOf } from './context-of.js';
 import {
   type AgentHandlerOptions,
   type ChatSession,
@@ -29,8 +28,9 @@ import {
   resolveHandlerOptions,
 } from './handler-options.js';
 import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
-import { type Answer, type Protocol, protocols } from './protocol.js';
+import { type Answer, type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
+import { refusal } from './refusal.js';
 import { followAnswer, openSession, type StartedAnswer, startAnswer } from './start-answer.js';
 
 /** Answers web requests of a chat. Never rejects. */
@@ -58,7 +58,7 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
   const config = resolveHandlerOptions(options);
   const handler = new ChatHandler(agent as unknown as Agent<never>, config);
   return async (request, ...others: readonly unknown[]) => {
-    const { origins, hosts, logger, texts } = config;
+    const { origins, hosts, logger } = config;
     if (typeof request?.headers?.get !== 'function') return refuseNodeRequest(request, others[0], logger);
     try {
       if (hosts !== undefined) checkHost(request, hosts);
@@ -68,7 +68,7 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
     } catch (caught) {
       const error = inWords(caught);
       if (!(error instanceof UIRequestError)) logFailure({ logger }, 'A chat request failed.', error);
-      return allowOrigin(errorResponse(error, texts), request, origins);
+      return allowOrigin(refusal(error, request, config), request, origins);
     }
   };
 }
@@ -91,20 +91,6 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
     await pipeResponse(refused, response as ServerResponseLike);
   }
   return refused;
-}
-
-/** Returns the response for a refused or failed request: `{ error: { code, message } }`. */
-function errorResponse(error: unknown, { errorText }: StreamTexts): Response {
-  if (error instanceof UIRequestError) {
-    const { code, message, status } = error;
-    const headers: Record<string, string> = {};
-    if (error instanceof UIMethodInvalidError) headers.allow = error.allow;
-    if (error.retryable) headers['retry-after'] = '1';
-    return Response.json({ error: { code, message } }, { status, headers });
-  }
-  const failure = error as { readonly code?: unknown } | null | undefined;
-  const code = typeof failure?.code === 'string' && failure.code.startsWith('ERR_') ? failure.code : 'ERR_UI_FAILED';
-  return Response.json({ error: { code, message: errorText(error) } }, { status: 500 });
 }
 
 class ChatHandler {
@@ -157,12 +143,12 @@ class ChatHandler {
 
   /** Follows the run of a chat, in whatever process it runs. */
   private async watch(request: Request, identity: unknown): Promise<Response> {
-    const { config } = this;
+    const { config, protocol } = this;
     const chatId = readWatchedId(new URL(request.url));
     const chat = await this.sessionOf(chatId, identity);
     const decides = await config.mayDecide(identity as never, chatId);
     const followed = await followAnswer(this.agent, chat, { runLog: config.runLog });
-    if (followed === undefined) return new Response(null, { status: 204, headers: NOT_CACHED });
+    if (followed === undefined) return protocol.idle();
     const after = request.headers.get('last-event-id') ?? undefined;
     return this.respond(followed, { chatId, decides, after });
   }
@@ -184,7 +170,7 @@ class ChatHandler {
     const chat = await this.sessionOf(read.chatId, identity);
     const decides = await config.mayDecide(identity as never, read.chatId);
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
-    const context = await config.context?.(identity, request);
+    const context = await contextOf(config, { identity, request, page: read.page });
     const repeated =
       this.runs.has(idOf(chat)) && (await followAnswer(this.agent, chat, { read, runLog: config.runLog }));
     if (repeated) return this.respond(repeated, { chatId: read.chatId, decides });
@@ -210,10 +196,10 @@ class ChatHandler {
     }
   }
 
-  private respond({ stream, session, messageId }: StartedAnswer, page: AnswerPage): Response {
+  private respond({ stream, session, messageId, load }: StartedAnswer, page: AnswerPage): Response {
     const { texts, keepAliveMs, clock } = this.config;
     const entries = () => session.entries;
-    const { body, headers } = this.protocol.respond(stream, { ...texts, ...page, messageId, entries });
+    const { body, headers } = this.protocol.respond(stream, { ...texts, ...page, messageId, entries, load });
     return new Response(body && keepAlive(body, keepAliveMs, clock), { headers });
   }
 
@@ -227,7 +213,7 @@ class ChatHandler {
 interface RunRequest {
   readonly request: Request;
   readonly identity: unknown;
-  readonly read: UIRequest & { readonly runId?: string | undefined };
+  readonly read: ReadRequest;
   readonly check: Parameters<typeof startAnswer>[1]['check'];
 }
 

@@ -18,6 +18,7 @@ import { type OptionRule, type OptionTable, validateOptions } from '../../intern
 import type { Awaitable } from '../../internal/promise.js';
 import { MemoryRunLog } from '../../state/run-log/memory-run-log.js';
 import { type RunLog, TOUCH_MS } from '../../state/run-log/run-log.js';
+import type { PageInput } from '../request.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts, type StreamTexts } from '../stream-texts.js';
 import type { ProtocolName } from './protocol.js';
 
@@ -89,8 +90,15 @@ export type AgentHandlerOptions<Context = unknown, Identity = unknown> = Handler
     ? { readonly context?: ContextOf<Context, Identity> | undefined }
     : { readonly context: ContextOf<Context, Identity> });
 
-/** Returns the context of a run. */
-export type ContextOf<Context, Identity> = (identity: Identity, request: Request) => Awaitable<Context>;
+/**
+ * Returns the context of a run. `page` has the `context`, the `state` and the `forwardedProps` of an AG-UI page; with other
+ * protocols it is empty. Without this function, an AG-UI request that has any of them is refused.
+ */
+export type ContextOf<Context, Identity> = (
+  identity: Identity,
+  request: Request,
+  page: PageInput,
+) => Awaitable<Context>;
 
 /** The options with defaults. */
 export interface HandlerConfig {

@@ -52,6 +52,7 @@ export function allowOrigin(response: Response, request: Request, origins: reado
   if (origin !== null && origins.includes(origin)) {
     headers.set('access-control-allow-origin', origin);
     headers.set('access-control-allow-credentials', 'true');
+    headers.set('access-control-expose-headers', 'keelson-error, retry-after');
   }
   return new Response(response.body, { status: response.status, headers });
 }

@@ -10,10 +10,12 @@ import { fromUIMessages } from '../ai-sdk/from-ui-messages.js';
 import { uiMessagesOf } from '../ai-sdk/to-ui-messages.js';
 import { uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
 import type { Shown } from '../history/shown.js';
-import type { UIRequest } from '../request.js';
+import type { PageInput, UIRequest } from '../request.js';
+import { eventStreamResponse } from '../sse/encode.js';
 import { fromSSEBody } from '../sse/from-sse-body.js';
 import { sseResponse } from '../sse/sse-response.js';
 import type { StreamTexts } from '../stream-texts.js';
+import { followed } from './followed.js';
 
 /** The form of requests and responses: of the AI SDK 7 or 6, of AG-UI, or plain server-sent events. */
 export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
@@ -29,14 +31,21 @@ export interface Answer extends StreamTexts {
   readonly after?: string | undefined;
   /** Returns the loaded entries of the session. */
   readonly entries: () => readonly Entry[];
+  /** Loads the entries of a run that is followed. */
+  readonly load?: (() => Promise<void>) | undefined;
 }
+
+/** A request as its protocol reads it. */
+export type ReadRequest = UIRequest & { readonly runId?: string | undefined; readonly page?: PageInput | undefined };
 
 /** Reads requests and writes responses of one protocol. */
 export interface Protocol {
-  read(body: unknown): UIRequest & { readonly runId?: string | undefined };
+  read(body: unknown): ReadRequest;
   /** Throws a UIRequestError if the body contradicts the record of the session. */
   check(body: unknown, session: StoredSession): Awaitable<void>;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
+  /** Answers a page that comes back while nothing runs. */
+  idle(): Response;
   messages(shown: readonly Shown[], page: Pick<Answer, 'decides'>): readonly unknown[];
 }
 
@@ -46,8 +55,13 @@ function aiSdk(version: 6 | 7): Protocol {
     check: (body, { record }) => checkAnswers(body, record),
     respond: (stream, { messageId, decides, errorText, toolErrorText }) =>
       uiMessageResponse(stream, { messageId, decides, version, errorText, toolErrorText }),
+    idle: noContent,
     messages: uiMessagesOf,
   };
+}
+
+function noContent(): Response {
+  return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
 }
 
 export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
@@ -58,7 +72,17 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
     // A snapshot replaces all messages of the client.
     check: (_body, session) => session.loadAll(),
     // Each turn is a message of its own, so a run never continues a message.
-    respond: (stream, { chatId: threadId, messageId: _, ...answer }) => agUIResponse(stream, { threadId, ...answer }),
+    respond: (stream, { chatId: threadId, runId, decides, errorText, toolErrorText, entries, load }) =>
+      agUIResponse(load ? followed(stream, load) : stream, {
+        threadId,
+        runId,
+        decides,
+        errorText,
+        toolErrorText,
+        entries,
+      }),
+    // The client fails without a body.
+    idle: () => eventStreamResponse(new ReadableStream({ start: (events) => events.close() }), undefined),
     messages: agUIMessagesOf,
   },
   sse: {
@@ -66,6 +90,7 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
     check: () => {},
     respond: (stream, { decides, errorText, toolErrorText, after }) =>
       sseResponse(stream, { decides, errorText, toolErrorText, after }),
+    idle: noContent,
     messages: uiMessagesOf,
   },
 };

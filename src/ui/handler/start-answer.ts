@@ -33,6 +33,8 @@ export interface StartedAnswer {
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
+  /** Loads the entries that the followed run has added. */
+  readonly load?: (() => Promise<void>) | undefined;
   /** Resolves when the next run of the session may start in this process. Never rejects. */
   readonly done: Promise<void>;
 }
@@ -94,7 +96,8 @@ async function follow(session: AgentSession): Promise<StartedAnswer | undefined>
   const close = () => session.close().catch(() => {});
   stream.result.then(close, close);
   const messageId = openAnswerIn(beforeAnswer(stored.record, running));
-  return { stream, session, messageId, done: Promise.resolve() };
+  const load = () => stored.load().then(() => stored.loadAll());
+  return { stream, session, messageId, load, done: Promise.resolve() };
 }
 
 /** True for the latest message of the person, sent again. */

@@ -19,6 +19,7 @@ test('reads the last user message', () => {
     message: { role: 'user', content: 'Hi' },
     id: 'u1',
     after: undefined,
+    page: { context: [], state: {}, forwardedProps: undefined },
   });
 });
 

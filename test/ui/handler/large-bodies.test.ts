@@ -89,5 +89,5 @@ test.each([
   const response = await post(chatOf(), '', body);
 
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(problem) } });
+  expect(await response.text()).toContain(problem);
 });

@@ -209,9 +209,9 @@ test('sends no text of a suspended AG-UI answer that `holdStream` delays, and no
   expect((await loadHistory(handler)).messages).toMatchObject([{ role: 'user' }, { content: 'Good day.' }]);
 });
 
-const MISSING = { code: 'ERR_UI_DECISION_MISSING', message: expect.stringContaining('"answer"') };
-const UNKNOWN = { code: 'ERR_UI_CALL_UNKNOWN', message: expect.stringContaining('call_1') };
-const INVALID = { code: 'ERR_UI_BODY_INVALID', message: expect.stringContaining('answer') };
+const MISSING = ['ERR_UI_DECISION_MISSING', expect.stringContaining('Missing: "answer"')];
+const UNKNOWN = ['ERR_UI_CALL_UNKNOWN', expect.stringContaining('call_1')];
+const INVALID = ['ERR_UI_BODY_INVALID', expect.stringContaining('answer')];
 const decide = (decisions: object) => ({ route: '/decide', body: { id: 'chat', decisions } });
 
 test.each([
@@ -226,7 +226,7 @@ test.each([
 
   const response = await post(handler, route, body);
 
-  expect(await response.json()).toEqual({ error });
+  expect([response.headers.get('keelson-error'), await response.text()]).toEqual(error);
   expect(response.status).toBeGreaterThanOrEqual(400);
   expect(response.status).toBeLessThan(500);
   expect([store.load('chat')?.length, model.requests.length]).toEqual([before, 1]);

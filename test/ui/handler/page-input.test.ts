@@ -1,0 +1,93 @@
+import { HttpAgent, type RunAgentParameters } from '@ag-ui/client';
+import { Agent, defineTool, type ToolContext } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
+import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { post } from '../../support/ui/chat-client.js';
+import { startChatServer } from '../../support/ui/chat-server.js';
+
+const input = {
+  state: { draft: 'Dear Bo' },
+  context: [{ description: 'The page that is open', value: 'letters' }],
+  forwardedProps: { locale: 'en' },
+};
+
+/** A chat whose tool shows the context of its run. */
+function chatOf(options: Partial<AgentHandlerOptions>) {
+  const seen: unknown[] = [];
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    input: z.object({}),
+    execute: (_input, { context }: ToolContext) => {
+      seen.push(context);
+      return 'ok';
+    },
+  });
+  const model = scriptedModel([calls('look'), 'Yes.']);
+  const agent = new Agent({ model, tools: [look], logger: keepingLogger() });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol: 'ag-ui', ...options });
+  return { seen, model, handler };
+}
+
+/** Sends a message with the client of AG-UI, over HTTP. */
+async function send(
+  { handler }: ReturnType<typeof chatOf>,
+  { state, ...parameters }: RunAgentParameters & { state?: unknown },
+) {
+  await using server = await startChatServer(handler);
+  const client = new HttpAgent({ url: server.url, threadId: 't1', initialState: state });
+  client.addMessage({ id: 'm1', role: 'user', content: 'Look.' });
+  await client.runAgent(parameters);
+}
+
+test('the `context` function gets what an AG-UI page sent', async () => {
+  const chat = chatOf({ context: (_user, request, page) => ({ method: request.method, page }) });
+
+  await send(chat, input);
+
+  expect(chat.seen).toEqual([{ method: 'POST', page: input }]);
+});
+
+test('the `context` function gets no input of a page with another protocol', async () => {
+  const chat = chatOf({ protocol: 'sse', context: (_user, _request, page) => page });
+
+  await (await post(chat.handler, '', { id: 'c', message: 'Look.', ...input })).text();
+
+  expect(chat.seen).toEqual([{}]);
+});
+
+test('a handler without a `context` function answers a client of AG-UI that has nothing more to send', async () => {
+  const chat = chatOf({});
+
+  await send(chat, {});
+
+  expect(chat.seen).toEqual([undefined]);
+});
+
+test.each([
+  ['a state', { state: input.state }, /^HTTP 400: `state` of the request must be empty/],
+  ['context', { context: input.context }, /^HTTP 400: `context` of the request must be empty/],
+  ['properties', { forwardedProps: input.forwardedProps }, /^HTTP 400: `forwardedProps` of the request must be empty/],
+  ['several', input, /`context` and `state` and `forwardedProps`.*third argument/],
+  ['a state that is a string', { state: 'x' }, /`state`/],
+])('a handler without a `context` function refuses %s of an AG-UI page', async (_title, parameters, message) => {
+  using _logged = vi.spyOn(console, 'error').mockReturnValue();
+  const chat = chatOf({});
+
+  await expect(send(chat, parameters)).rejects.toThrow(message);
+
+  expect(chat.model.requests).toEqual([]);
+});
+
+test('tools of an AG-UI page are refused by name', async () => {
+  using _logged = vi.spyOn(console, 'error').mockReturnValue();
+  const chat = chatOf({ context: () => ({}) });
+  const tools = [{ name: 'setTheme', description: 'Sets the theme.', parameters: {} }];
+
+  await expect(send(chat, { tools })).rejects.toThrow('`tools` must be empty, got "setTheme". Tools run on the server');
+
+  expect(chat.model.requests).toEqual([]);
+});
