@@ -58,7 +58,8 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
     // A snapshot replaces all messages of the client.
     check: (_body, session) => session.loadAll(),
     // Each turn is a message of its own, so a run never continues a message.
-    respond: (stream, { chatId: threadId, messageId: _, ...answer }) => agUIResponse(stream, { threadId, ...answer }),
+    respond: (stream, { chatId: threadId, runId, decides, entries, errorText, toolErrorText }) =>
+      agUIResponse(stream, { threadId, runId, decides, entries, errorText, toolErrorText }),
     messages: agUIMessagesOf,
   },
   sse: {
