@@ -15,5 +15,5 @@ export default {
     '@restatedev/restate-server',
     '@vitejs/plugin-react',
   ],
-  ignoreBinaries: ['kubectl', 'redis-server', 'setsid', 'sha256sum', 'mkfifo', 'script'],
+  ignoreBinaries: ['kubectl', 'nginx', 'redis-server', 'setsid', 'sha256sum', 'mkfifo', 'script'],
 };

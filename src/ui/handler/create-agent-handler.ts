@@ -196,10 +196,10 @@ class ChatHandler {
     }
   }
 
-  private respond({ stream, session, messageId, load }: StartedAnswer, page: AnswerPage): Response {
+  private respond({ stream, session, messageId, load, steps }: StartedAnswer, page: AnswerPage): Response {
     const { texts, keepAliveMs, clock } = this.config;
     const entries = () => session.entries;
-    const { body, headers } = this.protocol.respond(stream, { ...texts, ...page, messageId, entries, load });
+    const { body, headers } = this.protocol.respond(stream, { ...texts, ...page, messageId, entries, load, steps });
     return new Response(body && keepAlive(body, keepAliveMs, clock), { headers });
   }
 

@@ -1,15 +1,32 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
+import { replaySteps } from '../history/replay.js';
+import type { ShownStep } from '../history/shown.js';
 
-/** Returns the events of a followed run. Calls `load` before the last ones, after the run has stored its last entries. */
-export function followed<Output>(stream: RunStream<Output>, load: () => Promise<void>): RunStream<Output> {
+/** What a page that comes back needs beside the events of the run. */
+export interface Catching {
+  /** Loads the entries that the run has added. */
+  readonly load?: (() => Promise<void>) | undefined;
+  /** The steps of the answer before the run, such as the one whose calls it resumes. */
+  readonly steps?: readonly ShownStep[] | undefined;
+}
+
+/** Returns the events of a followed run: `steps` behind the first one. Calls `load` before the last ones. */
+export function followed<Output>(stream: RunStream<Output>, { load, steps = [] }: Catching): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
+  const earlier: AgentEvent[] = [];
   const iterator: AsyncIterator<AgentEvent> = {
     async next() {
+      const event = earlier.shift();
+      if (event !== undefined) return { value: event, done: false };
       const next = await events.next();
-      if (next.done || (next.value.type !== 'run-error' && next.value.type !== 'run-end')) return next;
-      await stream.result.catch(() => {});
-      await load();
+      if (next.done) return next;
+      const { type, runId } = next.value;
+      if (type === 'run-start') earlier.push(...replaySteps(steps, runId));
+      if (type === 'run-error' || type === 'run-end') {
+        await stream.result.catch(() => {});
+        await load?.();
+      }
       return next;
     },
     return: async () => {

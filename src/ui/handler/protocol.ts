@@ -15,13 +15,13 @@ import { eventStreamResponse } from '../sse/encode.js';
 import { fromSSEBody } from '../sse/from-sse-body.js';
 import { sseResponse } from '../sse/sse-response.js';
 import type { StreamTexts } from '../stream-texts.js';
-import { followed } from './followed.js';
+import { type Catching, followed } from './followed.js';
 
 /** The form of requests and responses: of the AI SDK 7 or 6, of AG-UI, or plain server-sent events. */
 export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
 
 /** The answer to a request. */
-export interface Answer extends StreamTexts {
+export interface Answer extends StreamTexts, Catching {
   readonly chatId: string;
   /** The id of the answer that the run continues. */
   readonly messageId: string | undefined;
@@ -31,8 +31,6 @@ export interface Answer extends StreamTexts {
   readonly after?: string | undefined;
   /** Returns the loaded entries of the session. */
   readonly entries: () => readonly Entry[];
-  /** Loads the entries of a run that is followed. */
-  readonly load?: (() => Promise<void>) | undefined;
 }
 
 /** A request as its protocol reads it. */
@@ -53,8 +51,15 @@ function aiSdk(version: 6 | 7): Protocol {
   return {
     read: fromUIMessages,
     check: (body, { record }) => checkAnswers(body, record),
-    respond: (stream, { messageId, decides, errorText, toolErrorText }) =>
-      uiMessageResponse(stream, { messageId, decides, version, errorText, toolErrorText }),
+    // The page of version 7 takes the message that it has back when it follows a run.
+    respond: (stream, { messageId, decides, errorText, toolErrorText, steps }) =>
+      uiMessageResponse(version === 7 && steps ? followed(stream, { steps }) : stream, {
+        messageId,
+        decides,
+        version,
+        errorText,
+        toolErrorText,
+      }),
     idle: noContent,
     messages: uiMessagesOf,
   };
@@ -73,7 +78,7 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
     check: (_body, session) => session.loadAll(),
     // Each turn is a message of its own, so a run never continues a message.
     respond: (stream, { chatId: threadId, runId, decides, errorText, toolErrorText, entries, load }) =>
-      agUIResponse(load ? followed(stream, load) : stream, {
+      agUIResponse(load ? followed(stream, { load }) : stream, {
         threadId,
         runId,
         decides,

@@ -7,9 +7,10 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
 import { beforeAnswer } from '../history/running.js';
-import { openAnswerIn } from '../history/shown.js';
+import { openAnswerIn, shownIn } from '../history/shown.js';
 import { showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
+import type { Catching } from './followed.js';
 import type { ChatSession } from './handler-options.js';
 import { type Place, placeOf } from './place.js';
 import { watched } from './watched.js';
@@ -28,13 +29,11 @@ export interface AnswerRequest {
 }
 
 /** A run that answers a request. */
-export interface StartedAnswer {
+export interface StartedAnswer extends Catching {
   readonly stream: RunStream<unknown>;
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
-  /** Loads the entries that the followed run has added. */
-  readonly load?: (() => Promise<void>) | undefined;
   /** Resolves when the next run of the session may start in this process. Never rejects. */
   readonly done: Promise<void>;
 }
@@ -95,9 +94,12 @@ async function follow(session: AgentSession): Promise<StartedAnswer | undefined>
   const stream = await session.follow(runLog, running);
   const close = () => session.close().catch(() => {});
   stream.result.then(close, close);
-  const messageId = openAnswerIn(beforeAnswer(stored.record, running));
+  const before = beforeAnswer(stored.record, running);
+  const messageId = openAnswerIn(before);
+  const answer = shownIn(before).at(-1);
+  const steps = answer?.type === 'answer' ? answer.steps : [];
   const load = () => stored.load().then(() => stored.loadAll());
-  return { stream, session, messageId, load, done: Promise.resolve() };
+  return { stream, session, messageId, load, steps, done: Promise.resolve() };
 }
 
 /** True for the latest message of the person, sent again. */

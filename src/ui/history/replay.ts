@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
 import { type AssistantMessage, type ToolMessage, toolCallsOf } from '../../model/message.js';
+import type { ShownStep } from './shown.js';
 
 /** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
 export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
@@ -15,6 +16,20 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
     for (const event of turnOf(message, next?.role === 'tool' ? next.content : [])) yield { ...event, runId, turn };
   }
   yield { type: 'run-end', runId, result };
+}
+
+/** Returns the events that show the steps of an answer again. */
+export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
+  for (const [index, { message, results, denied }] of steps.entries()) {
+    const parts = [...results.values()].map(({ part }) => part);
+    const turn = index + 1;
+    for (const event of turnOf(message, parts)) yield { ...event, runId, turn };
+    for (const call of toolCallsOf(message)) {
+      const reason = denied.get(call.id);
+      if (reason === undefined) continue;
+      yield { type: 'decision', runId, decision: { point: 'resume', by: '', type: 'block', call, reason, turn } };
+    }
+  }
 }
 
 type TurnEvent = Extract<

@@ -2,6 +2,8 @@
 export interface ServerResponseLike {
   /** Sends the status code and the headers. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  /** Sends the headers before the first part of the body. */
+  flushHeaders?(): unknown;
   /** Sends a part of the body. Returns false if the buffer is full; `drain` follows. */
   write(chunk: Uint8Array): boolean;
   /** Ends the response. */
@@ -25,6 +27,7 @@ export interface ServerResponseLike {
  */
 export async function pipeResponse(response: Response, target: ServerResponseLike): Promise<void> {
   target.writeHead(response.status, headersOf(response));
+  target.flushHeaders?.();
   const reader = response.body?.getReader();
   if (reader === undefined) return void target.end();
   const cancel = () => void reader.cancel('the client disconnected').catch(() => {});

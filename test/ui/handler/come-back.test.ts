@@ -1,4 +1,5 @@
 import { Agent, defineTool, MemorySessionStore, type SessionStore } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
@@ -190,4 +191,46 @@ describe('a message that is sent again while its answer runs', () => {
     expect(other.headers.get('retry-after')).toBe('1');
     await first.text();
   });
+});
+
+test('a page that comes back while an approved call runs shows the answer from its beginning', async () => {
+  const held = gate();
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: z.object({}),
+    execute: () => held.pass().then(() => 'paid'),
+  });
+  const asking = {
+    content: [
+      { type: 'text', text: 'I will pay.' },
+      { type: 'tool-call', id: 'c', name: 'pay', input: {} },
+    ],
+  };
+  const agent = new Agent({
+    model: scriptedModel([asking as never, 'Done.']),
+    tools: [pay],
+    lifecycle: [approval({ tools: ['pay'] })],
+  });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id });
+  const first = new ChatClient(handler);
+  await first.sendMessage({ text: 'Pay.' });
+  void first.addToolApprovalResponse({ id: 'c', approved: true });
+  await until(() => held.arrived === 1);
+
+  const back = new ChatClient(handler);
+  back.messages = [...(await loadHistory(handler)).messages];
+  const resuming = back.resumeStream();
+  await until(() => back.status === 'streaming');
+  held.open();
+  await resuming;
+
+  const { messages } = await loadHistory(handler);
+  expect(back.messages.map(({ id, parts }) => ({ id, parts }))).toEqual(
+    first.messages.map(({ id, parts }) => ({
+      id,
+      parts: parts.map((part) => ('approval' in part ? expect.anything() : part)),
+    })),
+  );
+  expect(back.messages.map(shownText)).toEqual(messages.map(shownText));
 });

@@ -5,8 +5,8 @@ import { createAgentHandler, type ProtocolName } from 'keelson/ui';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ChatClient, post } from '../../support/ui/chat-client.js';
-import type { ForgedRequest } from '../../support/ui/forged-request.js';
-import { forgedRequests, type PageMessage } from '../../support/ui/forged-requests.js';
+import type { ForgedRequest } from '../../support/ui/forged/forged-request.js';
+import { forgedRequests, type PageMessage } from '../../support/ui/forged/forged-requests.js';
 
 const run: string[] = [];
 const tool = (name: string) =>
