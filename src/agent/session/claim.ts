@@ -5,6 +5,7 @@ import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionAppend, SessionStore } from '../../state/session-store.js';
 import type { RunClaim } from '../run/run.js';
+import type { RunLogWriter } from './log/run-log-writer.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
 
 /** How often a run looks for posts if its store cannot announce them. */
@@ -29,10 +30,8 @@ export interface ClaimedSession {
 export class Claim implements RunClaim {
   /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
   abort: (error: RunError) => void = () => {};
-  /** Awaited before each turn. A rejection ends the run. */
-  beforeTurn: () => Promise<void> | undefined = () => undefined;
-  /** Awaited before the append that may end the claim. */
-  beforeRelease: () => Promise<void> | undefined = () => undefined;
+  /** The log of the run, which has its events before the append that may end the claim. */
+  log: RunLogWriter | undefined = undefined;
   /** Time after which another run may take over. */
   private until: number;
   private isHeld = true;
@@ -72,7 +71,7 @@ export class Claim implements RunClaim {
   /** Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. */
   async release(): Promise<void> {
     this.stopRenewals();
-    await this.beforeRelease();
+    await this.log?.flush();
     await this.flushing?.catch(() => {});
     this.set({ context: contextAfter(this.session.record, this.waiting) });
     while (this.isHeld) await this.append({ release: true });

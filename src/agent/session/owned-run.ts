@@ -63,8 +63,7 @@ export class OwnedRun {
     const { clock, logger } = this.session.agent.defaults;
     const { orphanMs } = this.attached;
     const writer = new RunLogWriter({ log, runId, clock, logger, orphanMs, onClosed: () => claim.lose() });
-    claim.beforeTurn = () => writer.checkWatched();
-    claim.beforeRelease = () => writer.flush();
+    claim.log = writer;
     return writer;
   }
 

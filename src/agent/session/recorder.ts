@@ -104,7 +104,7 @@ export class SessionRecorder implements Recorder {
     if (!isLast) {
       const flushing = claim.flush();
       const last = run.conversation.added.at(-1);
-      if (last === undefined || toolCallsOf(last).length === 0) await claim.beforeTurn();
+      if (last === undefined || toolCallsOf(last).length === 0) await claim.log?.checkWatched();
       return flushing;
     }
     this.isLeaving = true;

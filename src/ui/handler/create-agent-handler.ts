@@ -217,7 +217,7 @@ interface RunRequest {
   readonly check: Parameters<typeof startAnswer>[1]['check'];
 }
 
-/** What the response depends on, apart from the run. */
+/** The request, as far as the response depends on it. */
 type AnswerPage = Pick<Answer, 'chatId' | 'runId' | 'decides' | 'after'>;
 
 /** Messages of a person must not stay in a shared cache. */

@@ -3,7 +3,7 @@ import type { RunStream } from '../../agent/run-stream.js';
 import { replaySteps } from '../history/replay.js';
 import type { ShownStep } from '../history/shown.js';
 
-/** What a page that comes back needs beside the events of the run. */
+/** The parts of the conversation that a page needs to follow a run. */
 export interface Catching {
   /** Loads the entries that the run has added. */
   readonly load?: (() => Promise<void>) | undefined;
