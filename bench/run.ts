@@ -5,6 +5,7 @@ import { type Figure, isRight } from './driver/figure.js';
 import type { RaceOptions } from './driver/race.js';
 import { machine, printTable } from './driver/report.js';
 import { measureAllocation, measureHookBytes } from './measure/allocation.js';
+import { measureClients } from './measure/clients.js';
 import { measureConversations } from './measure/conversations.js';
 import { countDispatch, timeDispatch } from './measure/dispatch.js';
 import { measureDurable } from './measure/durable.js';
@@ -43,6 +44,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   'shell-hooks': measureShellHooks,
   mcp: measureMcp,
   ui: measureUi,
+  clients: measureClients,
   stores: measureStores,
   conversations: measureConversations,
   state: measureState,

@@ -41,12 +41,14 @@ export async function openLane({ side, work, nodeFlags = [] }: LaneSpec, times: 
   return { block: () => ask<Sample>(child, { runs }), close: () => child.disconnect() };
 }
 
-function ask<T>(child: ChildProcess, order: object): Promise<T> {
+/** Sends an order to a child process, and returns its answer. */
+export function ask<T>(child: ChildProcess, order: object): Promise<T> {
   child.send(order);
   return reply(child) as Promise<T>;
 }
 
-async function reply(child: ChildProcess): Promise<unknown> {
+/** Returns the next message of a child process. Fails if the process exits. */
+export async function reply(child: ChildProcess): Promise<unknown> {
   const stop = new AbortController();
   const exited = once(child, 'exit', { signal: stop.signal }).then(() => {
     throw new Error(`The measured process ended before its block was finished: ${child.spawnargs.slice(1).join(' ')}`);

@@ -47,9 +47,14 @@ export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Aw
   return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }
 
-/** Settles as the promise does, or resolves with undefined after `ms`. */
+/** Settles as the promise does, or resolves with undefined after `ms`. Without p-timeout, which makes an error in each call. */
 export function withinMs<T>(promise: PromiseLike<T>, ms: number, clock: Clock): Promise<T | undefined> {
-  return pTimeout(promise, { milliseconds: ms, message: false, customTimers: timersOf(clock) });
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => resolve(undefined), ms);
+    const end = () => clock.clearTimeout(timer);
+    promise.then(resolve, reject);
+    promise.then(end, end);
+  });
 }
 
 /** Resolves after `ms` milliseconds. */

@@ -1,5 +1,5 @@
 import { SessionClosedError, SessionReentryError } from '../../errors.js';
-import { withinTime } from '../../internal/clock.js';
+import { withinMs } from '../../internal/clock.js';
 import { fullText, whole } from '../../internal/options/rules.js';
 import { invalidOption, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { Stop } from '../../internal/stop.js';
@@ -266,7 +266,14 @@ export class AgentSession implements Session<never> {
     const { before, tail, leave } = joinQueue(this.stored.store, this.id);
     this.tail = tail;
     try {
-      await wait(withinTime(before, new SessionBusyError(this.id, queueMs), clock));
+      const isFirst = await wait(
+        withinMs(
+          before.then(() => true),
+          queueMs,
+          clock,
+        ),
+      );
+      if (!isFirst) throw new SessionBusyError(this.id, queueMs);
       return await work({ wait, until, queueMs });
     } finally {
       leave(this.stored.ending);
