@@ -2,6 +2,8 @@ import { MAX_TIMER_MS } from '../clock.js';
 import { isObject } from '../json.js';
 import type { OptionRule, OptionRules } from './validate.js';
 
+const MAX_LIFETIME_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
+
 export const anything: OptionRule = { expected: 'a value', accepts: () => true };
 export const boolean: OptionRule = { expected: 'a boolean', accepts: (value) => typeof value === 'boolean' };
 export const callable: OptionRule = { expected: 'a function', accepts: (value) => typeof value === 'function' };
@@ -28,6 +30,18 @@ export function whole(least: number): OptionRule {
     accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least,
   };
 }
+
+/** Accepts whole milliseconds, by default as many as a timer supports. */
+export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
+  const expected = `a whole number of milliseconds from 1 to ${most}`;
+  return { expected, accepts: (value) => whole(1).accepts(value) && (value as number) <= most };
+}
+
+/** Accepts the lifetime of stored data: up to a thousand years, which a database can add to the current time, or Infinity. */
+export const lifetimeMs: OptionRule = {
+  expected: `${wholeMs(MAX_LIFETIME_MS).expected}, or Infinity`,
+  accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_LIFETIME_MS).accepts(value),
+};
 
 /** Accepts one of the listed strings. */
 export function oneOf(...values: readonly string[]): OptionRule {
