@@ -32,6 +32,8 @@ export class StoredLog {
   held: HeldClaim | undefined = undefined;
   /** The number of entries before the first one in memory. */
   start = 0;
+  /** True for the id of an entry before `start`. */
+  isOlder: (id: string) => boolean = () => false;
   readonly entries: Entry[] = [];
   /** The ids of entries in memory. `has` adds the new ones, so that reading a log does not. */
   private readonly ids = new Set<string>();
@@ -131,7 +133,7 @@ export class StoredLog {
   private has(id: string): boolean {
     const { entries, ids } = this;
     for (let at = ids.size; at < entries.length; at++) ids.add((entries[at] as Entry).id);
-    return ids.has(id);
+    return ids.has(id) || this.isOlder(id);
   }
 
   private slice(from: number, to = this.length): Entry[] {

@@ -20,7 +20,7 @@ import type {
 } from '../../state/session-store.js';
 import { StoredLog } from '../../state/stored-log.js';
 import { detailColumns, encodeEntries, summaryOf } from '../sql-session.js';
-import { fromSqlText, toSqlKey, toSqlText } from '../sql-text.js';
+import { fromSqlText, textOrNull, toSqlKey, toSqlText } from '../sql-text.js';
 import { PostgresConnection } from './connection.js';
 import { PostgresDataError } from './error.js';
 import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRules } from './options.js';
@@ -108,10 +108,6 @@ export class PostgresSessionStore implements SessionStore {
   async delete(id: string): Promise<void> {
     await this.connection.call('session_delete', [toSqlKey(id)]);
   }
-}
-
-function textOrNull(text: string | null | undefined): string | null {
-  return text === undefined || text === null ? null : toSqlText(text);
 }
 
 /** Encodes entries as pairs of a key and a body. */
