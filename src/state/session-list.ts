@@ -30,14 +30,20 @@ export function resolveSessionQuery(query: SessionQuery): ResolvedQuery {
   return { owner, limit, after: positionOf(after) };
 }
 
+/** Returns a page of at most `limit` sessions. If more are found, it names the next page. */
+export function pageOf(found: readonly SessionSummary[], limit: number): SessionPage {
+  const sessions = found.slice(0, limit);
+  const last = sessions.at(-1);
+  return { sessions, next: last !== undefined && found.length > limit ? cursorOf(last) : undefined };
+}
+
 /** Selects and sorts the sessions of one page. */
 export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery): SessionPage {
   const { owner, limit, after } = resolveSessionQuery(query);
   const later = [...all].filter(
     (it) => it.owner === owner && it.length > 0 && (after === undefined || comparePositions(after, it) < 0),
   );
-  const sessions = later.sort(comparePositions).slice(0, limit);
-  return { sessions, next: later.length > limit ? cursorOf(sessions.at(-1) as ListPosition) : undefined };
+  return pageOf(later.sort(comparePositions), limit);
 }
 
 /** Returns the `next` of a page that ends at this position. */

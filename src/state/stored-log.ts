@@ -98,8 +98,9 @@ export class StoredLog {
     const isNew = this.add(post, now);
     if (isNew) {
       added(post);
-      const dropped = this.droppedStop(post);
-      if (dropped !== undefined && this.add(dropped, now)) added(dropped);
+      const stop = stopIn(post);
+      const isDropped = stop !== undefined && stop.run !== (this.held?.run ?? this.waits);
+      if (isDropped && this.add(stop.dropped, now)) added(stop.dropped);
     }
     const { holder } = this;
     return { added: isNew, ...(holder && { holder }) };
@@ -145,15 +146,11 @@ export class StoredLog {
     const { token: _token, ...holder } = this.held;
     return holder;
   }
+}
 
-  private droppedStop({ id, at, body }: Entry): Entry | undefined {
-    if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
-    const target = this.held?.run ?? this.waits;
-    if (body.post.run === target) return undefined;
-    return {
-      id: `${id}:dropped`,
-      at,
-      body: { type: 'dropped', post: id, why: 'That run does not own the conversation.' },
-    };
-  }
+/** Returns the run that a stop names, and the entry that drops the stop. Returns undefined for another post. */
+export function stopIn({ id, at, body }: Entry): { readonly run: string; readonly dropped: Entry } | undefined {
+  if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
+  const why = 'That run does not own the conversation.';
+  return { run: body.post.run, dropped: { id: `${id}:dropped`, at, body: { type: 'dropped', post: id, why } } };
 }

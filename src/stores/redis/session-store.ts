@@ -19,7 +19,7 @@ import type {
   SessionSummary,
   StoredRecord,
 } from '../../state/session-store.js';
-import { StoredLog } from '../../state/stored-log.js';
+import { stopIn } from '../../state/stored-log.js';
 import { RedisChannels } from './channels.js';
 import { keyPrefixOf } from './client.js';
 import { RedisConnection, type RedisScript, type RunScript } from './connection.js';
@@ -86,14 +86,10 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
-    const { body } = post;
-    const run = body.type === 'post' && body.post.type === 'stop' ? body.post.run : undefined;
-    // An empty log drops every stop. The script adds that entry only if it drops the stop too.
-    const log = new StoredLog();
-    log.post(post, 0);
+    const stop = stopIn(post);
     const channel = this.watch === undefined ? '' : this.keys.posts(id);
-    const added = writeEntries(log.entries, this.keys.session(id));
-    const reply = await this.send(postScript, id, [channel, argOf(run), ...added]);
+    const entries = writeEntries(stop === undefined ? [post] : [post, stop.dropped], this.keys.session(id));
+    const reply = await this.send(postScript, id, [channel, argOf(stop?.run), ...entries]);
     const holder = reply?.record.holder;
     return reply && { added: reply.values[0] === 1, ...(holder && { holder }) };
   }

@@ -3,7 +3,7 @@ import { newOwner, ownerState } from '../../process/files/lock-owner.js';
 import { NOT_STORED } from '../../state/memory-session-store.js';
 import type { Entry } from '../../state/record/entry.js';
 import { entryFromJson } from '../../state/record/entry-json.js';
-import { cursorOf, resolveSessionQuery } from '../../state/session-list.js';
+import { pageOf, resolveSessionQuery } from '../../state/session-list.js';
 import type {
   AppendAnswer,
   ClaimAnswer,
@@ -124,9 +124,7 @@ export class SqliteSessionStore implements SessionStore {
         limit + 1,
       ),
     );
-    const sessions = rows.slice(0, limit).map(summaryOf);
-    const last = sessions.at(-1);
-    return { sessions, next: last !== undefined && rows.length > limit ? cursorOf(last) : undefined };
+    return pageOf(rows.map(summaryOf), limit);
   }
 
   async update(id: string, { title, data }: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
