@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../process/files/error-code.js';
 import { StoreCorruptError } from '../store-error.js';
@@ -25,22 +25,16 @@ export async function keepLength(folder: string, { mark, bytes }: SavedLength): 
 
 /** Makes the length say nothing about the log. */
 export async function emptySavedLength(folder: string): Promise<void> {
-  const flags = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-  const handle = await open(pathIn(folder), flags, 0o600);
-  await handle.close();
+  const flag = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
+  await writeFile(pathIn(folder), '', { flag, mode: 0o600 });
 }
 
 /** Returns the written length. An incomplete file, such as one that a power failure has emptied, counts as length 0. */
 export async function readSavedLength(folder: string): Promise<SavedLength | 'missing'> {
   try {
-    const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_RDONLY);
-    try {
-      const text = await handle.readFile();
-      const at = Math.max(text.length - DIGITS, 0);
-      return { mark: text.subarray(0, at), bytes: Number(text.toString('latin1', at)) || 0 };
-    } finally {
-      await handle.close();
-    }
+    const text = await readFile(pathIn(folder), { flag: PLAIN_FILE | constants.O_RDONLY });
+    const at = Math.max(text.length - DIGITS, 0);
+    return { mark: text.subarray(0, at), bytes: Number(text.toString('latin1', at)) || 0 };
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return 'missing';
     throw error;
