@@ -1,8 +1,6 @@
-import { required, text } from '../internal/options/rules.js';
+import { required, text, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { SessionPage, SessionQuery, SessionSummary } from './session-store.js';
-
-const MAX_PAGE = 1_000;
 
 /** A position in a list of sessions. The next page starts after it. */
 export interface ListPosition {
@@ -10,21 +8,14 @@ export interface ListPosition {
   readonly id: string;
 }
 
-/** A checked query. */
-export interface ResolvedQuery {
-  readonly owner: string;
-  readonly limit: number;
-  readonly after: ListPosition | undefined;
-}
-
 const rules = {
   owner: required(text),
-  limit: { expected: `a whole number from 1 to ${MAX_PAGE}`, accepts: isPageSize },
+  limit: whole(1, 1_000),
   after: { expected: 'the `next` of an earlier page', accepts: (value) => positionOf(value) !== undefined },
 } satisfies OptionTable<SessionQuery>;
 
 /** Checks a query and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
-export function resolveSessionQuery(query: SessionQuery): ResolvedQuery {
+export function resolveSessionQuery(query: SessionQuery) {
   validateOptions(query, rules);
   const { owner, limit = 50, after } = query;
   return { owner, limit, after: positionOf(after) };
@@ -63,8 +54,4 @@ function positionOf(after: unknown): ListPosition | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isPageSize(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_PAGE;
 }

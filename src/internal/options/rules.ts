@@ -23,18 +23,21 @@ export function numberRule(expected: string, least: number, most: number = Numbe
   return { expected, accepts: (value) => typeof value === 'number' && value >= least && value <= most };
 }
 
-/** Accepts a whole number of at least `least`. */
-export function whole(least: number): OptionRule {
+/** Accepts a whole number from `least` to `most`. */
+export function whole(least: number, most: number = Number.POSITIVE_INFINITY): OptionRule {
   return {
-    expected: `a whole number of ${least} or more`,
-    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least,
+    expected:
+      most === Number.POSITIVE_INFINITY
+        ? `a whole number of ${least} or more`
+        : `a whole number from ${least} to ${most}`,
+    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
   };
 }
 
 /** Accepts whole milliseconds, by default as many as a timer supports. */
 export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
   const expected = `a whole number of milliseconds from 1 to ${most}`;
-  return { expected, accepts: (value) => whole(1).accepts(value) && (value as number) <= most };
+  return { ...whole(1, most), expected };
 }
 
 /** Accepts the lifetime of stored data: up to a thousand years, which a database can add to the current time, or Infinity. */
