@@ -12,6 +12,9 @@ export class RedisScript {
   }
 }
 
+/** Deletes all its keys. */
+export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);
+
 /** Runs a script. Rejects with a RedisUnavailableError if it fails or exceeds the time limit of the call. */
 export type RunScript = (script: RedisScript, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
 
@@ -60,4 +63,9 @@ export function textsOf(reply: unknown): string[] {
   return (reply as readonly unknown[]).map((item) =>
     item instanceof Uint8Array ? decoder.decode(item) : String(item),
   );
+}
+
+/** Splits a list in which names and values alternate. */
+export function pairsIn(flat: readonly string[]): [name: string, value: string][] {
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []));
 }

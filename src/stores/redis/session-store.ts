@@ -22,20 +22,12 @@ import type {
 import { stopIn } from '../../state/stored-log.js';
 import { RedisChannels } from './channels.js';
 import { keyPrefixOf } from './client.js';
-import { RedisConnection, type RedisScript, type RunScript } from './connection.js';
+import { deleteScript, RedisConnection, type RedisScript, type RunScript } from './connection.js';
 import { RedisKeys, toKeyPiece } from './keys.js';
 import { type RedisSessionStoreOptions, resolveSessionStoreOptions } from './options.js';
 import { RedisOwnerIndex } from './owner-index.js';
 import { readReply, type SessionReply, writeEntries } from './session-data.js';
-import {
-  appendScript,
-  claimScript,
-  deleteScript,
-  detailsScript,
-  loadScript,
-  postScript,
-  renewScript,
-} from './session-script.js';
+import { appendScript, claimScript, detailsScript, loadScript, postScript, renewScript } from './session-script.js';
 
 /**
  * Stores sessions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the clock of Redis,
@@ -124,9 +116,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async delete(id: string): Promise<void> {
-    const keys = this.keys.session(id);
-    // Earlier versions of Keelson stored messages.
-    await this.connection.begin()(deleteScript, [...keys, `${keys[0]}:messages`], []);
+    await this.connection.begin()(deleteScript, this.keys.session(id), []);
   }
 
   /** Sets details of a session with entries, and returns its summary. */
