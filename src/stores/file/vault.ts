@@ -141,8 +141,10 @@ export class FileVault<State> {
       if (log !== undefined && form.isEmpty(log.state, now)) log.restart();
       const draft = new LogDraft(log?.state ?? form.create(), now, log?.end);
       outcomes = runSteps(jobs, draft);
-      if (log === undefined || form.isEmpty(draft.state, draft.now)) await this.removeFolder(name, lock);
-      else isWritten = await this.write(lock, log, draft);
+      if (log === undefined || form.isEmpty(draft.state, draft.now)) {
+        await this.options.files?.remove(join(this.folder, name));
+        await lock.remove();
+      } else isWritten = await this.write(lock, log, draft);
     } finally {
       if (!lock.isRemoved) await lock.release();
     }
@@ -197,11 +199,6 @@ export class FileVault<State> {
     }
   }
 
-  private async removeFolder(name: string, lock: FolderLock): Promise<void> {
-    await this.options.files?.remove(join(this.folder, name));
-    await lock.remove();
-  }
-
   /** Returns true if the log matches the state. A read succeeds even if a full disk refuses the line with its time. */
   private async write(
     lock: FolderLock,
@@ -211,7 +208,7 @@ export class FileVault<State> {
     if (text !== '') {
       await lock.check();
       try {
-        await log.append({ text, durable });
+        await log.append(text, durable);
       } catch (error) {
         if (durable || error instanceof KeelsonError) throw error;
         return false;
