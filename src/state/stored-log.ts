@@ -19,6 +19,9 @@ export interface HeldClaim extends SessionHolder {
   readonly token: string;
 }
 
+/** While its process is known to live, a claim is kept for this multiple of its lifetime. */
+export const KEPT_LIFETIMES = 10;
+
 /** The record of one conversation with its claim: the rules of the store contract, without a clock and without storage. */
 export class StoredLog {
   uid = '';

@@ -38,7 +38,7 @@ export class SqliteSession {
 }
 
 /** The work of one call. Must not be asynchronous. */
-export type SqliteWork<T> = (session: SqliteSession) => T;
+type Work<T> = (session: SqliteSession) => T;
 
 /** A database of SQLite in WAL mode. Opens its file with the first call. */
 export class SqliteDatabase {
@@ -56,17 +56,17 @@ export class SqliteDatabase {
   }
 
   /** Runs the work as one transaction that writes. Waits while another connection writes, without blocking the process. */
-  write<T>(work: SqliteWork<T>): Promise<T> {
+  write<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN IMMEDIATE', work);
   }
 
   /** As `write`, but does not flush the disk. The next `write` does; until then, a power failure may undo the work. */
-  writeLater<T>(work: SqliteWork<T>): Promise<T> {
+  writeLater<T>(work: Work<T>): Promise<T> {
     return this.retry(BEGIN_LATER, work);
   }
 
   /** Runs the work on one snapshot. */
-  read<T>(work: SqliteWork<T>): Promise<T> {
+  read<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN', work);
   }
 
@@ -76,7 +76,7 @@ export class SqliteDatabase {
     this.opened = undefined;
   }
 
-  private async retry<T>(begin: string, work: SqliteWork<T>): Promise<T> {
+  private async retry<T>(begin: string, work: Work<T>): Promise<T> {
     const end = performance.now() + this.timeoutMs;
     for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       try {
@@ -91,7 +91,7 @@ export class SqliteDatabase {
     }
   }
 
-  private attempt<T>(begin: string, work: SqliteWork<T>): T {
+  private attempt<T>(begin: string, work: Work<T>): T {
     this.opened ??= this.open();
     const { handle, session } = this.opened;
     try {

@@ -1,6 +1,6 @@
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionClaim } from '../../state/session-store.js';
-import { type HeldClaim, StoredLog } from '../../state/stored-log.js';
+import { type HeldClaim, KEPT_LIFETIMES, StoredLog } from '../../state/stored-log.js';
 import { type DetailColumns, encodeEntries, type SummaryColumns } from '../sql-session.js';
 import { fromSqlText, textOrNull, toSqlText } from '../sql-text.js';
 import type { SqliteSession } from './database.js';
@@ -29,9 +29,6 @@ export interface Moment {
   readonly now: number;
   readonly ends: number | null;
 }
-
-/** While its process lives, a claim that is not renewed holds for this many times its time. */
-const PATIENCE = 10;
 
 /** Returns a session, unless it has expired. */
 export function liveSession(db: SqliteSession, id: string, now: number): SessionRow | undefined {
@@ -135,7 +132,7 @@ export function saveClaim(
     toSqlText(run),
     textOrNull(by),
     until,
-    now + PATIENCE * ttlMs,
+    now + KEPT_LIFETIMES * ttlMs,
     textOrNull(waitsFor),
     process,
     ends,
