@@ -2,17 +2,24 @@
 export class KeyedListeners {
   private readonly listeners = new Map<string, Set<() => void>>();
 
+  /** `onUse` is called when a key gets its first listener, and when it loses its last one. */
+  constructor(private readonly onUse: (key: string, isUsed: boolean) => void = () => {}) {}
+
   call(key: string): void {
-    for (const listener of this.listeners.get(key) ?? []) listener();
+    for (const call of this.listeners.get(key) ?? []) call();
   }
 
   /** Returns a function that removes the listener. */
   add(key: string, listener: () => void): () => void {
+    // A function that is added twice is two listeners.
+    const call = () => listener();
     const listeners = this.listeners.get(key) ?? new Set();
-    this.listeners.set(key, listeners.add(listener));
+    this.listeners.set(key, listeners.add(call));
+    if (listeners.size === 1) this.onUse(key, true);
     return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0) this.listeners.delete(key);
+      if (!listeners.delete(call) || listeners.size > 0) return;
+      this.listeners.delete(key);
+      this.onUse(key, false);
     };
   }
 }

@@ -10,17 +10,11 @@ export interface StateValue {
   readonly ttlMs: number;
 }
 
-/** The maximum size of a scope. */
-export interface ScopeRoom {
-  readonly bytes: number;
-  readonly keys: number;
-}
-
 /** The values of one extension in one session. */
 export class ScopeState {
   bytes = 0;
   /** No value expires before this time. */
-  dueAt = Number.POSITIVE_INFINITY;
+  private dueAt = Number.POSITIVE_INFINITY;
   /** The least recently used value is first. */
   private readonly values: Map<string, StateValue> = new Map();
 
@@ -56,7 +50,7 @@ export class ScopeState {
   }
 
   /** Removes the least recently used values until the scope fits into `room`. */
-  shrink(room: ScopeRoom): EvictedState[] {
+  shrink(room: { readonly bytes: number; readonly keys: number }): EvictedState[] {
     const evicted: EvictedState[] = [];
     for (const { key, bytes } of this.values.values()) {
       if (this.bytes <= room.bytes && this.size <= room.keys) break;

@@ -1,8 +1,6 @@
-import { required, text } from '../internal/options/rules.js';
+import { required, text, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { SessionPage, SessionQuery, SessionSummary } from './session-store.js';
-
-const MAX_PAGE = 1_000;
 
 /** A position in a list of sessions. The next page starts after it. */
 export interface ListPosition {
@@ -10,24 +8,24 @@ export interface ListPosition {
   readonly id: string;
 }
 
-/** A checked query. */
-export interface ResolvedQuery {
-  readonly owner: string;
-  readonly limit: number;
-  readonly after: ListPosition | undefined;
-}
-
 const rules = {
   owner: required(text),
-  limit: { expected: `a whole number from 1 to ${MAX_PAGE}`, accepts: isPageSize },
+  limit: whole(1, 1_000),
   after: { expected: 'the `next` of an earlier page', accepts: (value) => positionOf(value) !== undefined },
 } satisfies OptionTable<SessionQuery>;
 
 /** Checks a query and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
-export function resolveSessionQuery(query: SessionQuery): ResolvedQuery {
+export function resolveSessionQuery(query: SessionQuery) {
   validateOptions(query, rules);
   const { owner, limit = 50, after } = query;
   return { owner, limit, after: positionOf(after) };
+}
+
+/** Returns a page of at most `limit` sessions. If more are found, it names the next page. */
+export function pageOf(found: readonly SessionSummary[], limit: number): SessionPage {
+  const sessions = found.slice(0, limit);
+  const last = sessions.at(-1);
+  return { sessions, next: last !== undefined && found.length > limit ? cursorOf(last) : undefined };
 }
 
 /** Selects and sorts the sessions of one page. */
@@ -36,8 +34,7 @@ export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery)
   const later = [...all].filter(
     (it) => it.owner === owner && it.length > 0 && (after === undefined || comparePositions(after, it) < 0),
   );
-  const sessions = later.sort(comparePositions).slice(0, limit);
-  return { sessions, next: later.length > limit ? cursorOf(sessions.at(-1) as ListPosition) : undefined };
+  return pageOf(later.sort(comparePositions), limit);
 }
 
 /** Returns the `next` of a page that ends at this position. */
@@ -57,8 +54,4 @@ function positionOf(after: unknown): ListPosition | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isPageSize(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_PAGE;
 }

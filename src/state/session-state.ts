@@ -12,8 +12,6 @@ export interface StateUse {
 export class SessionState {
   /** The time at which the whole state expires. */
   end = Number.POSITIVE_INFINITY;
-  /** No value expires before this time, unless the session ends. */
-  private dueAt = Number.POSITIVE_INFINITY;
   private readonly scopes: Map<string, ScopeState> = new Map();
 
   get isEmpty(): boolean {
@@ -66,12 +64,9 @@ export class SessionState {
   /** Removes expired values. */
   purge(now: number): void {
     if (now >= this.end) this.scopes.clear();
-    if (now < this.dueAt) return;
-    this.dueAt = Number.POSITIVE_INFINITY;
     for (const [extension, scope] of this.scopes) {
       scope.purge(now);
       if (scope.size === 0) this.scopes.delete(extension);
-      this.dueAt = Math.min(this.dueAt, scope.dueAt);
     }
   }
 
@@ -101,7 +96,6 @@ export class SessionState {
   /** Adds a value as the most recently used one of its extension, without checking limits. */
   put(extension: string, value: StateValue): void {
     this.scopeOf(extension).put(value);
-    this.dueAt = Math.min(this.dueAt, value.usedAt + value.ttlMs);
   }
 
   /** Returns a value without counting as a use. */

@@ -19,6 +19,9 @@ export interface HeldClaim extends SessionHolder {
   readonly token: string;
 }
 
+/** While its process is known to live, a claim is kept for this multiple of its lifetime. */
+export const KEPT_LIFETIMES = 10;
+
 /** The record of one conversation with its claim: the rules of the store contract, without a clock and without storage. */
 export class StoredLog {
   uid = '';
@@ -32,6 +35,8 @@ export class StoredLog {
   held: HeldClaim | undefined = undefined;
   /** The number of entries before the first one in memory. */
   start = 0;
+  /** True for the id of an entry before `start`. */
+  isOlder: (id: string) => boolean = () => false;
   readonly entries: Entry[] = [];
   /** The ids of entries in memory. `has` adds the new ones, so that reading a log does not. */
   private readonly ids = new Set<string>();
@@ -96,8 +101,9 @@ export class StoredLog {
     const isNew = this.add(post, now);
     if (isNew) {
       added(post);
-      const dropped = this.droppedStop(post);
-      if (dropped !== undefined && this.add(dropped, now)) added(dropped);
+      const stop = stopIn(post);
+      const isDropped = stop !== undefined && stop.run !== (this.held?.run ?? this.waits);
+      if (isDropped && this.add(stop.dropped, now)) added(stop.dropped);
     }
     const { holder } = this;
     return { added: isNew, ...(holder && { holder }) };
@@ -131,7 +137,7 @@ export class StoredLog {
   private has(id: string): boolean {
     const { entries, ids } = this;
     for (let at = ids.size; at < entries.length; at++) ids.add((entries[at] as Entry).id);
-    return ids.has(id);
+    return ids.has(id) || this.isOlder(id);
   }
 
   private slice(from: number, to = this.length): Entry[] {
@@ -143,15 +149,11 @@ export class StoredLog {
     const { token: _token, ...holder } = this.held;
     return holder;
   }
+}
 
-  private droppedStop({ id, at, body }: Entry): Entry | undefined {
-    if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
-    const target = this.held?.run ?? this.waits;
-    if (body.post.run === target) return undefined;
-    return {
-      id: `${id}:dropped`,
-      at,
-      body: { type: 'dropped', post: id, why: 'That run does not own the conversation.' },
-    };
-  }
+/** Returns the run that a stop names, and the entry that drops the stop. Returns undefined for another post. */
+export function stopIn({ id, at, body }: Entry): { readonly run: string; readonly dropped: Entry } | undefined {
+  if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
+  const why = 'That run does not own the conversation.';
+  return { run: body.post.run, dropped: { id: `${id}:dropped`, at, body: { type: 'dropped', post: id, why } } };
 }

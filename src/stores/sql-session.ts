@@ -3,7 +3,7 @@ import type { Entry } from '../state/record/entry.js';
 import { entryToJson } from '../state/record/entry-json.js';
 import { copyDetails } from '../state/session-details.js';
 import type { SessionDetails, SessionSummary } from '../state/session-store.js';
-import { fromSqlText, toSqlText } from './sql-text.js';
+import { fromSqlText, textOrNull } from './sql-text.js';
 
 /** The details of a session as columns. */
 export interface DetailColumns {
@@ -25,8 +25,8 @@ export interface SummaryColumns extends DetailColumns {
 export function detailColumns(details: SessionDetails = {}): DetailColumns {
   const { owner, title, data } = copyDetails(details);
   return {
-    owner: owner === undefined ? null : toSqlText(owner),
-    title: title === undefined ? null : toSqlText(title),
+    owner: textOrNull(owner),
+    title: textOrNull(title),
     data: data === undefined ? null : JSON.stringify(data),
   };
 }

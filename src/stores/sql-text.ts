@@ -13,6 +13,11 @@ export function toSqlText(text: string): string {
   );
 }
 
+/** Encodes a string for a column that may be NULL. */
+export function textOrNull(text: string | null | undefined): string | null {
+  return text === undefined || text === null ? null : toSqlText(text);
+}
+
 /** Decodes a string that `toSqlText` encoded. */
 export function fromSqlText(text: string): string {
   return text.replace(/\\(\\|u([0-9a-f]{4}))/g, (_match, _unit, code: string | undefined) =>

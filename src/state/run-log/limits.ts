@@ -1,6 +1,5 @@
-import { MAX_TIMER_MS } from '../../internal/clock.js';
-import { whole } from '../../internal/options/rules.js';
-import type { OptionRule, OptionTable } from '../../internal/options/validate.js';
+import { whole, wholeMs } from '../../internal/options/rules.js';
+import type { OptionTable } from '../../internal/options/validate.js';
 
 /** How much a log of a run keeps, and for how long. */
 export interface RunLogLimits {
@@ -10,13 +9,7 @@ export interface RunLogLimits {
   readonly ttlMs?: number | undefined;
 }
 
-/** Milliseconds for a timer, without a fraction. */
-export const wholeMs: OptionRule = {
-  expected: `a whole number of milliseconds from 1 to ${MAX_TIMER_MS}`,
-  accepts: (value) => whole(1).accepts(value) && (value as number) <= MAX_TIMER_MS,
-};
-
-export const runLogLimitRules = { maxBytes: whole(1), ttlMs: wholeMs } satisfies OptionTable<RunLogLimits>;
+export const runLogLimitRules = { maxBytes: whole(1), ttlMs: wholeMs() } satisfies OptionTable<RunLogLimits>;
 
 /** Fills in the defaults. */
 export function resolveRunLogLimits({ maxBytes = 8 * 1024 * 1024, ttlMs = 60 * 60 * 1000 }: RunLogLimits) {

@@ -11,16 +11,16 @@ export interface Job<Task> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Runs a batch of jobs and settles each of them. */
-export type Work<Task> = (name: string, jobs: readonly Job<Task>[]) => Promise<void>;
-
 /** One queue for each name. Jobs of the same name run in order, in batches. Different names run in parallel. */
 export class KeyedQueue<Task> {
   private readonly waiting: Map<string, Job<Task>[]> = new Map();
 
-  /** A task for which `isAlone` is true gets a batch of its own. If `work` rejects, all jobs of the batch reject. */
+  /**
+   * `work` runs a batch of jobs and settles each of them. If it rejects, all of them reject. A task for which `isAlone` is
+   * true gets a batch of its own.
+   */
   constructor(
-    private readonly work: Work<Task>,
+    private readonly work: (name: string, jobs: readonly Job<Task>[]) => Promise<void>,
     private readonly isAlone: (task: Task) => boolean,
   ) {}
 

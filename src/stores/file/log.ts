@@ -6,7 +6,7 @@ import { hasCode } from '../../process/files/error-code.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import { StoreCorruptError, StoreOutdatedError } from '../store-error.js';
 import { encodeLine, type ParsedLine, type ParsedLines, parseLines } from './line.js';
-import { checkLength, emptySavedLength, keepLength, readSavedLength } from './saved-length.js';
+import { checkLength, emptySavedLength, keepLength, type LogPosition, readSavedLength } from './saved-length.js';
 import { PLAIN_FILE } from './small-file.js';
 
 /** A log is rewritten when it exceeds twice the size of its current state by this number of bytes. */
@@ -29,22 +29,12 @@ export interface LogForm<State> {
 }
 
 /** A position in a log, with the state that the lines before it produce. */
-export interface Bookmark<State> {
-  /** The start of the log, which identifies the file. */
-  readonly mark: Buffer;
-  readonly bytes: number;
+export interface Bookmark<State> extends LogPosition {
   readonly state: State;
 }
 
 /** Read-only access needs no lock, and leaves the file unchanged. */
 export type LogAccess = 'write' | 'read-only';
-
-/** Lines to append to a log. */
-export interface LogAddition {
-  readonly text: string;
-  /** True if the lines must be on disk before `append` resolves. */
-  readonly durable: boolean;
-}
 
 /**
  * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory, unless
@@ -153,8 +143,11 @@ export class LogFile<State> {
     this.skipped = bookmark.bytes;
   }
 
-  /** Appends lines. If that fails, the file is truncated to its previous length. */
-  async append({ text, durable }: LogAddition): Promise<void> {
+  /**
+   * Appends lines, which are on disk when the promise resolves if they are `durable`. If that fails, the file is truncated to
+   * its previous length.
+   */
+  async append(text: string, durable: boolean): Promise<void> {
     if (this.bytes === 0 || this.bytes > this.rewriteAt) {
       return this.rewrite(this.form.dump === undefined ? text : dumpText(this.form, this.state));
     }

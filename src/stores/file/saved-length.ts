@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../process/files/error-code.js';
 import { StoreCorruptError } from '../store-error.js';
@@ -7,15 +7,15 @@ import { PLAIN_FILE } from './small-file.js';
 
 const DIGITS = 16;
 
-/** The length of a log after a durable write. */
-export interface SavedLength {
+/** A position in a log. The stored one is the length after a durable write. */
+export interface LogPosition {
   /** The start of the log, which identifies the file. */
   readonly mark: Buffer;
   readonly bytes: number;
 }
 
 /** Stores the length. A failure is ignored: the older length is less strict. */
-export async function keepLength(folder: string, { mark, bytes }: SavedLength): Promise<void> {
+export async function keepLength(folder: string, { mark, bytes }: LogPosition): Promise<void> {
   try {
     const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT, 0o600);
     const text = Buffer.from(`${bytes}`.padStart(DIGITS, '0'));
@@ -25,22 +25,16 @@ export async function keepLength(folder: string, { mark, bytes }: SavedLength): 
 
 /** Makes the length say nothing about the log. */
 export async function emptySavedLength(folder: string): Promise<void> {
-  const flags = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-  const handle = await open(pathIn(folder), flags, 0o600);
-  await handle.close();
+  const flag = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
+  await writeFile(pathIn(folder), '', { flag, mode: 0o600 });
 }
 
 /** Returns the written length. An incomplete file, such as one that a power failure has emptied, counts as length 0. */
-export async function readSavedLength(folder: string): Promise<SavedLength | 'missing'> {
+export async function readSavedLength(folder: string): Promise<LogPosition | 'missing'> {
   try {
-    const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_RDONLY);
-    try {
-      const text = await handle.readFile();
-      const at = Math.max(text.length - DIGITS, 0);
-      return { mark: text.subarray(0, at), bytes: Number(text.toString('latin1', at)) || 0 };
-    } finally {
-      await handle.close();
-    }
+    const text = await readFile(pathIn(folder), { flag: PLAIN_FILE | constants.O_RDONLY });
+    const at = Math.max(text.length - DIGITS, 0);
+    return { mark: text.subarray(0, at), bytes: Number(text.toString('latin1', at)) || 0 };
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return 'missing';
     throw error;
@@ -51,7 +45,7 @@ export async function readSavedLength(folder: string): Promise<SavedLength | 'mi
  * Throws if a log is shorter than its stored length. A process that was killed leaves an incomplete line after that length.
  * A length of another file, or an empty one, says nothing.
  */
-export function checkLength(path: string, saved: SavedLength | 'missing', { mark, bytes }: SavedLength): void {
+export function checkLength(path: string, saved: LogPosition | 'missing', { mark, bytes }: LogPosition): void {
   const advice = `To use what is left, write an empty file to ${pathIn(dirname(path))}`;
   if (saved === 'missing') {
     throw new StoreCorruptError(path, `its length was stored beside it and is missing. ${advice}`);

@@ -72,10 +72,7 @@ export class FileStateStore implements StateStore {
   async peek(query: StatePeek): Promise<StateView> {
     return this.vault.run(query.session, {
       reads: true,
-      run: ({ state, now }) => {
-        state.purge(now);
-        return state.view(query);
-      },
+      run: ({ state }) => state.view(query),
     });
   }
 
@@ -109,9 +106,8 @@ export class FileStateStore implements StateStore {
     checkStatePolicy(policy);
     await this.vault.run(session, {
       run: ({ state, now, write }) => {
-        state.purge(now);
         state.touch({ now, policy });
-        write([JSON.stringify(['end', state.end])], false);
+        write([headOf(['end', state.end])], false);
       },
     });
   }
@@ -119,10 +115,7 @@ export class FileStateStore implements StateStore {
   async stats(session: string): Promise<StateStats> {
     return this.vault.run(session, {
       reads: true,
-      run: ({ state, now }) => {
-        state.purge(now);
-        return state.stats();
-      },
+      run: ({ state }) => state.stats(),
     });
   }
 }
@@ -134,7 +127,7 @@ function readValue(
 ): string | undefined {
   const text = state.get(extension, key, { now, policy });
   const value = state.peek(extension, key);
-  if (value !== undefined) write(useLine({ extension, value, end: state.end }), false);
+  if (value !== undefined) write([headOf(['use', extension, key, value.usedAt, value.ttlMs, state.end])], false);
   return text;
 }
 
@@ -147,35 +140,15 @@ function writeValue(
   const value = state.peek(extension, entry.key);
   if (!change.stored || value === undefined) return change;
   const evicted = change.evicted.map(({ key }) => key);
-  write([...setLine({ extension, value, end: state.end }), JSON.stringify(evicted)], true);
+  write([...setLine(state, extension, value), JSON.stringify(evicted)], true);
   return change;
-}
-
-/** A value, with the time at which its session expires. */
-interface LoggedValue {
-  readonly extension: string;
-  readonly value: StateValue;
-  readonly end: number;
-}
-
-/** A `use` line has only the times of a value. A `set` line also has the value, in a second field. */
-function useLine(
-  { extension, value: { key, usedAt, ttlMs }, end }: LoggedValue,
-  kind: 'use' | 'set' = 'use',
-): string[] {
-  return [JSON.stringify([kind, extension, key, usedAt, ttlMs, end])];
-}
-
-function setLine(logged: LoggedValue): string[] {
-  return [...useLine(logged, 'set'), JSON.stringify(logged.value.text)];
 }
 
 function clearing(extension?: string, key?: string): VaultStep<SessionState, number> {
   return {
-    run: ({ state, now, write }) => {
-      state.purge(now);
+    run: ({ state, write }) => {
       const count = state.clear(extension, key);
-      if (count > 0) write([JSON.stringify(['clear', extension, key])], true);
+      if (count > 0) write([headOf(['clear', extension ?? null, key ?? null])], true);
       return count;
     },
   };
@@ -183,15 +156,24 @@ function clearing(extension?: string, key?: string): VaultStep<SessionState, num
 
 /** JSON stores Infinity as null. */
 type Time = number | null;
-type ValueLine = readonly ['set' | 'use', extension: string, key: string, usedAt: number, ttlMs: Time, end: Time];
-type Line = ValueLine | readonly ['clear', extension: string | null, key: string | null] | readonly ['end', end: Time];
+/** The first field of a line. A `use` line has only the times of a value. A `set` line also has the value, and evicted keys. */
+type Head = ValueHead | readonly ['clear', extension: string | null, key: string | null] | readonly ['end', end: Time];
+type ValueHead = readonly ['set' | 'use', extension: string, key: string, usedAt: number, ttlMs: Time, end: Time];
+
+function headOf(head: Head): string {
+  return JSON.stringify(head);
+}
+
+function setLine({ end }: SessionState, extension: string, { key, text, usedAt, ttlMs }: StateValue): string[] {
+  return [headOf(['set', extension, key, usedAt, ttlMs, end]), JSON.stringify(text)];
+}
 
 const form: VaultForm<SessionState> = {
   kind: 'state',
   create: () => new SessionState(),
   apply: applyLine,
   *dump(state) {
-    for (const [extension, value] of state.list()) yield setLine({ extension, value, end: state.end });
+    for (const [extension, value] of state.list()) yield setLine(state, extension, value);
   },
   isEmpty: (state, now) => {
     state.purge(now);
@@ -201,14 +183,14 @@ const form: VaultForm<SessionState> = {
 };
 
 function applyLine(state: SessionState, [head = '', json, evicted = '[]']: readonly string[]): void {
-  const line: Line = JSON.parse(head);
+  const line: Head = JSON.parse(head);
   if (line[0] === 'clear') return void state.clear(line[1] ?? undefined, line[2] ?? undefined);
   for (const key of JSON.parse(evicted)) state.clear(String(line[1]), key);
   if (line[0] !== 'end') applyValue(state, line, json);
   state.end = (line.at(-1) as Time) ?? Number.POSITIVE_INFINITY;
 }
 
-function applyValue(state: SessionState, [, extension, key, usedAt, ttlMs]: ValueLine, json: string | undefined): void {
+function applyValue(state: SessionState, [, extension, key, usedAt, ttlMs]: ValueHead, json: string | undefined): void {
   const text = json === undefined ? state.peek(extension, key)?.text : String(JSON.parse(json));
   if (text === undefined) return;
   const value = { key, text, bytes: entryBytes(key, text), usedAt, ttlMs: ttlMs ?? Number.POSITIVE_INFINITY };

@@ -10,22 +10,23 @@ export interface Draft<State> {
   readonly write: (fields: readonly string[], durable: boolean) => number;
 }
 
-/** Reads or changes one state. Several steps run under one lock. */
+/** Reads, changes or removes one state. Several steps run under one lock. */
 export interface VaultStep<State, Result> {
   /** If true, creates a missing state. */
   readonly creates?: boolean;
   /** If true, the step only reads. Its lines renew lifetimes, and are dropped in a directory that is read-only. */
   readonly reads?: boolean;
+  /** If true, the state is removed without being read. */
+  readonly removes?: boolean;
+  /** Milliseconds to wait for the lock. Default: `lockTimeoutMs` of the store. */
+  readonly timeoutMs?: number;
   /** Returns true if the step needs the lines before the bookmark at which reading started. Default: false. */
   needsAll?(state: State): Awaitable<boolean>;
   run(draft: Draft<State>): Result;
 }
 
-/** A step, or the removal of the state, with the time that it waits for the lock. */
-export interface Task<State> {
-  readonly step: VaultStep<State, unknown> | 'remove';
-  readonly timeoutMs: number;
-}
+/** Steps whose callers wait. */
+export type Jobs<State> = readonly Job<VaultStep<State, unknown>>[];
 
 /** Settles the promise of a step. */
 export type Outcome = () => void;
@@ -52,28 +53,19 @@ export class LogDraft<State> implements Draft<State> {
 }
 
 /** True if a job needs the lines before the bookmark. */
-export async function needsAll<State>(jobs: readonly Job<Task<State>>[], state: State): Promise<boolean> {
-  for (const { task } of jobs) if (task.step !== 'remove' && (await task.step.needsAll?.(state))) return true;
+export async function needsAll<State>(jobs: Jobs<State>, state: State): Promise<boolean> {
+  for (const { task } of jobs) if (await task.needsAll?.(state)) return true;
   return false;
 }
 
-/** True if no job needs the state. */
-export function isRemoval<State>(jobs: readonly Job<Task<State>>[]): boolean {
-  return jobs.every(({ task }) => task.step === 'remove');
-}
-
-/** Runs every step. A step that throws does not affect the others. Their promises settle only in `settle`. */
-export function runSteps<State>(jobs: readonly Job<Task<State>>[], draft: LogDraft<State>): Outcome[] {
-  return jobs.map(({ task: { step }, resolve, reject }) => {
+/** Runs every step. A step that throws does not affect the others. */
+export function runSteps<State>(jobs: Jobs<State>, draft: LogDraft<State>): Outcome[] {
+  return jobs.map(({ task, resolve, reject }) => {
     try {
-      const result = step === 'remove' ? undefined : step.run(draft);
+      const result = task.run(draft);
       return () => resolve(result);
     } catch (error) {
       return () => reject(error);
     }
   });
-}
-
-export function settle(outcomes: readonly Outcome[]): void {
-  for (const outcome of outcomes) outcome();
 }

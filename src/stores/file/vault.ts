@@ -10,9 +10,9 @@ import { hasCode } from '../../process/files/error-code.js';
 import { type FolderLock, lockFolder } from '../../process/files/folder-lock.js';
 import { lockFailure, StoreCorruptError, StoreFailedError } from '../store-error.js';
 import { LogCache } from './cache.js';
-import { type Job, KeyedQueue } from './keyed-queue.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { type LogAccess, LogFile, type LogForm } from './log.js';
-import { isRemoval, LogDraft, needsAll, type Outcome, runSteps, settle, type Task, type VaultStep } from './step.js';
+import { type Jobs, LogDraft, needsAll, type Outcome, runSteps, type VaultStep } from './step.js';
 import { FolderSweep } from './sweep.js';
 
 /** The latest modification time that every file system can store. */
@@ -50,7 +50,7 @@ export interface VaultOptions<State> {
 export class FileVault<State> {
   private readonly folder: string;
   private readonly prefix: string;
-  private readonly lanes: KeyedQueue<Task<State>>;
+  private readonly lanes: KeyedQueue<VaultStep<State, unknown>>;
   private readonly cache: LogCache<State> = new LogCache();
   private readonly sweep: FolderSweep;
   private isTidying = false;
@@ -61,7 +61,7 @@ export class FileVault<State> {
     this.sweep = new FolderSweep(this.folder, this.prefix);
     this.lanes = new KeyedQueue(
       (name, jobs) => this.work(name, jobs),
-      ({ step }) => step === 'remove',
+      ({ removes = false }) => removes,
     );
   }
 
@@ -74,7 +74,11 @@ export class FileVault<State> {
 
   /** Runs a step on the state in a directory. */
   async runNamed<Result>(name: string, step: VaultStep<State, Result>): Promise<Result> {
-    return (await this.push(name, step)) as Result;
+    try {
+      return (await this.lanes.push(name, step)) as Result;
+    } catch (error) {
+      throw error instanceof KeelsonError ? error : new StoreFailedError(this.folder, error);
+    }
   }
 
   /** Runs a step on every stored state. With `skipsDamaged`, leaves out states whose log is damaged. */
@@ -97,7 +101,7 @@ export class FileVault<State> {
 
   /** Removes the state of an id without reading it. */
   async remove(id: string): Promise<void> {
-    await this.push(this.nameOf(id), 'remove');
+    await this.runNamed(this.nameOf(id), { removes: true, run: () => {} });
   }
 
   /** Returns a different directory name for each id, also on a file system that ignores case. */
@@ -107,16 +111,8 @@ export class FileVault<State> {
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
   }
 
-  private async push(name: string, step: Task<State>['step'], timeoutMs?: number): Promise<unknown> {
-    try {
-      return await this.lanes.push(name, { step, timeoutMs: timeoutMs ?? this.options.lockTimeoutMs });
-    } catch (error) {
-      throw error instanceof KeelsonError ? error : new StoreFailedError(this.folder, error);
-    }
-  }
-
   /** If the disk refuses the lines of a batch, each job runs alone, so that reads do not fail together with a write. */
-  private async work(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
+  private async work(name: string, jobs: Jobs<State>): Promise<void> {
     try {
       await this.workAtOnce(name, jobs);
     } catch (error) {
@@ -125,47 +121,52 @@ export class FileVault<State> {
     }
   }
 
-  private async workAtOnce(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
+  private async workAtOnce(name: string, jobs: Jobs<State>): Promise<void> {
+    for (const settle of await this.outcomesOf(name, jobs)) settle();
+  }
+
+  private async outcomesOf(name: string, jobs: Jobs<State>): Promise<Outcome[]> {
     const { form, clock } = this.options;
     const cached = this.cache.take(name);
     const lock = await this.lock(name, jobs);
-    if (lock === 'read-only') return settle(await this.readOnly(name, jobs));
-    if (lock === undefined) return settle(runSteps(jobs, new LogDraft(form.create(), clock.now())));
+    if (lock === 'read-only') return this.readOnly(name, jobs);
+    if (lock === undefined) return runSteps(jobs, new LogDraft(form.create(), clock.now()));
 
     let log: LogFile<State> | undefined;
     let outcomes: Outcome[];
     let isWritten = false;
     try {
-      log = isRemoval(jobs) ? undefined : await this.read(cached ?? this.logOf(name), jobs);
+      log = jobs.every(({ task }) => task.removes) ? undefined : await this.read(cached ?? this.logOf(name), jobs);
       const now = clock.now();
       if (log !== undefined && form.isEmpty(log.state, now)) log.restart();
       const draft = new LogDraft(log?.state ?? form.create(), now, log?.end);
       outcomes = runSteps(jobs, draft);
-      if (log === undefined || form.isEmpty(draft.state, draft.now)) await this.removeFolder(name, lock);
-      else isWritten = await this.write(lock, log, draft);
+      if (log === undefined || form.isEmpty(draft.state, draft.now)) {
+        await this.options.files?.remove(join(this.folder, name));
+        await lock.remove();
+      } else isWritten = await this.write(lock, log, draft);
     } finally {
       if (!lock.isRemoved) await lock.release();
     }
     if (log !== undefined && isWritten) this.cache.put(name, log);
-    settle(outcomes);
+    return outcomes;
   }
 
   /** Returns undefined if the directory is missing. Returns 'read-only' if jobs that only read need no lock. */
-  private async lock(name: string, jobs: readonly Job<Task<State>>[]): Promise<FolderLock | 'read-only' | undefined> {
+  private async lock(name: string, jobs: Jobs<State>): Promise<FolderLock | 'read-only' | undefined> {
     try {
       return await lockFolder(join(this.folder, name), {
-        create: jobs.some(({ task }) => task.step !== 'remove' && task.step.creates === true),
-        timeoutMs: Math.max(...jobs.map(({ task }) => task.timeoutMs)),
+        create: jobs.some(({ task }) => task.creates),
+        timeoutMs: Math.max(...jobs.map(({ task }) => task.timeoutMs ?? this.options.lockTimeoutMs)),
         failure: lockFailure,
       });
     } catch (error) {
-      const areReading = jobs.every(({ task }) => task.step !== 'remove' && task.step.reads === true);
-      if (areReading && hasCode(error, 'EROFS', 'EACCES', 'EPERM')) return 'read-only';
+      if (jobs.every(({ task }) => task.reads) && hasCode(error, 'EROFS', 'EACCES', 'EPERM')) return 'read-only';
       throw error;
     }
   }
 
-  private async readOnly(name: string, jobs: readonly Job<Task<State>>[]): Promise<Outcome[]> {
+  private async readOnly(name: string, jobs: Jobs<State>): Promise<Outcome[]> {
     const { form, clock } = this.options;
     const log = await this.readLog(this.logOf(name, 'read-only'), jobs);
     const now = clock.now();
@@ -177,7 +178,7 @@ export class FileVault<State> {
     return new LogFile(join(this.folder, name), this.options.form, access);
   }
 
-  private async readLog(log: LogFile<State>, jobs: readonly Job<Task<State>>[]): Promise<LogFile<State>> {
+  private async readLog(log: LogFile<State>, jobs: Jobs<State>): Promise<LogFile<State>> {
     await log.read();
     if (log.isPartial && (await needsAll(jobs, log.state))) await log.readAll();
     await this.options.files?.read(log);
@@ -185,7 +186,7 @@ export class FileVault<State> {
   }
 
   /** Reads the log from disk. Moves a damaged log away if `onDamage` is set. */
-  private async read(log: LogFile<State>, jobs: readonly Job<Task<State>>[]): Promise<LogFile<State>> {
+  private async read(log: LogFile<State>, jobs: Jobs<State>): Promise<LogFile<State>> {
     const { onDamage } = this.options;
     try {
       return await this.readLog(log, jobs);
@@ -198,11 +199,6 @@ export class FileVault<State> {
     }
   }
 
-  private async removeFolder(name: string, lock: FolderLock): Promise<void> {
-    await this.options.files?.remove(join(this.folder, name));
-    await lock.remove();
-  }
-
   /** Returns true if the log matches the state. A read succeeds even if a full disk refuses the line with its time. */
   private async write(
     lock: FolderLock,
@@ -212,7 +208,7 @@ export class FileVault<State> {
     if (text !== '') {
       await lock.check();
       try {
-        await log.append({ text, durable });
+        await log.append(text, durable);
       } catch (error) {
         if (durable || error instanceof KeelsonError) throw error;
         return false;
@@ -231,7 +227,7 @@ export class FileVault<State> {
     this.isTidying = true;
     try {
       for (const name of await this.sweep.step(this.options.clock.now())) {
-        if (!this.lanes.isBusy(name)) await this.push(name, { run: () => {} }, 0);
+        if (!this.lanes.isBusy(name)) await this.runNamed(name, { timeoutMs: 0, run: () => {} });
       }
     } catch {
       // Another process uses the directory, or the disk refuses. A later round of the sweep tries again.

@@ -1,4 +1,4 @@
-import { TimeoutExceededError } from '../../errors.js';
+import { CallLimit } from '../call-limit.js';
 import { type PostgresClient, type RunStatement, runStatementOf } from './client.js';
 import { isCancelled, isRolledBack, postgresFailure } from './error.js';
 
@@ -38,34 +38,16 @@ export class PostgresConnection {
    */
   async send(text: string, values: readonly (string | null)[]): Promise<readonly unknown[]> {
     const { schema, timeoutMs } = this.settings;
-    const end = performance.now() + timeoutMs;
+    const limit = new CallLimit('PostgreSQL', timeoutMs);
     let wasCancelled = false;
     for (;;) {
       try {
-        return await this.within(end, { text, values });
+        return await limit.within((signal) => this.run({ text, values, timeoutMs: limit.leftMs, signal }));
       } catch (error) {
         const isRepeated = isRolledBack(error) || (isCancelled(error) && !wasCancelled);
-        if (!isRepeated || performance.now() >= end) throw postgresFailure(schema, error);
+        if (!isRepeated || limit.leftMs === 0) throw postgresFailure(schema, error);
         wasCancelled ||= isCancelled(error);
       }
-    }
-  }
-
-  private async within(end: number, statement: { readonly text: string; readonly values: readonly (string | null)[] }) {
-    const abort = new AbortController();
-    const timeoutMs = Math.max(0, end - performance.now());
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const expire = () => {
-        reject(new TimeoutExceededError('call to PostgreSQL', this.settings.timeoutMs));
-        abort.abort();
-      };
-      timer = setTimeout(expire, timeoutMs);
-    });
-    try {
-      return await Promise.race([this.run({ ...statement, timeoutMs, signal: abort.signal }), late]);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,12 +1,6 @@
-import { MAX_TIMER_MS } from '../../internal/clock.js';
-import { anything, required } from '../../internal/options/rules.js';
-import {
-  type OptionRule,
-  type OptionRules,
-  type OptionTable,
-  validateOptions,
-} from '../../internal/options/validate.js';
-import { type RunLogLimits, runLogLimitRules, wholeMs as wholeTimerMs } from '../../state/run-log/limits.js';
+import { anything, lifetimeMs, required, wholeMs } from '../../internal/options/rules.js';
+import { type OptionRules, type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { type RunLogLimits, runLogLimitRules } from '../../state/run-log/limits.js';
 import type { PostgresClient } from './client.js';
 
 /** Options of `migrate`. */
@@ -39,31 +33,25 @@ export interface PostgresRunLogOptions extends PostgresStoreOptions, RunLogLimit
   readonly pollMs?: number | undefined;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_TTL_MS = 1000 * 365 * DAY_MS;
-
 export const migrateRules = {
   schema: {
     expected: 'a letter or `_`, then at most 62 letters, digits and `_`',
     accepts: (value) => typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(value),
   },
-  timeoutMs: wholeMs(MAX_TIMER_MS),
+  timeoutMs: wholeMs(),
 } satisfies OptionTable<PostgresMigrateOptions>;
 
 export const storeRules = { ...migrateRules, client: required(anything) } satisfies OptionTable<PostgresStoreOptions>;
 
 export const sessionStoreRules = {
   ...storeRules,
-  ttlMs: {
-    expected: `a whole number of milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
-    accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
-  },
+  ttlMs: lifetimeMs,
 } satisfies OptionTable<PostgresSessionStoreOptions>;
 
 export const runLogRules = {
   ...storeRules,
   ...runLogLimitRules,
-  pollMs: wholeTimerMs,
+  pollMs: wholeMs(),
 } satisfies OptionTable<PostgresRunLogOptions>;
 
 /** Checks the options of a store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
@@ -71,9 +59,4 @@ export function resolveStoreOptions(options: PostgresSessionStoreOptions, rules:
   validateOptions(options, rules);
   const { client, schema = 'keelson', timeoutMs = 5_000, ttlMs = Number.POSITIVE_INFINITY } = options;
   return { client, schema, timeoutMs, ttlMs };
-}
-
-function wholeMs(most: number): OptionRule {
-  const accepts = (value: unknown) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-  return { expected: `a whole number of milliseconds from 1 to ${most}`, accepts };
 }

@@ -1,7 +1,7 @@
 import { NOT_STORED } from '../../state/memory-session-store.js';
 import type { Entry } from '../../state/record/entry.js';
 import { entryFromJson } from '../../state/record/entry-json.js';
-import { cursorOf, resolveSessionQuery } from '../../state/session-list.js';
+import { pageOf, resolveSessionQuery } from '../../state/session-list.js';
 import type {
   AppendAnswer,
   ClaimAnswer,
@@ -18,9 +18,9 @@ import type {
   SessionSummary,
   StoredRecord,
 } from '../../state/session-store.js';
-import { StoredLog } from '../../state/stored-log.js';
+import { stopIn } from '../../state/stored-log.js';
 import { detailColumns, encodeEntries, summaryOf } from '../sql-session.js';
-import { fromSqlText, toSqlKey, toSqlText } from '../sql-text.js';
+import { fromSqlText, textOrNull, toSqlKey, toSqlText } from '../sql-text.js';
 import { PostgresConnection } from './connection.js';
 import { PostgresDataError } from './error.js';
 import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRules } from './options.js';
@@ -72,12 +72,9 @@ export class PostgresSessionStore implements SessionStore {
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
-    const { body } = post;
-    const run = body.type === 'post' && body.post.type === 'stop' ? toSqlText(body.post.run) : null;
-    // An empty log drops every stop. The server adds that entry only if it drops the stop too.
-    const log = new StoredLog();
-    log.post(post, 0);
-    const args = [toSqlKey(id), pairsOf([post]), run, pairsOf(log.entries.slice(1)), this.ttl];
+    const stop = stopIn(post);
+    const dropped = pairsOf(stop === undefined ? [] : [stop.dropped]);
+    const args = [toSqlKey(id), pairsOf([post]), textOrNull(stop?.run), dropped, this.ttl];
     const [answer] = await this.connection.call('session_post', args);
     if (answer === undefined) return undefined;
     const { added, holder } = JSON.parse(answer);
@@ -94,9 +91,10 @@ export class PostgresSessionStore implements SessionStore {
     const { owner, limit, after } = resolveSessionQuery(query);
     const position = after === undefined ? [null, null] : [after.updatedAt, toSqlKey(after.id)];
     const found = await this.connection.call('session_list', [toSqlText(owner), limit + 1, ...position]);
-    const sessions = found.slice(0, limit).map((reply) => summaryOf(JSON.parse(reply)));
-    const last = sessions.at(-1);
-    return { sessions, next: last !== undefined && found.length > limit ? cursorOf(last) : undefined };
+    return pageOf(
+      found.map((reply) => summaryOf(JSON.parse(reply))),
+      limit,
+    );
   }
 
   async update(id: string, { title, data }: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
@@ -108,10 +106,6 @@ export class PostgresSessionStore implements SessionStore {
   async delete(id: string): Promise<void> {
     await this.connection.call('session_delete', [toSqlKey(id)]);
   }
-}
-
-function textOrNull(text: string | null | undefined): string | null {
-  return text === undefined || text === null ? null : toSqlText(text);
 }
 
 /** Encodes entries as pairs of a key and a body. */

@@ -1,5 +1,5 @@
 import { mapConcurrent } from '../../internal/map-concurrent.js';
-import { checkStateKey, entryBytes, MAX_SCOPE_KEYS } from '../../state/state-key.js';
+import { checkStateKey, entryBytes } from '../../state/state-key.js';
 import { checkStatePolicy } from '../../state/state-policy.js';
 import type {
   EvictedState,
@@ -10,6 +10,7 @@ import type {
   StateStats,
   StateStore,
 } from '../../state/state-store.js';
+import { limitsOf, timesOf, toWhole } from '../policy-arguments.js';
 import { fromSqlText, toSqlKey, toSqlText } from '../sql-text.js';
 import { PostgresConnection } from './connection.js';
 import { type PostgresStoreOptions, resolveStoreOptions, storeRules } from './options.js';
@@ -43,7 +44,6 @@ export class PostgresStateStore implements StateStore {
     const { key, value } = entry;
     checkStateKey(key);
     checkStatePolicy(policy);
-    const limits = [policy.extensionBytes, policy.sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
     const [status, before, after, ...evicted] = await this.connection.call('state_set', [
       toSqlKey(session),
       toSqlKey(extension),
@@ -52,7 +52,7 @@ export class PostgresStateStore implements StateStore {
       toSqlText(key),
       toSqlText(value),
       `${entryBytes(key, value)}`,
-      ...limits,
+      ...limitsOf(policy),
       ...timesOf(policy),
       ...conditionOf(entry),
     ]);
@@ -99,15 +99,6 @@ export class PostgresStateStore implements StateStore {
     const [count] = await this.connection.call('state_clear', [session, ...scope]);
     return Number(count);
   }
-}
-
-function timesOf({ ttlMs, sessionTtlMs }: StatePolicy): string[] {
-  return [ttlMs, sessionTtlMs].map(toWhole);
-}
-
-/** Formats an integer that PostgreSQL can add to the current time. */
-function toWhole(number: number): string {
-  return `${Math.floor(Math.min(number, 2 ** 52))}`;
 }
 
 function conditionOf({ ifValue }: StateEntry): (string | null)[] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { TimeoutExceededError } from '../../errors.js';
+import { CallLimit } from '../call-limit.js';
 import { type RedisClient, type SendCommand, sendCommandOf } from './client.js';
 import { RedisUnavailableError } from './error.js';
 
@@ -11,6 +11,9 @@ export class RedisScript {
     this.sha = createHash('sha1').update(text).digest('hex');
   }
 }
+
+/** Deletes all its keys. */
+export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);
 
 /** Runs a script. Rejects with a RedisUnavailableError if it fails or exceeds the time limit of the call. */
 export type RunScript = (script: RedisScript, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
@@ -28,28 +31,14 @@ export class RedisConnection {
 
   /** Starts one call of a store. All scripts of the call share its time limit. */
   begin(): RunScript {
-    const end = performance.now() + this.timeoutMs;
-    return (script, keys, args) =>
-      this.within(end, (signal) => this.evaluate(script, [`${keys.length}`, ...keys, ...args], signal));
-  }
-
-  private async within<T>(end: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const expire = () => {
-        reject(new TimeoutExceededError('call to Redis', this.timeoutMs));
-        abort.abort();
-      };
-      timer = setTimeout(expire, Math.max(0, end - performance.now()));
-    });
-    try {
-      return await Promise.race([work(abort.signal), late]);
-    } catch (cause) {
-      throw new RedisUnavailableError(cause);
-    } finally {
-      clearTimeout(timer);
-    }
+    const limit = new CallLimit('Redis', this.timeoutMs);
+    return async (script, keys, args) => {
+      try {
+        return await limit.within((signal) => this.evaluate(script, [`${keys.length}`, ...keys, ...args], signal));
+      } catch (cause) {
+        throw new RedisUnavailableError(cause);
+      }
+    };
   }
 
   private async evaluate({ sha, text }: RedisScript, args: readonly string[], signal: AbortSignal): Promise<unknown> {
@@ -71,10 +60,12 @@ const decoder = new TextDecoder();
 
 /** Converts a reply to an array of strings. Clients may return the items as strings, numbers or bytes. */
 export function textsOf(reply: unknown): string[] {
-  return (reply as readonly unknown[]).map((item) => textOf(item));
+  return (reply as readonly unknown[]).map((item) =>
+    item instanceof Uint8Array ? decoder.decode(item) : String(item),
+  );
 }
 
-/** Converts a reply to a string. */
-function textOf(reply: unknown): string {
-  return reply instanceof Uint8Array ? decoder.decode(reply) : String(reply);
+/** Splits a list in which names and values alternate. */
+export function pairsIn(flat: readonly string[]): [name: string, value: string][] {
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []));
 }

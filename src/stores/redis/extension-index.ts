@@ -1,4 +1,4 @@
-import { RedisScript, type RunScript, textsOf } from './connection.js';
+import { pairsIn, RedisScript, type RunScript, textsOf } from './connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
@@ -15,7 +15,8 @@ redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.ceil(tonumber(last))
 return false
 `);
 
-const removeScript = new RedisScript(`
+/** ARGV: member, score. Removes the member of an index, unless its score has changed. */
+export const removeScript = new RedisScript(`
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 return false
 `);
@@ -34,8 +35,8 @@ export class RedisExtensionIndex {
   constructor(private readonly key: string) {}
 
   async read(run: RunScript): Promise<IndexedSession[]> {
-    const found = textsOf((await run(readScript, [this.key], [])) as unknown[]);
-    return found.flatMap((session, index) => (index % 2 === 0 ? [{ session, score: found[index + 1] ?? '' }] : []));
+    const found = pairsIn(textsOf(await run(readScript, [this.key], [])));
+    return found.map(([session, score]) => ({ session, score }));
   }
 
   /** Keeps the session in the index until `end`, in milliseconds since the epoch. */

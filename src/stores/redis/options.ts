@@ -1,12 +1,6 @@
-import { MAX_TIMER_MS } from '../../internal/clock.js';
-import { anything, required, text, withMethods } from '../../internal/options/rules.js';
-import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import {
-  type RunLogLimits,
-  resolveRunLogLimits,
-  runLogLimitRules,
-  wholeMs as wholeTimerMs,
-} from '../../state/run-log/limits.js';
+import { anything, lifetimeMs, required, text, wholeMs, withMethods } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { type RunLogLimits, resolveRunLogLimits, runLogLimitRules } from '../../state/run-log/limits.js';
 import type { RedisClient, RedisSubscriber } from './client.js';
 
 /** Options of a store on Redis. */
@@ -44,29 +38,23 @@ export interface RedisRunLogOptions extends RedisStoreOptions, RunLogLimits {
   readonly pollMs?: number | undefined;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_TTL_MS = 1000 * 365 * DAY_MS;
-
 const storeRules = {
   client: required(anything),
   prefix: text,
-  timeoutMs: wholeMs(MAX_TIMER_MS),
+  timeoutMs: wholeMs(),
 } satisfies OptionTable<RedisStoreOptions>;
 
 const sessionStoreRules = {
   ...storeRules,
   subscriber: withMethods('subscribe', 'unsubscribe'),
-  ttlMs: {
-    expected: `a whole number of milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
-    accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
-  },
+  ttlMs: lifetimeMs,
 } satisfies OptionTable<RedisSessionStoreOptions>;
 
 const runLogRules = {
   ...storeRules,
   ...runLogLimitRules,
   subscriber: withMethods('subscribe', 'unsubscribe'),
-  pollMs: wholeTimerMs,
+  pollMs: wholeMs(),
 } satisfies OptionTable<RedisRunLogOptions>;
 
 /** Checks the options of a state store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
@@ -88,9 +76,4 @@ export function resolveRunLogOptions(options: RedisRunLogOptions) {
   validateOptions(options, runLogRules);
   const { maxBytes, ttlMs, pollMs = 200, subscriber, ...others } = options;
   return { ...resolveStateStoreOptions(others), ...resolveRunLogLimits({ maxBytes, ttlMs }), pollMs, subscriber };
-}
-
-function wholeMs(most: number): OptionRule {
-  const accepts = (value: unknown) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-  return { expected: `a whole number of milliseconds from 1 to ${most}`, accepts };
 }

@@ -1,6 +1,6 @@
-import type { ListPosition } from '../../state/session-list.js';
-import { comparePositions } from '../../state/session-list.js';
-import { RedisScript, type RunScript, textsOf } from './connection.js';
+import { comparePositions, type ListPosition } from '../../state/session-list.js';
+import { pairsIn, RedisScript, type RunScript, textsOf } from './connection.js';
+import { removeScript } from './extension-index.js';
 import { fromKeyPiece, toKeyPiece } from './keys.js';
 
 /** ARGV: time of the last entry, session, time until the index expires or 0. An older time does not replace a newer one. */
@@ -28,11 +28,6 @@ end
 return found
 `);
 
-const removeScript = new RedisScript(`
-if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
-return false
-`);
-
 /**
  * Lists the sessions of one owner by the time of their last entry. In a cluster, the index and the sessions are in different
  * slots, so an entry may be older than its session, or may have none.
@@ -51,14 +46,10 @@ export class RedisOwnerIndex {
   /** Returns at least `count` sessions after a position, if there are as many. */
   async read(after: ListPosition | undefined, count: number): Promise<ListPosition[]> {
     const start = after === undefined ? '+inf' : `${after.updatedAt}`;
-    const reply = textsOf((await this.run(readScript, [this.key], [start, `${count}`])) as unknown[]);
-    const found = new Map<string, ListPosition>();
-    for (let at = 0; at < reply.length; at += 2) {
-      const id = fromKeyPiece(reply[at] ?? '');
-      found.set(id, { id, updatedAt: Number(reply[at + 1]) });
-    }
-    const later = [...found.values()].filter((it) => after === undefined || comparePositions(after, it) < 0);
-    return later.sort(comparePositions);
+    const reply = textsOf(await this.run(readScript, [this.key], [start, `${count}`]));
+    const times = new Map(pairsIn(reply).map(([piece, time]) => [fromKeyPiece(piece), Number(time)]));
+    const found = [...times].map(([id, updatedAt]) => ({ id, updatedAt }));
+    return found.filter((it) => after === undefined || comparePositions(after, it) < 0).sort(comparePositions);
   }
 
   /** Removes a session, unless it was added again after it was read. */

@@ -143,5 +143,3 @@ if not it.uid then return false end
 for at = 2, length > 0 and #ARGV or 0, 2 do set(ARGV[at], ARGV[at + 1]) end
 return answer({}, 0, false, it.created, unpack(call('HMGET', head, 'owner', 'title', 'data')))
 `);
-
-export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);

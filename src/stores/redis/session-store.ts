@@ -19,23 +19,15 @@ import type {
   SessionSummary,
   StoredRecord,
 } from '../../state/session-store.js';
-import { StoredLog } from '../../state/stored-log.js';
+import { stopIn } from '../../state/stored-log.js';
 import { RedisChannels } from './channels.js';
 import { keyPrefixOf } from './client.js';
-import { RedisConnection, type RedisScript, type RunScript } from './connection.js';
+import { deleteScript, RedisConnection, type RedisScript, type RunScript } from './connection.js';
 import { RedisKeys, toKeyPiece } from './keys.js';
 import { type RedisSessionStoreOptions, resolveSessionStoreOptions } from './options.js';
 import { RedisOwnerIndex } from './owner-index.js';
 import { readReply, type SessionReply, writeEntries } from './session-data.js';
-import {
-  appendScript,
-  claimScript,
-  deleteScript,
-  detailsScript,
-  loadScript,
-  postScript,
-  renewScript,
-} from './session-script.js';
+import { appendScript, claimScript, detailsScript, loadScript, postScript, renewScript } from './session-script.js';
 
 /**
  * Stores sessions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the clock of Redis,
@@ -86,14 +78,10 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
-    const { body } = post;
-    const run = body.type === 'post' && body.post.type === 'stop' ? body.post.run : undefined;
-    // An empty log drops every stop. The script adds that entry only if it drops the stop too.
-    const log = new StoredLog();
-    log.post(post, 0);
+    const stop = stopIn(post);
     const channel = this.watch === undefined ? '' : this.keys.posts(id);
-    const added = writeEntries(log.entries, this.keys.session(id));
-    const reply = await this.send(postScript, id, [channel, argOf(run), ...added]);
+    const entries = writeEntries(stop === undefined ? [post] : [post, stop.dropped], this.keys.session(id));
+    const reply = await this.send(postScript, id, [channel, argOf(stop?.run), ...entries]);
     const holder = reply?.record.holder;
     return reply && { added: reply.values[0] === 1, ...(holder && { holder }) };
   }
@@ -128,9 +116,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async delete(id: string): Promise<void> {
-    const keys = this.keys.session(id);
-    // Earlier versions of Keelson stored messages.
-    await this.connection.begin()(deleteScript, [...keys, `${keys[0]}:messages`], []);
+    await this.connection.begin()(deleteScript, this.keys.session(id), []);
   }
 
   /** Sets details of a session with entries, and returns its summary. */

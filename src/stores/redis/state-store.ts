@@ -1,8 +1,7 @@
 import { mapConcurrent } from '../../internal/map-concurrent.js';
-import { checkStateKey, MAX_SCOPE_KEYS, utf8Bytes } from '../../state/state-key.js';
+import { checkStateKey, utf8Bytes } from '../../state/state-key.js';
 import { checkStatePolicy } from '../../state/state-policy.js';
 import type {
-  EvictedState,
   StateBatch,
   StateChange,
   StateEntry,
@@ -13,8 +12,9 @@ import type {
   StateStore,
   StateView,
 } from '../../state/state-store.js';
+import { limitsOf, timesOf, toWhole } from '../policy-arguments.js';
 import { keyPrefixOf } from './client.js';
-import { RedisConnection, type RedisScript, textsOf } from './connection.js';
+import { pairsIn, RedisConnection, type RedisScript, textsOf } from './connection.js';
 import { RedisExtensionIndex } from './extension-index.js';
 import { fromKeyPiece, RedisKeys, toKeyPiece } from './keys.js';
 import { type RedisStoreOptions, resolveStateStoreOptions } from './options.js';
@@ -91,7 +91,7 @@ export class RedisStateStore implements StateStore {
   async stats(session: string): Promise<StateStats> {
     const reply = await this.connection.begin()(statsScript, this.keys.state(toKeyPiece(session)), []);
     const [bytes, ...extensions] = textsOf(reply);
-    return { bytes: Number(bytes), extensions: Object.fromEntries(pairsOf(extensions)) };
+    return { bytes: Number(bytes), extensions: Object.fromEntries(sizesOf(extensions)) };
   }
 
   async peek({ session, extensions, extensionBytes }: StatePeek): Promise<StateView> {
@@ -138,13 +138,12 @@ export class RedisStateStore implements StateStore {
   private async slide({ script, session, keys, args, policy }: Slide): Promise<string[]> {
     checkStatePolicy(policy);
     const run = this.connection.begin();
-    const times = [policy.ttlMs, policy.sessionTtlMs].map(toWhole);
     const claimed = new Set<string>();
     let end = '0';
     const index = () =>
       Promise.all([...claimed].map((it) => new RedisExtensionIndex(this.keys.sessions(it)).write(run, session, end)));
     for (;;) {
-      const found = await run(script, keys, [...times, end, `:${[...claimed].join(':')}:`, ...args]);
+      const found = await run(script, keys, [...timesOf(policy), end, `:${[...claimed].join(':')}:`, ...args]);
       const reply = textsOf(found ?? []);
       if (reply[0] !== 'index') {
         await index();
@@ -165,15 +164,11 @@ interface Slide {
   readonly policy: StatePolicy;
 }
 
-function limitsOf({ extensionBytes, sessionBytes }: StatePolicy): string[] {
-  return [extensionBytes, sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
-}
-
 function changeOf([stored, before, after, ...evicted]: readonly string[]): StateChange {
   return {
     stored: stored === '1',
     ...(stored === 'conflict' && { conflict: true }),
-    evicted: pairsOf(evicted).map(([key, bytes]): EvictedState => ({ key, bytes })),
+    evicted: sizesOf(evicted).map(([key, bytes]) => ({ key, bytes })),
     bytesBefore: Number(before),
     bytesAfter: Number(after),
   };
@@ -182,7 +177,7 @@ function changeOf([stored, before, after, ...evicted]: readonly string[]): State
 /** Reads the reply of `peekScript`. */
 function viewOf([count, bytes, ...reply]: readonly string[], requested: readonly string[]): StateView {
   let at = 2 * Number(count);
-  const extensions = Object.fromEntries(pairsOf(reply.slice(0, at)));
+  const extensions = Object.fromEntries(sizesOf(reply.slice(0, at)));
   const complete: string[] = [];
   const values: StateView['values'][number][] = [];
   for (const extension of requested) {
@@ -201,13 +196,7 @@ function conditionOf(ifValue: StateEntry['ifValue']): string[] {
   return ifValue === null ? ['absent'] : ['equal', ifValue];
 }
 
-/** Formats an integer for the scripts, small enough that Lua can add the current time to it exactly. */
-function toWhole(number: number): string {
-  return `${Math.floor(Math.min(number, 2 ** 52))}`;
-}
-
-function pairsOf(flat: readonly string[]): [text: string, count: number][] {
-  return flat.flatMap((piece, index) =>
-    index % 2 === 0 ? [[fromKeyPiece(piece), Number(flat[index + 1])] as [string, number]] : [],
-  );
+/** Decodes a list in which names and sizes alternate. */
+function sizesOf(flat: readonly string[]): (readonly [name: string, bytes: number])[] {
+  return pairsIn(flat).map(([name, bytes]) => [fromKeyPiece(name), Number(bytes)]);
 }

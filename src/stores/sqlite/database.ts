@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KeelsonError } from '../../errors.js';
 import { isBusy, SqliteDataError, SqliteUnavailableError } from './error.js';
 import { connectorTo, type SqliteClient, type SqliteHandle, type SqliteStatement, type SqlValue } from './module.js';
-import { steps } from './schema.js';
+import { tables, VERSION } from './schema.js';
 
 const MAX_PAUSE_MS = 25;
 const BEGIN_LATER = 'PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE';
@@ -38,7 +38,7 @@ export class SqliteSession {
 }
 
 /** The work of one call. Must not be asynchronous. */
-export type SqliteWork<T> = (session: SqliteSession) => T;
+type Work<T> = (session: SqliteSession) => T;
 
 /** A database of SQLite in WAL mode. Opens its file with the first call. */
 export class SqliteDatabase {
@@ -56,17 +56,17 @@ export class SqliteDatabase {
   }
 
   /** Runs the work as one transaction that writes. Waits while another connection writes, without blocking the process. */
-  write<T>(work: SqliteWork<T>): Promise<T> {
+  write<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN IMMEDIATE', work);
   }
 
   /** As `write`, but does not flush the disk. The next `write` does; until then, a power failure may undo the work. */
-  writeLater<T>(work: SqliteWork<T>): Promise<T> {
+  writeLater<T>(work: Work<T>): Promise<T> {
     return this.retry(BEGIN_LATER, work);
   }
 
   /** Runs the work on one snapshot. */
-  read<T>(work: SqliteWork<T>): Promise<T> {
+  read<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN', work);
   }
 
@@ -76,7 +76,7 @@ export class SqliteDatabase {
     this.opened = undefined;
   }
 
-  private async retry<T>(begin: string, work: SqliteWork<T>): Promise<T> {
+  private async retry<T>(begin: string, work: Work<T>): Promise<T> {
     const end = performance.now() + this.timeoutMs;
     for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       try {
@@ -91,7 +91,7 @@ export class SqliteDatabase {
     }
   }
 
-  private attempt<T>(begin: string, work: SqliteWork<T>): T {
+  private attempt<T>(begin: string, work: Work<T>): T {
     this.opened ??= this.open();
     const { handle, session } = this.opened;
     try {
@@ -107,7 +107,7 @@ export class SqliteDatabase {
       handle.exec(
         'PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
       );
-      migrate(handle, this.file);
+      prepareTables(handle, this.file);
     } catch (error) {
       handle.close();
       throw error;
@@ -116,19 +116,18 @@ export class SqliteDatabase {
   }
 }
 
-/** Upgrades the tables, unless they are current. */
-function migrate(handle: SqliteHandle, file: string): void {
-  if (versionOf(handle) === steps.length) return;
+/** Makes the tables in a new file. */
+function prepareTables(handle: SqliteHandle, file: string): void {
+  if (versionOf(handle) === VERSION) return;
   inTransaction(handle, 'BEGIN IMMEDIATE', () => {
     const version = versionOf(handle);
-    if (version > steps.length) {
-      throw new SqliteDataError(
-        file,
-        `its version is ${version}, and this package knows ${steps.length}. Upgrade Keelson.`,
-      );
+    if (version === VERSION) return;
+    if (version !== 0) {
+      const problem = `its version is ${version}, and this package knows ${VERSION}`;
+      throw new SqliteDataError(file, `${problem}. Upgrade Keelson, or use another file.`);
     }
-    for (const step of steps.slice(version)) handle.exec(step);
-    handle.exec(`PRAGMA user_version = ${steps.length}`);
+    handle.exec(tables);
+    handle.exec(`PRAGMA user_version = ${VERSION}`);
   });
 }
 

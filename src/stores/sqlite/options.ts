@@ -1,12 +1,7 @@
 import { OptionInvalidError } from '../../errors.js';
-import { type Clock, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
-import { clock, fullText, withMethods } from '../../internal/options/rules.js';
-import {
-  type OptionRule,
-  type OptionRules,
-  type OptionTable,
-  validateOptions,
-} from '../../internal/options/validate.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
+import { clock, fullText, lifetimeMs, wholeMs, withMethods } from '../../internal/options/rules.js';
+import { type OptionRules, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { SqliteClient } from './module.js';
 
 /** Options that both SQLite stores share. Exactly one of `file` and `client` must be set. */
@@ -30,22 +25,16 @@ export interface SqliteSessionStoreOptions extends SqliteStoreOptions {
   readonly ttlMs?: number | undefined;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_TTL_MS = 1000 * 365 * DAY_MS;
-
 export const storeRules = {
   file: fullText,
   client: withMethods('exec', 'prepare'),
-  timeoutMs: wholeMs(MAX_TIMER_MS),
+  timeoutMs: wholeMs(),
   clock,
 } satisfies OptionTable<SqliteStoreOptions>;
 
 export const sessionStoreRules = {
   ...storeRules,
-  ttlMs: {
-    expected: `a whole number of milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
-    accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
-  },
+  ttlMs: lifetimeMs,
 } satisfies OptionTable<SqliteSessionStoreOptions>;
 
 /** Checks the options and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
@@ -61,9 +50,4 @@ function placeOf(file: string | undefined, client: SqliteClient | undefined): st
   if (place !== undefined && (file === undefined || client === undefined)) return place;
   const advice = place === undefined ? 'neither: set the path of a file as `file`' : 'both: remove one of them';
   throw new OptionInvalidError('file', `exactly one of \`file\` and \`client\` must be set, got ${advice}`);
-}
-
-function wholeMs(most: number): OptionRule {
-  const accepts = (value: unknown) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-  return { expected: `a whole number of milliseconds from 1 to ${most}`, accepts };
 }

@@ -1,44 +1,50 @@
 import type { Entry } from '../../state/record/entry.js';
-import type { RecordQuery, SessionAppend, StoredRecord } from '../../state/session-store.js';
+import type { SessionClaim } from '../../state/session-store.js';
+import { type HeldClaim, KEPT_LIFETIMES, StoredLog } from '../../state/stored-log.js';
 import { type DetailColumns, encodeEntries, type SummaryColumns } from '../sql-session.js';
-import { fromSqlText, toSqlText } from '../sql-text.js';
+import { fromSqlText, textOrNull, toSqlText } from '../sql-text.js';
 import type { SqliteSession } from './database.js';
-import { type ClaimColumns, holderOf, type Moment } from './session-claim.js';
 
 /** A row of the table of sessions. */
-export interface SessionRow extends SummaryColumns, ClaimColumns {
+export interface SessionRow extends SummaryColumns {
   readonly serial: number;
   readonly uid: string;
   readonly ends: number | null;
   readonly context: number;
   readonly waits: string | null;
+  /** Null if no run holds the claim. The other columns then have no meaning. */
+  readonly claim_token: string | null;
+  readonly claim_run: string;
+  readonly claim_by: string | null;
+  readonly claim_until: number;
+  /** The time at which the claim may be taken over although its process lives. */
+  readonly claim_last: number;
+  readonly claim_waits_for: string | null;
+  /** Identifies the process that holds the claim. */
+  readonly claim_process: string;
 }
 
-/** A row of the table of entries. */
-export interface EntryRow {
-  readonly id: string;
-  /** JSON. */
-  readonly body: string;
+/** The time of a call, and the end of the lifetime that it restarts. Null means never. */
+export interface Moment {
+  readonly now: number;
+  readonly ends: number | null;
 }
-
-/** A record whose entries are not decoded. */
-export type RecordRows = Omit<StoredRecord, 'entries'> & { readonly bodies: readonly string[] };
 
 /** Returns a session, unless it has expired. */
 export function liveSession(db: SqliteSession, id: string, now: number): SessionRow | undefined {
-  const row = db.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', id);
+  const row = db.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', toSqlText(id));
   return row !== undefined && row.ends !== null && row.ends <= now ? undefined : row;
 }
 
 /** Inserts a session without entries. Replaces an expired one, and deletes two other expired ones. */
-export function createSession(db: SqliteSession, id: string, { now }: Moment): SessionRow {
-  db.change('DELETE FROM sessions WHERE id = ?', id);
+export function createSession(db: SqliteSession, id: string, now: number): SessionRow {
+  db.change('DELETE FROM sessions WHERE id = ?', toSqlText(id));
   db.change(
     'DELETE FROM sessions WHERE serial IN (SELECT serial FROM sessions WHERE ends <= ? ORDER BY ends LIMIT 2)',
     now,
   );
   const text = 'INSERT INTO sessions (id, uid, created, updated) VALUES (?, ?, ?, ?) RETURNING *';
-  return db.row<SessionRow>(text, id, crypto.randomUUID(), now, now) as SessionRow;
+  return db.row<SessionRow>(text, toSqlText(id), crypto.randomUUID(), now, now) as SessionRow;
 }
 
 /** Sets the details that are not null. Returns the changed session. */
@@ -52,73 +58,90 @@ export function updateDetails(
   return db.row<SessionRow>(text, owner, title, data, serial) as SessionRow;
 }
 
-/** Returns the selected entries. */
-export function selectRecord(
-  db: SqliteSession,
-  row: SessionRow,
-  { known, from, before = row.length, limit = Number.POSITIVE_INFINITY }: RecordQuery,
-): RecordRows {
-  const uid = fromSqlText(row.uid);
-  const isKnown = known?.uid === uid && known.length <= row.length;
-  const first = from === 'context' ? row.context : 0;
-  const offset = Math.max(isKnown ? known.length : first, before - limit);
-  const holder = holderOf(row);
-  const bodies = bodiesIn(db, row, { offset, before });
-  return { uid, length: row.length, offset, bodies, ...(holder && { holder }) };
+/** Returns the log of a session, with no entry in memory. */
+export function logOf(db: SqliteSession, row: SessionRow): StoredLog {
+  const log = new StoredLog();
+  log.uid = fromSqlText(row.uid);
+  log.createdAt = row.created;
+  log.updatedAt = row.updated;
+  log.context = row.context;
+  log.waits = row.waits === null ? null : fromSqlText(row.waits);
+  log.start = row.length;
+  log.held = heldIn(row);
+  const text = 'SELECT 1 FROM entries WHERE session = ? AND id = ?';
+  log.isOlder = (id) => db.row(text, row.serial, toSqlText(id)) !== undefined;
+  return log;
+}
+
+function heldIn(row: SessionRow): HeldClaim | undefined {
+  if (row.claim_token === null) return undefined;
+  return {
+    token: fromSqlText(row.claim_token),
+    run: fromSqlText(row.claim_run),
+    until: row.claim_until,
+    ...(row.claim_by !== null && { by: fromSqlText(row.claim_by) }),
+    ...(row.claim_waits_for !== null && { waitsFor: fromSqlText(row.claim_waits_for) }),
+  };
 }
 
 /** Returns the JSON of the entries at the positions from `offset` on, before `before`. */
 export function bodiesIn(
   db: SqliteSession,
   { serial, length }: SessionRow,
-  { offset, before = length }: { readonly offset: number; readonly before?: number },
+  { offset, before = length }: { readonly offset: number; readonly before?: number | undefined },
 ): string[] {
   const text = 'SELECT body FROM entries WHERE session = ? AND position >= ? AND position < ? ORDER BY position';
-  return db.rows<Pick<EntryRow, 'body'>>(text, serial, offset, before).map(({ body }) => body);
+  return db.rows<{ readonly body: string }>(text, serial, offset, before).map(({ body }) => body);
 }
 
-/** Encodes entries. Throws a MessageInvalidError if JSON cannot represent one. */
-export function entryRows(entries: readonly Entry[]): EntryRow[] {
-  const bodies = encodeEntries(entries);
-  return entries.map(({ id }, at) => ({ id: toSqlText(id), body: bodies[at] as string }));
-}
-
-/** True if all entries are stored. */
-export function hasEntries(db: SqliteSession, { serial }: SessionRow, rows: readonly EntryRow[]): boolean {
-  const text = 'SELECT 1 FROM entries WHERE session = ? AND id = ?';
-  return rows.every(({ id }) => db.row(text, serial, id) !== undefined);
-}
-
-/** Adds the entries that are not stored, and restarts the lifetime. Returns the changed session. */
-export function addEntries(
+/** Stores the entries that were added to a log, and what an append or a post says. Restarts the lifetime. */
+export function saveRecord(
   db: SqliteSession,
   row: SessionRow,
-  { rows, now, ends }: Moment & { readonly rows: readonly EntryRow[] },
-): SessionRow {
-  let { length } = row;
-  for (const { id, body } of rows) {
-    const text = 'INSERT INTO entries VALUES (?, ?, ?, ?) ON CONFLICT (session, id) DO NOTHING';
-    length += db.change(text, row.serial, length, id, body);
-  }
-  const updated = length > row.length ? now : row.updated;
-  const created = row.length === 0 ? updated : row.created;
-  const text = 'UPDATE sessions SET length = ?, created = ?, updated = ?, ends = ? WHERE serial = ?';
-  db.change(text, length, created, updated, ends, row.serial);
-  return { ...row, length, created, updated, ends };
-}
-
-/** Sets what an append says about the session, and ends the claim if `released` is true. */
-export function settle(
-  db: SqliteSession,
-  row: SessionRow,
-  { context = row.context, waits, released }: Pick<SessionAppend, 'context' | 'waits'> & { readonly released: boolean },
+  { log, added, ends }: Pick<Moment, 'ends'> & { readonly log: StoredLog; readonly added: readonly Entry[] },
 ): void {
-  const given = typeof waits === 'string' ? toSqlText(waits) : waits;
+  for (const [at, body] of encodeEntries(added).entries()) {
+    const id = toSqlText((added[at] as Entry).id);
+    db.change('INSERT INTO entries VALUES (?, ?, ?, ?)', row.serial, row.length + at, id, body);
+  }
   db.change(
-    'UPDATE sessions SET context = ?, waits = ?, claim_token = ? WHERE serial = ?',
-    context,
-    given === undefined ? row.waits : given,
-    released ? null : row.claim_token,
+    `UPDATE sessions SET length = ?, created = ?, updated = ?, context = ?, waits = ?, ends = ?, claim_token = ?
+     WHERE serial = ?`,
+    log.length,
+    log.createdAt,
+    log.updatedAt,
+    log.context,
+    textOrNull(log.waits),
+    ends,
+    textOrNull(log.held?.token),
     row.serial,
   );
+}
+
+/** Stores the claim of a log, whose time begins now. Restarts the lifetime. */
+export function saveClaim(
+  db: SqliteSession,
+  { serial }: SessionRow,
+  { log, now, ends, ttlMs, process }: NewClaim,
+): void {
+  const { token, run, by, until, waitsFor } = log.held as HeldClaim;
+  db.change(
+    `UPDATE sessions SET claim_token = ?, claim_run = ?, claim_by = ?, claim_until = ?, claim_last = ?,
+     claim_waits_for = ?, claim_process = ?, ends = ? WHERE serial = ?`,
+    toSqlText(token),
+    toSqlText(run),
+    textOrNull(by),
+    until,
+    now + KEPT_LIFETIMES * ttlMs,
+    textOrNull(waitsFor),
+    process,
+    ends,
+    serial,
+  );
+}
+
+/** A log that was claimed or renewed now, and the process that holds it. */
+interface NewClaim extends Moment, Pick<SessionClaim, 'ttlMs'> {
+  readonly log: StoredLog;
+  readonly process: string;
 }

@@ -3,7 +3,7 @@ import { newOwner, ownerState } from '../../process/files/lock-owner.js';
 import { NOT_STORED } from '../../state/memory-session-store.js';
 import type { Entry } from '../../state/record/entry.js';
 import { entryFromJson } from '../../state/record/entry-json.js';
-import { cursorOf, resolveSessionQuery } from '../../state/session-list.js';
+import { pageOf, resolveSessionQuery } from '../../state/session-list.js';
 import type {
   AppendAnswer,
   ClaimAnswer,
@@ -12,7 +12,6 @@ import type {
   SessionAppend,
   SessionClaim,
   SessionDetails,
-  SessionHolder,
   SessionPage,
   SessionQuery,
   SessionRenewal,
@@ -20,24 +19,21 @@ import type {
   SessionSummary,
   StoredRecord,
 } from '../../state/session-store.js';
-import { StoredLog } from '../../state/stored-log.js';
+import type { StoredLog } from '../../state/stored-log.js';
 import { type DetailColumns, detailColumns, type SummaryColumns, summaryOf } from '../sql-session.js';
-import { fromSqlText, toSqlText } from '../sql-text.js';
+import { toSqlText } from '../sql-text.js';
 import { SqliteDatabase, type SqliteSession } from './database.js';
 import { SqliteDataError } from './error.js';
 import { resolveSqliteOptions, type SqliteSessionStoreOptions, sessionStoreRules } from './options.js';
-import { extendClaim, holderOf, isHeldByOther, type Moment, takeClaim } from './session-claim.js';
 import {
-  addEntries,
   bodiesIn,
   createSession,
-  entryRows,
-  hasEntries,
   liveSession,
-  type RecordRows,
+  logOf,
+  type Moment,
   type SessionRow,
-  selectRecord,
-  settle,
+  saveClaim,
+  saveRecord,
   updateDetails,
 } from './session-rows.js';
 
@@ -68,72 +64,50 @@ export class SqliteSessionStore implements SessionStore {
 
   async claim(id: string, claim: SessionClaim): Promise<ClaimAnswer> {
     const details = detailColumns(claim.details);
-    let found = await this.database.writeLater((db) => this.tryClaim(db, id, { claim, details }));
-    while (typeof found === 'string') {
-      const checked = { process: found, isAlive: (await ownerState(found)) === 'alive' };
-      found = await this.database.writeLater((db) => this.tryClaim(db, id, { claim, details, checked }));
+    let answer = await this.database.writeLater((db) => this.tryClaim(db, id, { claim, details }));
+    while (typeof answer === 'string') {
+      const checked = { process: answer, isAlive: (await ownerState(answer)) === 'alive' };
+      answer = await this.database.writeLater((db) => this.tryClaim(db, id, { claim, details, checked }));
     }
-    if (!found.claimed) return found;
-    const { record, lost } = found;
-    return { ...this.record(id, record), claimed: true, ...(lost !== undefined && { lost }) };
+    return answer;
   }
 
   async append(id: string, append: SessionAppend): Promise<AppendAnswer> {
-    const rows = entryRows(append.entries);
-    const own = new Set(append.entries.map((entry) => entry.id));
-    const answer = await this.database.write((db) => {
-      const moment = this.moment();
-      const row = liveSession(db, toSqlText(id), moment.now);
-      if (row === undefined) return undefined;
-      const bodies = bodiesIn(db, row, { offset: append.length });
-      const entries = this.decode(id, bodies, append.length).filter((entry) => !own.has(entry.id));
-      if (row.claim_token !== toSqlText(append.token)) {
-        return { owned: false, stored: hasEntries(db, row, rows), released: false, length: row.length, entries };
-      }
-      const { length } = addEntries(db, row, { rows, ...moment });
-      const released = append.release === true && entries.length === 0;
-      settle(db, row, { ...append, released });
-      return { owned: true, stored: true, released, length, entries };
-    });
+    const answer = await this.add(id, append.length, (log, now, added) => log.append(append, now, added));
     return answer ?? NOT_STORED;
   }
 
-  async renew(id: string, { token, ttlMs, waitsFor }: SessionRenewal): Promise<boolean> {
+  async renew(id: string, renewal: SessionRenewal): Promise<boolean> {
     return this.database.writeLater((db) => {
       const moment = this.moment();
-      const row = liveSession(db, toSqlText(id), moment.now);
-      if (row?.claim_token !== toSqlText(token)) return false;
-      extendClaim(db, row.serial, { ttlMs, waitsFor, process: this.process, ...moment });
+      const row = liveSession(db, id, moment.now);
+      if (row === undefined) return false;
+      const log = logOf(db, row);
+      if (!log.renew(renewal, moment.now)) return false;
+      saveClaim(db, row, { log, ttlMs: renewal.ttlMs, process: this.process, ...moment });
       return true;
     });
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
-    const rows = entryRows([post]);
-    return this.database.write((db) => {
-      const moment = this.moment();
-      const row = liveSession(db, toSqlText(id), moment.now);
-      if (row === undefined) return undefined;
-      const after = addEntries(db, row, { rows, ...moment });
-      const added = after.length > row.length;
-      if (added) addEntries(db, after, { rows: entryRows(causedBy(post, row)), ...moment });
-      const holder = holderOf(row);
-      return { added, ...(holder && { holder }) };
-    });
+    return this.add(id, Number.POSITIVE_INFINITY, (log, now, added) => log.post(post, now, added));
   }
 
   async load(id: string, query: RecordQuery = {}): Promise<StoredRecord | undefined> {
     const { now, ends } = this.moment();
     const found = await this.database.read((db) => {
-      const row = liveSession(db, toSqlText(id), now);
-      return row && { row, record: selectRecord(db, row, query) };
+      const row = liveSession(db, id, now);
+      if (row === undefined) return undefined;
+      const record = logOf(db, row).load(query);
+      const bodies = bodiesIn(db, row, { offset: record.offset, before: query.before });
+      return { row, record: { ...record, entries: this.decode(id, bodies, record.offset) } };
     });
     if (found === undefined) return undefined;
     const { row, record } = found;
     if (this.isDue(row, now)) {
       await this.database.write((db) => db.change('UPDATE sessions SET ends = ? WHERE serial = ?', ends, row.serial));
     }
-    return this.record(id, record);
+    return record;
   }
 
   async list(query: SessionQuery): Promise<SessionPage> {
@@ -150,16 +124,14 @@ export class SqliteSessionStore implements SessionStore {
         limit + 1,
       ),
     );
-    const sessions = rows.slice(0, limit).map(summaryOf);
-    const last = sessions.at(-1);
-    return { sessions, next: last !== undefined && rows.length > limit ? cursorOf(last) : undefined };
+    return pageOf(rows.map(summaryOf), limit);
   }
 
   async update(id: string, { title, data }: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
     const columns = detailColumns({ title, data });
     const isWrite = title !== undefined || data !== undefined;
     const row = await this.database[isWrite ? 'write' : 'read']((db) => {
-      const found = liveSession(db, toSqlText(id), this.clock.now());
+      const found = liveSession(db, id, this.clock.now());
       if (found === undefined || found.length === 0) return undefined;
       return isWrite ? updateDetails(db, found, columns) : found;
     });
@@ -176,25 +148,36 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   /** Claims a session. Returns the process of a late claim if it was not checked. */
-  private tryClaim(db: SqliteSession, id: string, { claim, details, checked }: Attempt): ClaimRows | Refusal | string {
+  private tryClaim(db: SqliteSession, id: string, { claim, details, checked }: Attempt): ClaimAnswer | string {
     const moment = this.moment();
-    const stored = liveSession(db, toSqlText(id), moment.now);
-    const other = stored && isHeldByOther(stored, claim.token) ? stored : undefined;
-    if (other !== undefined && other.claim_last > moment.now) {
-      const isLate = other.claim_until <= moment.now;
-      if (isLate && checked?.process !== other.claim_process) return other.claim_process;
-      if (!isLate || checked?.isAlive) return { claimed: false, holder: holderOf(other) as SessionHolder };
-    }
-    const row = stored ?? createSession(db, toSqlText(id), moment);
+    const { now } = moment;
+    const row = liveSession(db, id, now) ?? createSession(db, id, now);
+    const log = logOf(db, row);
+    const { held } = log;
+    const isLate = held !== undefined && held.token !== claim.token && held.until <= now && now < row.claim_last;
+    if (isLate && checked?.process !== row.claim_process) return row.claim_process;
+    const answer = log.claim(claim, now, isLate && checked?.isAlive);
+    if (!answer.claimed) return answer;
     if (row.length === 0) updateDetails(db, row, details);
-    takeClaim(db, row.serial, claim);
-    const claimed = extendClaim<SessionRow>(db, row.serial, {
-      ttlMs: claim.ttlMs,
-      process: this.process,
-      ...moment,
+    saveClaim(db, row, { log, ttlMs: claim.ttlMs, process: this.process, ...moment });
+    return { ...answer, entries: this.decode(id, bodiesIn(db, row, answer), answer.offset) };
+  }
+
+  /** Runs `work` on a log with the entries from a position on in memory, and stores what it adds. */
+  private add<Answer>(id: string, from: number, work: LogWork<Answer>): Promise<Answer | undefined> {
+    return this.database.write((db) => {
+      const { now, ends } = this.moment();
+      const row = liveSession(db, id, now);
+      if (row === undefined) return undefined;
+      const log = logOf(db, row);
+      log.start = Math.min(from, row.length);
+      const bodies = bodiesIn(db, row, { offset: log.start });
+      for (const entry of this.decode(id, bodies, log.start)) log.entries.push(entry);
+      const added: Entry[] = [];
+      const answer = work(log, now, (entry) => added.push(entry));
+      saveRecord(db, row, { log, added, ends });
+      return answer;
     });
-    const record = selectRecord(db, claimed, { known: claim.known, from: 'context' });
-    return { claimed: true, record, lost: other && fromSqlText(other.claim_run) };
   }
 
   private moment(): Moment {
@@ -206,10 +189,6 @@ export class SqliteSessionStore implements SessionStore {
   /** True if a load must move the end of a session. */
   private isDue({ ends }: SessionRow, now: number): boolean {
     return Number.isFinite(this.ttlMs) ? ends === null || ends < now + this.ttlMs : ends !== null;
-  }
-
-  private record(id: string, { bodies, ...record }: RecordRows): StoredRecord {
-    return { ...record, entries: this.decode(id, bodies, record.offset) };
   }
 
   private decode(session: string, bodies: readonly string[], offset: number): Entry[] {
@@ -235,22 +214,5 @@ interface Attempt {
   readonly checked?: { readonly process: string; readonly isAlive: boolean };
 }
 
-type Refusal = ClaimAnswer & { readonly claimed: false };
-
-/** A claimed session whose entries are not decoded. */
-interface ClaimRows {
-  readonly claimed: true;
-  readonly record: RecordRows;
-  readonly lost: string | undefined;
-}
-
-/** Returns the entries that a post causes: a stop that nobody can take up is dropped. */
-function causedBy(post: Entry, row: SessionRow): Entry[] {
-  const log = new StoredLog();
-  const holder = holderOf(row);
-  log.held = holder && { ...holder, token: '' };
-  log.waits = row.waits === null ? null : fromSqlText(row.waits);
-  const added: Entry[] = [];
-  log.post(post, 0, (entry) => added.push(entry));
-  return added.slice(1);
-}
+/** Changes a log. Calls `added` with each entry that was not stored. */
+type LogWork<Answer> = (log: StoredLog, now: number, added: (entry: Entry) => void) => Answer;

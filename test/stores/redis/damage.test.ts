@@ -99,7 +99,6 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       updated: '1',
       indexed: '1',
     });
-    await client.rPush(`${head}:messages`, '1 {"role":"user","content":"old"}');
     await client.zAdd('keelson:{ada}:owner', { score: 1, value: 's' });
 
     for (const call of [

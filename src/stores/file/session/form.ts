@@ -42,18 +42,7 @@ function applyLine(session: SessionFile, [first = '', ...entries]: readonly stri
   return true;
 }
 
-export function createLine({ id, log: { uid, details } }: SessionFile, now: number): string[] {
-  return line(['create', id, uid, now, details]);
-}
-
-export function addLine(position: number, now: number, change: RecordChange): string[] {
-  return line(['add', position, now, change]);
-}
-
-export function detailsLine({ log }: SessionFile): string[] {
-  return line(['details', log.details]);
-}
-
-function line(head: Head): string[] {
-  return [JSON.stringify(head)];
+/** Encodes the first field of a line. */
+export function headOf(head: Head): string {
+  return JSON.stringify(head);
 }

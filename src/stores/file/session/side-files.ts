@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { newOwner, ownerState } from '../../../process/files/lock-owner.js';
 import type { SessionSummary } from '../../../state/session-store.js';
-import type { HeldClaim } from '../../../state/stored-log.js';
+import { type HeldClaim, KEPT_LIFETIMES } from '../../../state/stored-log.js';
 import type { LogFile } from '../log.js';
 import { readSmallFile, replaceSmallFile } from '../small-file.js';
 import type { SideFiles } from '../vault.js';
@@ -12,8 +12,6 @@ import type { SessionFile } from './session-file.js';
 
 const CLAIM = 'claim';
 const SUMMARY = 'summary';
-/** While its process lives, a claim is kept for this multiple of its lifetime. */
-const KEPT_LIFETIMES = 10;
 /** Identifies this process. */
 const thisProcess = newOwner();
 

@@ -24,11 +24,11 @@ import { StoreCorruptError } from '../../store-error.js';
 import { type FileOptions, fileRules, resolveFileOptions } from '../options.js';
 import type { VaultStep } from '../step.js';
 import { FileVault } from '../vault.js';
-import { sessionForm } from './form.js';
+import { addEntries, copyEntries } from './add-entries.js';
+import { headOf, sessionForm } from './form.js';
 import { OwnerIndex } from './owner-index.js';
 import type { SessionFile } from './session-file.js';
-import { readSummary, SessionSideFiles } from './side-files.js';
-import { addEntries, claimSession, copyEntries, renewClaim, updateDetails } from './steps.js';
+import { holdClaim, readSummary, SessionSideFiles } from './side-files.js';
 
 /** Options of a FileSessionStore. */
 export interface FileSessionStoreOptions extends FileOptions {
@@ -82,9 +82,18 @@ export class FileSessionStore implements SessionStore {
     return this.vault.run(id, {
       creates: true,
       needsAll: ({ log }) => log.load({ known: claim.known, from: 'context' }).offset < log.start,
-      run: (draft) => {
-        draft.state.end = draft.now + this.ttlMs;
-        return claimSession(draft, id, claim);
+      run: ({ state, now, write }) => {
+        const { log } = state;
+        const { uid, details } = log;
+        state.end = now + this.ttlMs;
+        const answer = log.claim(claim, now, now < state.keptUntil);
+        if (!answer.claimed) return answer;
+        state.id = id;
+        holdClaim(state, claim.ttlMs);
+        if (uid === '') write([headOf(['create', id, log.uid, now, log.details])], true);
+        else if (JSON.stringify(log.details) !== JSON.stringify(details))
+          write([headOf(['details', log.details])], true);
+        return answer;
       },
     });
   }
@@ -101,7 +110,14 @@ export class FileSessionStore implements SessionStore {
   }
 
   async renew(id: string, claim: SessionRenewal): Promise<boolean> {
-    return (await this.use(id, { run: (draft) => renewClaim(draft, claim) })) ?? false;
+    const isRenewed = await this.use(id, {
+      run: ({ state, now }) => {
+        if (!state.log.renew(claim, now)) return false;
+        holdClaim(state, claim.ttlMs);
+        return true;
+      },
+    });
+    return isRenewed ?? false;
   }
 
   async post(id: string, post: Entry): Promise<PostAnswer | undefined> {
@@ -125,23 +141,27 @@ export class FileSessionStore implements SessionStore {
     const { owner, limit, after } = resolveSessionQuery(query);
     const all = (await this.index.list(owner)) ?? (await this.buildIndex(owner));
     const later = all.filter((it) => after === undefined || comparePositions(after, it) < 0).sort(comparePositions);
-    const found: { readonly position: ListPosition; readonly summary: SessionSummary }[] = [];
+    const sessions: SessionSummary[] = [];
+    let last: ListPosition | undefined;
     for (const position of later) {
       const summary = await this.listed(position.id, owner);
-      if (summary !== undefined) found.push({ position, summary });
-      if (found.length > limit) break;
+      if (summary === undefined) continue;
+      if (sessions.length === limit) return { sessions, next: last && cursorOf(last) };
+      sessions.push(summary);
+      last = position;
     }
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      sessions: page.map(({ summary }) => summary),
-      next: last !== undefined && found.length > limit ? cursorOf(last.position) : undefined,
-    };
+    return { sessions, next: undefined };
   }
 
   async update(id: string, details: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {
     copyDetails(details);
-    return this.vault.run(id, { run: (draft) => updateDetails(draft, details) });
+    return this.vault.run(id, {
+      run: ({ state: { log }, write }) => {
+        if (log.length === 0) return undefined;
+        if (log.update(details)) write([headOf(['details', log.details])], true);
+        return log.summary(id);
+      },
+    });
   }
 
   async delete(id: string): Promise<void> {

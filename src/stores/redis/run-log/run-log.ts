@@ -3,10 +3,10 @@ import { encodeEvents, readRunLog } from '../../../state/run-log/read-run-log.js
 import type { RunLog, RunLogAnswer, RunLogPage, RunLogQuery, RunOutcome } from '../../../state/run-log/run-log.js';
 import { RedisChannels } from '../channels.js';
 import { keyPrefixOf } from '../client.js';
-import { RedisConnection, type RedisScript, textsOf } from '../connection.js';
+import { deleteScript, RedisConnection, type RedisScript, textsOf } from '../connection.js';
 import { RedisKeys } from '../keys.js';
 import { type RedisRunLogOptions, resolveRunLogOptions } from '../options.js';
-import { appendScript, closeScript, deleteScript, readScript, touchScript } from './script.js';
+import { appendScript, closeScript, readScript, touchScript } from './script.js';
 
 /**
  * Keeps the logs of runs in streams of Redis 6 or newer, shared by all processes. Each call is one atomic script that uses

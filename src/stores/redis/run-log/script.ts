@@ -79,5 +79,3 @@ export const touchScript = new RedisScript(`${start}
 if exists then call('HSET', head, 'watched', now) end
 return false
 `);
-
-export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);
