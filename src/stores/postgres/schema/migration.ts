@@ -1,14 +1,22 @@
-import { runLogFunctions } from './run-log-functions.js';
+import { runLogFunctions, runLogTables } from './run-log-functions.js';
 import { sessionFunctions } from './session-functions.js';
 import { stateFunctions } from './state-functions.js';
-import { tables } from './tables.js';
+import { sessionEntries, sessionLength, sessionTables } from './tables.js';
 
-/** The version of the schema. Earlier versions were never released, and a released version never changes. */
-export const VERSION = 4;
+/** The steps from one version to the next. A released step never changes. */
+export const steps: readonly string[] = [sessionTables, sessionLength, sessionEntries, runLogTables];
 
-/** Returns one statement that creates the schema. One statement is one transaction, also for a client that is a pool. */
-export function migrationSql(schema: string): string {
-  const functions = `${sessionFunctions}${stateFunctions}${runLogFunctions}`;
+/**
+ * Returns one statement that creates the schema, or upgrades it to version `target`. One statement is one transaction, also
+ * for a client that is a pool.
+ */
+export function migrationSql(schema: string, target: number = steps.length): string {
+  const upgrades = steps
+    .slice(0, target)
+    .map((step, index) => `IF v_version < ${index + 1} THEN ${step} END IF;`)
+    .join('\n');
+  // The functions are those of the newest version.
+  const functions = target === steps.length ? `${sessionFunctions}${stateFunctions}${runLogFunctions}` : '';
   return `DO $keelson$
 DECLARE v_version integer := 0;
 BEGIN
@@ -16,12 +24,12 @@ PERFORM pg_advisory_xact_lock(hashtextextended('keelson schema ${schema}', 0));
 IF to_regclass('"${schema}".versions') IS NOT NULL THEN
   SELECT max(version) INTO v_version FROM "${schema}".versions;
 END IF;
-IF v_version >= ${VERSION} THEN RETURN; END IF;
+IF v_version >= ${target} THEN RETURN; END IF;
 IF to_regnamespace('"${schema}"') IS NULL THEN CREATE SCHEMA "${schema}"; END IF;
 PERFORM set_config('search_path', '"${schema}"', true);
-CREATE TABLE versions (version integer PRIMARY KEY, migrated_at timestamptz DEFAULT now());
-${tables}
+IF v_version = 0 THEN CREATE TABLE versions (version integer PRIMARY KEY, migrated_at timestamptz DEFAULT now()); END IF;
+${upgrades}
 ${functions.replaceAll(' AS $body$', ` SET search_path = "${schema}", pg_temp AS $body$`)}
-INSERT INTO versions (version) VALUES (${VERSION});
+INSERT INTO versions (version) VALUES (${target});
 END $keelson$`;
 }

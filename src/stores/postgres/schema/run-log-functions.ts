@@ -1,3 +1,24 @@
+/** Version 4: the logs of runs, with one row per event. Offsets have no gaps, from `first_offset` to before `end_offset`. */
+export const runLogTables = `
+CREATE TABLE run_logs (
+  serial bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  key text COLLATE "C" NOT NULL UNIQUE,
+  first_offset integer NOT NULL DEFAULT 0,
+  end_offset integer NOT NULL DEFAULT 0,
+  bytes bigint NOT NULL DEFAULT 0,
+  outcome text,
+  watched_at bigint NOT NULL,
+  ends_at bigint NOT NULL
+);
+CREATE INDEX run_logs_by_end ON run_logs (ends_at);
+CREATE TABLE run_events (
+  log bigint NOT NULL REFERENCES run_logs ON DELETE CASCADE,
+  position integer NOT NULL,
+  body text COLLATE "C" NOT NULL,
+  PRIMARY KEY (log, position)
+);
+`;
+
 /**
  * The functions of the run log. A log lives up to 1 % longer than its lifetime, so that few appends change its entry in the
  * index. Whoever makes a log removes up to two expired ones.
