@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KeelsonError } from '../../errors.js';
 import { isBusy, SqliteDataError, SqliteUnavailableError } from './error.js';
 import { connectorTo, type SqliteClient, type SqliteHandle, type SqliteStatement, type SqlValue } from './module.js';
-import { tables, VERSION } from './schema.js';
+import { steps } from './schema.js';
 
 const MAX_PAUSE_MS = 25;
 const BEGIN_LATER = 'PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE';
@@ -107,7 +107,7 @@ export class SqliteDatabase {
       handle.exec(
         'PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON',
       );
-      prepareTables(handle, this.file);
+      migrate(handle, this.file);
     } catch (error) {
       handle.close();
       throw error;
@@ -116,18 +116,19 @@ export class SqliteDatabase {
   }
 }
 
-/** Makes the tables in a new file. */
-function prepareTables(handle: SqliteHandle, file: string): void {
-  if (versionOf(handle) === VERSION) return;
+/** Upgrades the tables, unless they are current. */
+function migrate(handle: SqliteHandle, file: string): void {
+  if (versionOf(handle) === steps.length) return;
   inTransaction(handle, 'BEGIN IMMEDIATE', () => {
     const version = versionOf(handle);
-    if (version === VERSION) return;
-    if (version !== 0) {
-      const problem = `its version is ${version}, and this package knows ${VERSION}`;
-      throw new SqliteDataError(file, `${problem}. Upgrade Keelson, or use another file.`);
+    if (version > steps.length) {
+      throw new SqliteDataError(
+        file,
+        `its version is ${version}, and this package knows ${steps.length}. Upgrade Keelson.`,
+      );
     }
-    handle.exec(tables);
-    handle.exec(`PRAGMA user_version = ${VERSION}`);
+    for (const step of steps.slice(version)) handle.exec(step);
+    handle.exec(`PRAGMA user_version = ${steps.length}`);
   });
 }
 

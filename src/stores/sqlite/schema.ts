@@ -1,38 +1,28 @@
-/** The version of the tables. Versions 1 and 2 were never released. */
-export const VERSION = 3;
-
-/** One row per session with its claim, one row per entry, and the state of extensions. A released version never changes. */
-export const tables = `
+/** Version 1: one row per session, and one row per message. */
+const tables = `
 CREATE TABLE sessions (
   serial INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   uid TEXT NOT NULL,
+  revision INTEGER NOT NULL,
   owner TEXT,
   title TEXT,
   data TEXT,
   created INTEGER NOT NULL,
   updated INTEGER NOT NULL,
   ends INTEGER,
-  length INTEGER NOT NULL DEFAULT 0,
-  context INTEGER NOT NULL DEFAULT 0,
-  waits TEXT,
-  claim_token TEXT,
-  claim_run TEXT,
-  claim_by TEXT,
-  claim_until REAL,
-  claim_last REAL,
-  claim_waits_for TEXT,
-  claim_process TEXT
+  attempt INTEGER NOT NULL DEFAULT 0,
+  claim TEXT,
+  claimed_until REAL
 );
 CREATE INDEX sessions_by_owner ON sessions (owner, updated DESC, id) WHERE owner IS NOT NULL;
 CREATE INDEX sessions_by_end ON sessions (ends) WHERE ends IS NOT NULL;
-CREATE TABLE entries (
+CREATE TABLE messages (
   session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
   position INTEGER NOT NULL,
-  id TEXT NOT NULL,
+  revision INTEGER NOT NULL,
   body TEXT NOT NULL,
-  PRIMARY KEY (session, position),
-  UNIQUE (session, id)
+  PRIMARY KEY (session, position)
 ) WITHOUT ROWID;
 CREATE TABLE state_sessions (
   serial INTEGER PRIMARY KEY,
@@ -63,3 +53,52 @@ CREATE TABLE state_values (
 CREATE INDEX state_values_by_use ON state_values (session, extension, used);
 CREATE INDEX state_values_by_end ON state_values (session, ends) WHERE ends IS NOT NULL;
 `;
+
+/** Version 2: the number of messages is a column, so that `list` does not count rows. */
+const sessionLength = `
+ALTER TABLE sessions ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = serial);
+`;
+
+/**
+ * Version 3: a session is a list of entries, with a claim. Each message becomes an entry whose id is its position. A
+ * message with bytes was `{ packed, bytes }`. `bytes` is now a member of the entry. The text of a message is copied and not
+ * parsed, so that a damaged message only makes its own session unreadable.
+ */
+const entries = `
+CREATE TABLE entries (
+  session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (session, position),
+  UNIQUE (session, id)
+) WITHOUT ROWID;
+INSERT INTO entries
+SELECT session, position, position,
+  '{"id":"' || position || '"' || iif(position > 0, ',"parent":"' || (position - 1) || '"', '') || ',"at":' || updated
+  || ',"body":{"type":"message","message":' || coalesce(packed, body) || '}'
+  || iif(packed IS NOT NULL AND bytes <> '[]', ',"bytes":' || bytes, '') || '}'
+FROM (
+  SELECT session, position, body, iif(json_valid(body), body -> '$.packed', NULL) AS packed,
+    iif(json_valid(body), body -> '$.bytes', NULL) AS bytes
+  FROM messages
+) JOIN sessions ON serial = session;
+DROP TABLE messages;
+ALTER TABLE sessions DROP COLUMN revision;
+ALTER TABLE sessions DROP COLUMN attempt;
+ALTER TABLE sessions DROP COLUMN claim;
+ALTER TABLE sessions DROP COLUMN claimed_until;
+ALTER TABLE sessions ADD COLUMN context INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN waits TEXT;
+ALTER TABLE sessions ADD COLUMN claim_token TEXT;
+ALTER TABLE sessions ADD COLUMN claim_run TEXT;
+ALTER TABLE sessions ADD COLUMN claim_by TEXT;
+ALTER TABLE sessions ADD COLUMN claim_until REAL;
+ALTER TABLE sessions ADD COLUMN claim_last REAL;
+ALTER TABLE sessions ADD COLUMN claim_waits_for TEXT;
+ALTER TABLE sessions ADD COLUMN claim_process TEXT;
+`;
+
+/** The steps from one version to the next. A released step never changes. */
+export const steps: readonly string[] = [tables, sessionLength, entries];
