@@ -150,3 +150,23 @@ test('a run whose log fails goes on, and says so once', async () => {
   expect(logger.lines.filter((line) => line.includes('could not be logged'))).toHaveLength(1);
   await here.close();
 });
+
+test('events that a log has not taken are appended again', async () => {
+  const { held, here, there, runLog, open } = places([calls('work'), streams(['Do', 'ne.'])]);
+  const append = runLog.append.bind(runLog);
+  let failed = 0;
+  runLog.append = (run, first, events) => {
+    const answer = append(run, first, events);
+    // The first append is stored, and its answer is lost.
+    failed += 1;
+    if (failed <= 2) throw new TypeError('the log is away');
+    return answer;
+  };
+  const seen = eventsOf((await open(here)).stream('Go.'));
+  await until(() => failed > 0);
+
+  const all = eventsOf(await (await open(there)).attach());
+  held.open();
+
+  expect(plain(await all)).toEqual(plain(await seen));
+});

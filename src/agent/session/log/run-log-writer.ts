@@ -9,6 +9,9 @@ import { eventToJson } from './event-json.js';
 /** Events wait for this time, and are then appended together. */
 const BATCH_MS = 50;
 
+/** A run goes on without its log after so many appends in a row have failed. */
+const MAX_FAILURES = 3;
+
 /** A run, and the log of its events. */
 export interface LoggedRun {
   readonly log: RunLog;
@@ -21,13 +24,15 @@ export interface LoggedRun {
   readonly onClosed: () => void;
 }
 
-/** Writes the events of a run to its log, in batches. If the log fails, the run goes on without it, and says so once. */
+/** Writes the events of a run to its log, in batches. A batch that fails is appended again with the next one. */
 export class RunLogWriter {
   private waiting: JsonValue[] = [];
   private end = 0;
   private timer: unknown = undefined;
   private flushing: Promise<void> = Promise.resolve();
   private isOpen = true;
+  /** The errors of the appends that have failed since the last one that did not. */
+  private failures: unknown[] = [];
   /** When somebody was last known to watch. */
   private watchedAt: number;
 
@@ -52,7 +57,7 @@ export class RunLogWriter {
   /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`. */
   async checkWatched(): Promise<void> {
     const { clock, orphanMs = Number.POSITIVE_INFINITY } = this.run;
-    const isOrphan = () => this.isOpen && clock.now() - this.watchedAt >= orphanMs;
+    const isOrphan = () => this.isOpen && this.failures.length === 0 && clock.now() - this.watchedAt >= orphanMs;
     if (!isOrphan()) return;
     // Somebody may have watched since the last append.
     await this.flush(true);
@@ -64,6 +69,7 @@ export class RunLogWriter {
     const { log, runId } = this.run;
     await this.flush();
     if (!this.isOpen) return;
+    if (this.failures.length > 0) return this.fail(this.failures[0]);
     this.isOpen = false;
     await Promise.resolve(log.close(runId, outcome)).catch((error) => this.fail(error));
   }
@@ -75,13 +81,17 @@ export class RunLogWriter {
     this.waiting = [];
     try {
       const { appended, outcome, unwatchedMs } = await log.append(runId, this.end, events);
+      this.failures = [];
       this.watchedAt = clock.now() - unwatchedMs;
       this.end += events.length;
       if (appended && outcome === undefined) return;
       this.isOpen = false;
       if (outcome !== undefined) onClosed();
     } catch (error) {
-      this.fail(error);
+      // Events that the log has already count as added.
+      this.waiting = [...events, ...this.waiting];
+      this.failures.push(error);
+      if (this.failures.length === MAX_FAILURES) this.fail(error);
     }
   }
 
