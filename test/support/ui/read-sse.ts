@@ -7,9 +7,23 @@ export interface ReadSSE {
 
 /** Reads the server-sent events of a response. */
 export async function readSSE(response: Response): Promise<ReadSSE[]> {
-  const blocks = (await response.text()).split('\n\n').filter((block) => block !== '');
-  return blocks.map((block) => {
-    const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)));
-    return { id: fields.id, event: fields.event, data: JSON.parse(fields.data) };
-  });
+  const events: ReadSSE[] = [];
+  for await (const event of sseOf(response)) events.push(event);
+  return events;
+}
+
+/** Yields the server-sent events of a response as they arrive. Leaves out comments, and an event that is cut off. */
+export async function* sseOf(response: Response): AsyncGenerator<ReadSSE, void, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    const blocks = `${text}${decoder.decode(chunk, { stream: true })}`.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) if (!block.startsWith(':')) yield eventOf(block);
+  }
+}
+
+function eventOf(block: string): ReadSSE {
+  const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)));
+  return { id: fields.id, event: fields.event, data: JSON.parse(fields.data) };
 }
