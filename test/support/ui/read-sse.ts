@@ -23,6 +23,18 @@ export async function* sseOf(response: Response): AsyncGenerator<ReadSSE, void, 
   }
 }
 
+/** Reads the events of a response, which are in the list as soon as they have arrived. */
+export function readEvents(response: Response): { readonly events: readonly ReadSSE[]; readonly ended: Promise<void> } {
+  const events: ReadSSE[] = [];
+  const read = async () => {
+    for await (const event of sseOf(response)) events.push(event);
+  };
+  const ended = read();
+  // The process of the response may be killed.
+  ended.catch(() => {});
+  return { events, ended };
+}
+
 function eventOf(block: string): ReadSSE {
   const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2)));
   return { id: fields.id, event: fields.event, data: JSON.parse(fields.data) };

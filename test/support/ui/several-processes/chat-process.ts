@@ -23,6 +23,8 @@ export interface ChatProcess {
 /** Starts a process that serves chats. `program` is the path of the bundled program. */
 export async function startChatProcess(program: string, order: ChatProcessOrder): Promise<ChatProcess> {
   const child = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // A process that was killed reads no more lines.
+  child.stdin.on('error', () => {});
   const ended = once(child, 'exit');
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));

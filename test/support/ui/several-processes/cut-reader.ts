@@ -6,14 +6,23 @@ export function countOf(event: ReadSSE | undefined): number {
   return Number(event?.id.split(':').at(-1) ?? 0);
 }
 
-/** A page that follows the running answer of a chat. Its connection is cut, and it comes back to the next process. */
+/** Returns the URL of the process that a page asks next. */
+export type Route = (visit: number) => string;
+
+/** A page that follows the running answer of a chat. Its connection is cut, and it comes back to another process. */
 export class CutReader {
   readonly events: ReadSSE[] = [];
   private readonly cuts: number[];
   private isConnected = false;
 
-  /** `cuts` are counts of events, in ascending order. The connection is cut at the first event from each on. */
-  constructor(cuts: readonly number[]) {
+  /**
+   * `cuts` are counts of events, in ascending order. The connection is cut at the first event from each on. With `survives`,
+   * a process may be killed.
+   */
+  constructor(
+    cuts: readonly number[],
+    private readonly survives = false,
+  ) {
     this.cuts = [...cuts];
   }
 
@@ -22,32 +31,34 @@ export class CutReader {
     return this.isConnected && (this.cuts[0] ?? Number.POSITIVE_INFINITY) > count;
   }
 
-  /** Follows the answer to its end. The URLs are those of the processes in the order of the connections. */
-  async follow(chat: string, urls: readonly string[]): Promise<void> {
-    for (let visit = 0; ; visit += 1) {
-      const connection = new AbortController();
-      const { signal } = connection;
-      const last = this.events.at(-1)?.id;
-      const headers = last === undefined ? {} : { 'last-event-id': last };
-      const response = await fetch(`${urls[visit % urls.length]}/sse/stream?id=${chat}`, { headers, signal });
+  /** Follows the answer until its stream ends, or until nothing runs. */
+  async follow(chat: string, route: Route): Promise<void> {
+    for (let visit = 0; await this.visit(`${route(visit)}/sse/stream?id=${chat}`); visit += 1);
+  }
+
+  /** Returns true if the connection was cut. */
+  private async visit(url: string): Promise<boolean> {
+    const connection = new AbortController();
+    const { signal } = connection;
+    const last = this.events.at(-1)?.id;
+    try {
+      const response = await fetch(url, { headers: last === undefined ? {} : { 'last-event-id': last }, signal });
       this.isConnected = true;
-      // The run has ended.
-      if (response.status === 204) return;
-      expect(response.status).toBe(200);
-      if (!(await this.readUntilCut(response))) return;
+      expect([200, 204]).toContain(response.status);
+      if (this.isCut()) return true;
+      for await (const event of sseOf(response)) {
+        this.events.push(event);
+        if (this.isCut()) return true;
+      }
+      if (response.status === 200) expect(this.events.at(-1)?.event).toBe('run-end');
+      return false;
+    } catch (error) {
+      if (this.survives && error instanceof TypeError) return true;
+      throw error;
+    } finally {
       this.isConnected = false;
       connection.abort();
     }
-  }
-
-  /** Returns false at the end of the answer. */
-  private async readUntilCut(response: Response): Promise<boolean> {
-    if (this.isCut()) return true;
-    for await (const event of sseOf(response)) {
-      this.events.push(event);
-      if (this.isCut()) return true;
-    }
-    return false;
   }
 
   private isCut(): boolean {
@@ -58,19 +69,16 @@ export class CutReader {
   }
 }
 
-/** Joins deltas, which a server joins too while they wait. Keeps the last progress of a tool call. */
-export function joined(events: readonly ReadSSE[]): ReadSSE[] {
-  const all: ReadSSE[] = [];
-  for (const event of events) {
-    const before = all.at(-1);
-    const isJoined = before?.event === event.event && event.event.endsWith('-delta');
-    if (isJoined) all.pop();
-    all.push(isJoined ? { ...event, data: joinedData(before.data, event.data) } : event);
-  }
-  return all;
+/**
+ * Returns what a page has read, as one string that does not depend on which deltas were joined. A page that has read less has
+ * the beginning of it.
+ */
+export function readOf(events: readonly ReadSSE[]): string {
+  return events
+    .map(({ event, data }) => (event === 'text-delta' ? textOf(data) : `\n${JSON.stringify(data)}\n`))
+    .join('');
 }
 
-function joinedData(before: unknown, data: unknown): unknown {
-  const [first, next] = [before, data] as readonly { readonly text?: string }[];
-  return first?.text === undefined ? data : { ...next, text: `${first.text}${next?.text}` };
+function textOf(data: unknown): string {
+  return (data as { readonly text: string }).text;
 }
