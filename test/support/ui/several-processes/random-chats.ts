@@ -11,7 +11,7 @@ import { CutReader, readOf } from './cut-reader.js';
 
 const READERS = 5;
 /** A busy machine must not let a claim run out. */
-const CLAIM_MS = 3_000;
+const CLAIM_MS = 5_000;
 
 /** How the runs ended, by the last events that a page has read. */
 export type Ends = Record<'done' | 'stopped' | 'lost' | 'nothing', number>;
