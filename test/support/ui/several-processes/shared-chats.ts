@@ -22,7 +22,7 @@ export function testSharedChats(program: string, open: () => Promise<SharedPlace
 
   beforeAll(async () => {
     const place = await open();
-    started.push(...(await Promise.all([start(place), start(place), start({ ...place, claimMs: 1_000 })])));
+    started.push(...(await Promise.all([start(place), start(place), start({ ...place, claimMs: 3_000 })])));
   });
 
   afterAll(() => Promise.all(started.map((it) => it.kill())));
@@ -106,7 +106,7 @@ async function outliveProcess([here, there, mortal]: Processes): Promise<void> {
   await mortal.said('waiting', 2);
   const [left, asked] = [await watch(there, 'left'), await watch(there, 'asked')];
   const page = await openPage(there, 'left');
-  await until(() => [left, asked].every(({ events }) => events.at(-1)?.event === 'tool-start'));
+  await until(() => [left, asked].every(({ events }) => events.some(({ event }) => event === 'tool-start')));
 
   await mortal.kill();
   const next = readEvents(await ask(there, 'asked', 'Go on.'));
