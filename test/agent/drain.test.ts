@@ -80,7 +80,10 @@ test('a server that shuts down tells its pages, and a page goes on at another se
     expect((await readSSE(response)).map(({ data }) => data)).toContainEqual(stopped);
   }
   const run = (await store.load('chat'))?.entries[0]?.run ?? '';
-  expect((await runLog.read(run, 0))?.events.at(-2)?.event).toMatchObject({ type: 'run-error', error: { cause: closed } });
+  expect((await runLog.read(run, 0))?.events.at(-2)?.event).toMatchObject({
+    type: 'run-error',
+    error: { cause: closed },
+  });
   const refused = await post(first, '', { id: 'chat', message: 'And?' });
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBe('1');

@@ -1,13 +1,13 @@
 import { migrate } from 'keelson/postgres';
 import { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import type { SharedPlace } from '../fixtures/ui/chat-process.js';
-import { bundle } from '../support/process/bundle.js';
-import { describeWithPostgres } from '../support/stores/describe-postgres.js';
-import { startPostgres } from '../support/stores/postgres-server.js';
-import { describeWithRedis, startRedis } from '../support/stores/redis-server.js';
-import { chatProgram } from '../support/ui/several-processes/chat-process.js';
-import { RandomChats } from '../support/ui/several-processes/random-chats.js';
+import type { SharedPlace } from '../../fixtures/ui/chat-process.js';
+import { bundle } from '../../support/process/bundle.js';
+import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
+import { startPostgres } from '../../support/stores/postgres-server.js';
+import { describeWithRedis, startRedis } from '../../support/stores/redis-server.js';
+import { chatProgram } from '../../support/ui/several-processes/chat-process.js';
+import { RandomChats } from '../../support/ui/several-processes/random-chats.js';
 
 /** `SOAK_SEED=… npm run soak -- several-processes` plans the same chats again. The kills hit other moments. */
 const seed = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000);
