@@ -22,7 +22,7 @@ import { createAgentHandler, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const { PORT = '3000', SESSIONS = join(folder, 'sessions'), WORD_MS = '25', DRAIN_MS = '0' } = process.env;
+const { PORT = '3000', SESSIONS = join(folder, 'sessions'), WORD_MS = '25' } = process.env;
 const { OPENAI_API_KEY, OPENAI_MODEL = 'gpt-5-mini' } = process.env;
 
 const LOST = 'The server was restarted during this answer. Ask again.';
@@ -95,12 +95,12 @@ server.listen(Number(PORT), '127.0.0.1', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, shutDown);
 
-/** Stops the answers that run, after `DRAIN_MS`. The sessions keep what was said, and the pages wait for the next server. */
+/** Stops the answers that run. The sessions keep what was said, and the pages wait for the next server. */
 async function shutDown(): Promise<void> {
   server.close();
   // A connection that still gets the end of an answer is closed behind it.
   server.keepAliveTimeout = 1;
-  await agent.close({ drainMs: Number(DRAIN_MS) });
+  await agent.close();
 }
 
 interface PageFile {

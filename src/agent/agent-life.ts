@@ -50,20 +50,14 @@ export class AgentLife {
     });
   }
 
-  /** Refuses new runs, and waits up to `limitMs` for the active ones. */
-  drain(clock: Clock, limitMs: number): Promise<void> {
-    this.isOpen = false;
-    return this.idle(clock, limitMs);
-  }
-
   /** Aborts the runs, and waits up to `limitMs` for runs and tracked work. A tool may ignore its signal. */
   close(clock: Clock, limitMs: number): Promise<void> {
-    this.isOpen = false;
     this.stop.stop(new AgentClosedError(this.agent));
     return this.idle(clock, limitMs);
   }
 
-  private idle(clock: Clock, limitMs: number): Promise<void> {
+  /** Waits up to `limitMs` for runs and tracked work. */
+  idle(clock: Clock, limitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = clock.setTimeout(resolve, limitMs);
       this.whenIdle = () => resolve(clock.clearTimeout(timer));

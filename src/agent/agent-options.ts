@@ -12,7 +12,6 @@ import {
   listOf,
   logger,
   model,
-  numberRule,
   oneOf,
   required,
   runLog,
@@ -220,7 +219,7 @@ export const sessionRunRules = {
 } satisfies OptionTable<SessionRunOptions & RunOptions>;
 
 export const closeRules = {
-  drainMs: numberRule('milliseconds from 0 to 3,600,000', 0, 3_600_000),
+  drainMs: timerMs,
 } satisfies OptionTable<{ readonly drainMs?: number | undefined }>;
 
 /** The rules of the options of a session. */

@@ -138,7 +138,8 @@ export class Engine {
 
   private async shutDown(drainMs: number): Promise<void> {
     const { life, defaults } = this;
-    if (drainMs > 0) await life.drain(defaults.clock, drainMs);
+    life.isOpen = false;
+    if (drainMs > 0) await life.idle(defaults.clock, drainMs);
     await life.close(defaults.clock, CLOSE_MS);
     await this.sessions.close();
     for (const entry of [...this.registry.config.chain.entries].reverse()) {

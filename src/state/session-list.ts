@@ -10,7 +10,10 @@ export interface ListPosition {
 
 const rules = {
   owner: required(text),
-  limit: whole(1, 1_000),
+  limit: {
+    expected: 'a whole number from 1 to 1000',
+    accepts: (value) => whole(1).accepts(value) && (value as number) <= 1_000,
+  },
   after: { expected: 'the `next` of an earlier page', accepts: (value) => positionOf(value) !== undefined },
 } satisfies OptionTable<SessionQuery>;
 

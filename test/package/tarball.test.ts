@@ -54,6 +54,8 @@ test('the tarball holds the sources of the web page, without its packages and it
 
   expect(files).toEqual([
     'README.md',
+    'browser.mjs',
+    'coming-back.test.mjs',
     'index.html',
     'package-lock.json',
     'package.json',

@@ -1,5 +1,5 @@
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { type Message, textOf, toolCallsOf, type UserMessage } from '../../model/message.js';
+import type { UserMessage } from '../../model/message.js';
 import { interruptedResult } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/session-record.js';
 import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
@@ -13,8 +13,6 @@ import type { RunLogWriter } from './log/run-log-writer.js';
 import { SessionRecorder } from './recorder.js';
 import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
-
-const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 /** The calls that an earlier run left open, and the decisions on them. */
 interface Continued {
@@ -78,8 +76,12 @@ export class OwnedRun {
     const { id: inputId, at, by, ...runOptions } = options;
     if (inputId !== undefined) await session.loadIfStored(inputId);
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
-    const answered = isKnown ? this.answered(inputId) : undefined;
-    if (answered !== undefined) return answered;
+    if (isKnown) {
+      // Loaded on use, since few inputs are sent again.
+      const { answerTo } = await import('./answer-to.js');
+      const answer = answerTo(record, inputId, options.resume);
+      if (answer !== undefined) return answer;
+    }
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
     const from = isOff ? inputId : at;
@@ -125,27 +127,6 @@ export class OwnedRun {
     const waits = open !== undefined || record.pending !== undefined;
     return { open, resume: resume && Object.fromEntries(left), waits, again };
   }
-
-  /**
-   * Returns the answer that a message got before, or undefined. The run that answered it ends with the answer; later
-   * questions and their answers belong to other runs. Nothing runs, and nothing is added.
-   */
-  private answered(id: string): RunResult<unknown> | undefined {
-    const { record } = this.session;
-    const waits = record.openTurn !== undefined || record.pending !== undefined;
-    if (waits && this.options.resume !== undefined) return undefined;
-    const { people } = record;
-    const from = people.indexOf(id);
-    const runOf = (index: number) => record.get(people.idsAt(index)[0] ?? '')?.run;
-    const isEnd = (message: Message, index: number) =>
-      index > from && isAnswer(message) && (index + 1 === people.messages.length || runOf(index) !== runOf(index + 1));
-    const end = from < 0 ? -1 : people.messages.findIndex(isEnd);
-    if (end < 0) return undefined;
-    const messages = people.messages.slice(from, end + 1);
-    const text = textOf(people.messages[end] as Message);
-    const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
-    return { status: 'completed', text, output: text, messages, history: [...record.model.messages], ...ended };
-  }
 }
 
 function sinkOf({ sink }: Attached, writer: RunLogWriter): NonNullable<Attached['sink']> {
@@ -160,12 +141,6 @@ function outcomeOf(outcome: unknown): RunOutcome {
   if (outcome instanceof RunAbortedError) return 'stopped';
   if (outcome instanceof Error) return 'failed';
   return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
-}
-
-/** True for a text of the model that calls no tool, and that nobody has to approve or has denied. */
-function isAnswer(message: Message): boolean {
-  if (message.role !== 'assistant' || toolCallsOf(message).length > 0) return false;
-  return !message.suspended && !message.denied;
 }
 
 const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [] };

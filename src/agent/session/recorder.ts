@@ -103,8 +103,7 @@ export class SessionRecorder implements Recorder {
     this.collect(run);
     if (!isLast) {
       const flushing = claim.flush();
-      const last = run.conversation.added.at(-1);
-      if (last === undefined || toolCallsOf(last).length === 0) await claim.log?.checkWatched();
+      await claim.log?.checkWatched(run.conversation.added.at(-1));
       return flushing;
     }
     this.isLeaving = true;

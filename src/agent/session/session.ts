@@ -2,8 +2,6 @@ import { SessionClosedError, SessionReentryError } from '../../errors.js';
 import { withinMs } from '../../internal/clock.js';
 import { fullText, whole } from '../../internal/options/rules.js';
 import { invalidOption, type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { Stop } from '../../internal/stop.js';
-import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
@@ -192,13 +190,8 @@ export class AgentSession implements Session<never> {
   /** Returns the events of a run from an offset on, until its log is closed. */
   async follow(runLog: RunLog, runId: string, from = 0): Promise<RunStream<unknown>> {
     const { followRun } = await import('./log/follow-run.js');
-    return new EventStream(({ sink, left }) => {
-      const stop = new Stop();
-      stop.follow(left, (reason) => stop.stop(new RunAbortedError(reason)));
-      stop.followStop(this.host.life.stop);
-      const following = followRun(this.stored, runLog, { runId, from, sink, stop: stop.signal });
-      return following.finally(() => stop.release());
-    });
+    const { stop } = this.host.life;
+    return new EventStream((consumer) => followRun(this.stored, runLog, { runId, from, stop, ...consumer }));
   }
 
   async append(message: Message): Promise<void> {

@@ -2,8 +2,6 @@ import { MAX_TIMER_MS } from '../clock.js';
 import { isObject } from '../json.js';
 import type { OptionRule, OptionRules } from './validate.js';
 
-const MAX_LIFETIME_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
-
 export const anything: OptionRule = { expected: 'a value', accepts: () => true };
 export const boolean: OptionRule = { expected: 'a boolean', accepts: (value) => typeof value === 'boolean' };
 export const callable: OptionRule = { expected: 'a function', accepts: (value) => typeof value === 'function' };
@@ -23,28 +21,13 @@ export function numberRule(expected: string, least: number, most: number = Numbe
   return { expected, accepts: (value) => typeof value === 'number' && value >= least && value <= most };
 }
 
-/** Accepts a whole number from `least` to `most`. */
-export function whole(least: number, most: number = Number.POSITIVE_INFINITY): OptionRule {
+/** Accepts a whole number of at least `least`. */
+export function whole(least: number): OptionRule {
   return {
-    expected:
-      most === Number.POSITIVE_INFINITY
-        ? `a whole number of ${least} or more`
-        : `a whole number from ${least} to ${most}`,
-    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+    expected: `a whole number of ${least} or more`,
+    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least,
   };
 }
-
-/** Accepts whole milliseconds, by default as many as a timer supports. */
-export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
-  const expected = `a whole number of milliseconds from 1 to ${most}`;
-  return { ...whole(1, most), expected };
-}
-
-/** Accepts the lifetime of stored data: up to a thousand years, which a database can add to the current time, or Infinity. */
-export const lifetimeMs: OptionRule = {
-  expected: `${wholeMs(MAX_LIFETIME_MS).expected}, or Infinity`,
-  accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_LIFETIME_MS).accepts(value),
-};
 
 /** Accepts one of the listed strings. */
 export function oneOf(...values: readonly string[]): OptionRule {

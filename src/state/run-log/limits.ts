@@ -1,5 +1,6 @@
-import { whole, wholeMs } from '../../internal/options/rules.js';
+import { whole } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
+import { wholeMs } from '../time-rules.js';
 
 /** How much a log of a run keeps, and for how long. */
 export interface RunLogLimits {

@@ -1,6 +1,7 @@
-import { anything, lifetimeMs, required, wholeMs } from '../../internal/options/rules.js';
+import { anything, required } from '../../internal/options/rules.js';
 import { type OptionRules, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { type RunLogLimits, runLogLimitRules } from '../../state/run-log/limits.js';
+import { lifetimeMs, wholeMs } from '../../state/time-rules.js';
 import type { PostgresClient } from './client.js';
 
 /** Options of `migrate`. */

@@ -1,6 +1,7 @@
-import { anything, lifetimeMs, required, text, wholeMs, withMethods } from '../../internal/options/rules.js';
+import { anything, required, text, withMethods } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { type RunLogLimits, resolveRunLogLimits, runLogLimitRules } from '../../state/run-log/limits.js';
+import { lifetimeMs, wholeMs } from '../../state/time-rules.js';
 import type { RedisClient, RedisSubscriber } from './client.js';
 
 /** Options of a store on Redis. */

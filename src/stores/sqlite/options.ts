@@ -1,7 +1,8 @@
 import { OptionInvalidError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
-import { clock, fullText, lifetimeMs, wholeMs, withMethods } from '../../internal/options/rules.js';
+import { clock, fullText, withMethods } from '../../internal/options/rules.js';
 import { type OptionRules, type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { lifetimeMs, wholeMs } from '../../state/time-rules.js';
 import type { SqliteClient } from './module.js';
 
 /** Options that both SQLite stores share. Exactly one of `file` and `client` must be set. */

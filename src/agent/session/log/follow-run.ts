@@ -1,7 +1,10 @@
 import { sleep } from '../../../internal/clock.js';
+import { Stop } from '../../../internal/stop.js';
+import { RunAbortedError } from '../../../lifecycle/run-failure.js';
 import { type RunLog, TOUCH_MS } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import type { RunResult } from '../../run-result.js';
+import type { StreamConsumer } from '../../run-stream.js';
 import { SessionLostError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
@@ -12,13 +15,12 @@ const LOOK_MS = 1_000;
 const BEGIN_MS = 100;
 
 /** A run to follow, and who follows it. */
-export interface Following {
+export interface Following extends StreamConsumer {
   readonly runId: string;
   /** The offset of the first event. */
   readonly from: number;
-  readonly sink: (event: AgentEvent) => void;
-  /** Aborted with the error to throw when the reader leaves, or when its agent is closed. The run goes on. */
-  readonly stop: AbortSignal;
+  /** Stopped when the agent of the reader is closed. The run goes on. */
+  readonly stop: Stop;
 }
 
 /**
@@ -26,6 +28,17 @@ export interface Following {
  * `history`. If the run has lost its conversation, such as by a crash, the log is closed, and a SessionLostError is thrown.
  */
 export async function followRun(session: StoredSession, log: RunLog, follow: Following): Promise<RunResult<unknown>> {
+  const stop = new Stop();
+  stop.follow(follow.left, (reason) => stop.stop(new RunAbortedError(reason)));
+  stop.followStop(follow.stop);
+  try {
+    return await readToEnd(session, log, { ...follow, stop });
+  } finally {
+    stop.release();
+  }
+}
+
+async function readToEnd(session: StoredSession, log: RunLog, follow: Following): Promise<RunResult<unknown>> {
   const { clock } = session.agent.defaults;
   const { runId, sink, stop } = follow;
   const end = new RunEnd(session.id, follow);
@@ -37,8 +50,8 @@ export async function followRun(session: StoredSession, log: RunLog, follow: Fol
       touchAt += TOUCH_MS;
       await log.touch(runId);
     }
-    const page = await log.read(runId, next, { waitMs: LOOK_MS, signal: stop });
-    if (stop.aborted) throw end.fail(stop.reason);
+    const page = await log.read(runId, next, { waitMs: LOOK_MS, signal: stop.signal });
+    if (stop.stopped) throw end.fail(stop.reason);
     for (const { offset, event: json } of page?.events ?? []) {
       next = offset + 1;
       const event = eventFromJson(json);

@@ -2,6 +2,7 @@ import type { Clock } from '../../../internal/clock.js';
 import type { JsonValue } from '../../../internal/json.js';
 import { type Logger, logFailure } from '../../../internal/logger.js';
 import { RunAbortedError } from '../../../lifecycle/run-failure.js';
+import { type Message, toolCallsOf } from '../../../model/message.js';
 import type { RunLog, RunOutcome } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import { eventToJson } from './event-json.js';
@@ -54,8 +55,9 @@ export class RunLogWriter {
     return this.flushing;
   }
 
-  /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`. */
-  async checkWatched(): Promise<void> {
+  /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`, unless its last message calls tools. */
+  async checkWatched(last: Message | undefined): Promise<void> {
+    if (last !== undefined && toolCallsOf(last).length > 0) return;
     const { clock, orphanMs = Number.POSITIVE_INFINITY } = this.run;
     const isOrphan = () => this.isOpen && this.failures.length === 0 && clock.now() - this.watchedAt >= orphanMs;
     if (!isOrphan()) return;

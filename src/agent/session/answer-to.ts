@@ -1,0 +1,36 @@
+import { type Message, textOf, toolCallsOf } from '../../model/message.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
+import type { ResumeDecisions } from '../run/resume/continuation.js';
+import type { RunResult } from '../run-result.js';
+
+const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+
+/**
+ * Returns the answer that a message of the record got before, or undefined. The run that answered it ends with the answer;
+ * later questions and their answers belong to other runs. Decisions on open calls continue it instead.
+ */
+export function answerTo(
+  record: SessionRecord,
+  id: string,
+  resume: ResumeDecisions | undefined,
+): RunResult<unknown> | undefined {
+  const { people } = record;
+  const waits = record.openTurn !== undefined || record.pending !== undefined;
+  if (waits && resume !== undefined) return undefined;
+  const from = people.indexOf(id);
+  const runOf = (index: number) => record.get(people.idsAt(index)[0] ?? '')?.run;
+  const isEnd = (message: Message, index: number) =>
+    index > from && isAnswer(message) && (index + 1 === people.messages.length || runOf(index) !== runOf(index + 1));
+  const end = from < 0 ? -1 : people.messages.findIndex(isEnd);
+  if (end < 0) return undefined;
+  const messages = people.messages.slice(from, end + 1);
+  const text = textOf(people.messages[end] as Message);
+  const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
+  return { status: 'completed', text, output: text, messages, history: [...record.model.messages], ...ended };
+}
+
+/** True for a text of the model that calls no tool, and that nobody has to approve or has denied. */
+function isAnswer(message: Message): boolean {
+  if (message.role !== 'assistant' || toolCallsOf(message).length > 0) return false;
+  return !message.suspended && !message.denied;
+}
