@@ -218,6 +218,7 @@ export const sessionRunRules = {
   by: text,
 } satisfies OptionTable<SessionRunOptions & RunOptions>;
 
+/** The rules of the options of `agent.close`. */
 export const closeRules = {
   drainMs: timerMs,
 } satisfies OptionTable<{ readonly drainMs?: number | undefined }>;

@@ -259,14 +259,8 @@ export class AgentSession implements Session<never> {
     const { before, tail, leave } = joinQueue(this.stored.store, this.id);
     this.tail = tail;
     try {
-      const isFirst = await wait(
-        withinMs(
-          before.then(() => true),
-          queueMs,
-          clock,
-        ),
-      );
-      if (!isFirst) throw new SessionBusyError(this.id, queueMs);
+      const free = before.then(() => true);
+      if (!(await wait(withinMs(free, queueMs, clock)))) throw new SessionBusyError(this.id, queueMs);
       return await work({ wait, until, queueMs });
     } finally {
       leave(this.stored.ending);

@@ -7,7 +7,7 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 const STOP_MS = 10_000;
 const LOOK_MS = 50;
 
-/** Posts a stop for the run that holds the conversation. Resolves when the run has ended, or after ten seconds. */
+/** Posts a stop for the run that holds the conversation. Returns false if no run has ended after ten seconds. */
 export async function stopRun(session: StoredSession): Promise<boolean> {
   const run = await session.running();
   if (run === undefined) return false;
@@ -15,7 +15,10 @@ export async function stopRun(session: StoredSession): Promise<boolean> {
   const until = clock.now() + STOP_MS;
   const stop = { type: 'stop', run } as const;
   await session.store.post(session.id, { id: ids.next('entry'), at: clock.now(), body: { type: 'post', post: stop } });
-  while ((await session.running()) === run && clock.now() < until) await sleep(LOOK_MS, clock);
+  while ((await session.running()) === run) {
+    if (clock.now() >= until) return false;
+    await sleep(LOOK_MS, clock);
+  }
   return true;
 }
 
