@@ -23,14 +23,18 @@ export function checkAnswers(body: unknown, record: SessionRecord): void {
   let mayBeEarlier = true;
   for (const [index, { id, role, parts }] of messages.entries()) {
     if (known.has(id) || (role === 'user' && record.offset === 0)) mayBeEarlier = false;
-    const isEmpty = parts.every(({ type }) => type === 'step-start');
-    if (role === 'user' || mayBeEarlier || isEmpty || known.has(id)) continue;
+    if (role === 'user' || mayBeEarlier || known.has(id) || !parts.some(isStored)) continue;
     throw new UIHistoryUnknownError(
       `\`messages[${index}]\` must be an assistant message that this chat sent, got the id ${showValue(id)}. Load the history again.`,
     );
   }
   const last = messages.at(-1);
   if (last?.role === 'assistant') checkResults(last, record);
+}
+
+/** False for a part that the session does not store of an answer that was stopped. */
+function isStored({ type, state }: PageMessage['parts'][number]): boolean {
+  return type !== 'step-start' && type !== 'reasoning' && state !== 'input-streaming';
 }
 
 function checkResults({ id, parts }: PageMessage, record: SessionRecord): void {

@@ -1,10 +1,10 @@
-import { Agent, defineTool, MemorySessionStore, type SessionStore } from 'keelson';
+import { Agent, defineTool, MemorySessionStore, type Model, type SessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { gate, until } from '../../support/agent/settle.js';
+import { aborted, gate, until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { storeOver } from '../../support/state/store-over.js';
 import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
@@ -233,4 +233,30 @@ test('a page that comes back while an approved call runs shows the answer from i
     })),
   );
   expect(back.messages.map(shownText)).toEqual(messages.map(shownText));
+});
+
+test('a page goes on after a new answer was stopped while the model was reasoning', async () => {
+  let asked = 0;
+  const reasoning: Model = {
+    id: 'reasoning',
+    generate: ({ onPart, signal }) => {
+      asked += 1;
+      if (asked !== 2) return scriptedModel(['Hello.']).generate({ messages: [], tools: [] } as never);
+      onPart?.({ type: 'reasoning-delta', text: 'Hm' });
+      return aborted(signal as AbortSignal);
+    },
+  };
+  const agent = new Agent({ model: reasoning, logger: keepingLogger() });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id });
+  const page = new ChatClient(handler);
+  await page.sendMessage({ text: 'Hi' });
+  const regenerating = page.regenerate();
+  await until(() => page.lastMessage?.parts.some(({ type }) => type === 'reasoning') ?? false);
+  await post(handler, '/stop', { id: 'chat' });
+  await regenerating;
+
+  await page.sendMessage({ text: 'And now?' });
+
+  expect(page.errors).toEqual([]);
+  expect(page.messages.map(shownText)).toEqual(['Hi', '', 'And now?', 'Hello.']);
 });
