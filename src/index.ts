@@ -27,7 +27,8 @@ export {
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
 export type { SessionFork } from './agent/session/fork.js';
-export type { AttachOptions, HistoryQuery, Session, SessionRun, SessionStream } from './agent/session/session.js';
+export type { AttachOptions } from './agent/session/log/follow-run.js';
+export type { HistoryQuery, Session, SessionRun, SessionStream } from './agent/session/session.js';
 export {
   EntryInvalidError,
   SessionBusyError,

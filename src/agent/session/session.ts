@@ -1,7 +1,7 @@
 import { SessionClosedError, SessionReentryError } from '../../errors.js';
 import { withinMs } from '../../internal/clock.js';
 import { fullText, whole } from '../../internal/options/rules.js';
-import { invalidOption, type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
@@ -23,6 +23,7 @@ import type { RunResult } from '../run-result.js';
 import { EventStream, type RunStream } from '../run-stream.js';
 import { claimSession, type SessionWait } from './claim-session.js';
 import type { SessionFork } from './fork.js';
+import type { AttachOptions } from './log/follow-run.js';
 import { OwnedRun } from './owned-run.js';
 import { SessionBusyError } from './session-error.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
@@ -88,12 +89,6 @@ export interface HistoryQuery {
   readonly limit?: number | undefined;
 }
 
-/** Options of `session.attach`. */
-export interface AttachOptions {
-  /** The offset of the first event. The first event of a run has the offset 0. Default: 0. */
-  readonly from?: number | undefined;
-}
-
 /** The type of `session.run`. */
 export interface SessionRun<Context = unknown> {
   <Schema extends OutputSchema>(
@@ -130,7 +125,6 @@ export interface SessionHost extends SessionAgent {
 const QUEUE_MS = 30_000;
 const PAGE = 100;
 
-const attachRules = { from: whole(0) } satisfies OptionTable<AttachOptions>;
 const historyRules = { before: fullText, limit: whole(1) } satisfies OptionTable<HistoryQuery>;
 
 /** A session: the queue of its runs. */
@@ -180,18 +174,14 @@ export class AgentSession implements Session<never> {
   }
 
   async attach(options: AttachOptions = {}): Promise<RunStream<unknown> | undefined> {
-    validateOptions(options, attachRules);
-    const { runLog } = this.stored.options;
-    if (runLog === undefined) throw invalidOption('runLog', 'a run log in the options of the session', undefined);
-    const runId = await this.stored.running();
-    return runId === undefined ? undefined : this.follow(runLog, runId, options.from);
+    const { attachTo } = await import('./log/follow-run.js');
+    return attachTo(this.stored, this.host.life.stop, options);
   }
 
-  /** Returns the events of a run from an offset on, until its log is closed. */
-  async follow(runLog: RunLog, runId: string, from = 0): Promise<RunStream<unknown>> {
-    const { followRun } = await import('./log/follow-run.js');
-    const { stop } = this.host.life;
-    return new EventStream((consumer) => followRun(this.stored, runLog, { runId, from, stop, ...consumer }));
+  /** Returns the events of a run from the first one on, until its log is closed. */
+  async follow(log: RunLog, runId: string): Promise<RunStream<unknown>> {
+    const { streamOf } = await import('./log/follow-run.js');
+    return streamOf(this.stored, { log, runId, from: 0, stop: this.host.life.stop });
   }
 
   async append(message: Message): Promise<void> {

@@ -1,10 +1,12 @@
 import { sleep } from '../../../internal/clock.js';
+import { whole } from '../../../internal/options/rules.js';
+import { invalidOption, type OptionTable, validateOptions } from '../../../internal/options/validate.js';
 import { Stop } from '../../../internal/stop.js';
 import { RunAbortedError } from '../../../lifecycle/run-failure.js';
 import { type RunLog, TOUCH_MS } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import type { RunResult } from '../../run-result.js';
-import type { StreamConsumer } from '../../run-stream.js';
+import { EventStream, type RunStream, type StreamConsumer } from '../../run-stream.js';
 import { SessionLostError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
@@ -14,8 +16,17 @@ const LOOK_MS = 1_000;
 /** How long a reader waits for a run that has no events yet. */
 const BEGIN_MS = 100;
 
-/** A run to follow, and who follows it. */
-export interface Following extends StreamConsumer {
+/** Options of `session.attach`. */
+export interface AttachOptions {
+  /** The offset of the first event. The first event of a run has the offset 0. Default: 0. */
+  readonly from?: number | undefined;
+}
+
+const attachRules = { from: whole(0) } satisfies OptionTable<AttachOptions>;
+
+/** A run to follow. */
+interface Following {
+  readonly log: RunLog;
   readonly runId: string;
   /** The offset of the first event. */
   readonly from: number;
@@ -23,24 +34,48 @@ export interface Following extends StreamConsumer {
   readonly stop: Stop;
 }
 
+type Reading = Following & Pick<StreamConsumer, 'sink'>;
+
+/** Follows the run that holds the conversation. Returns undefined if none does. */
+export async function attachTo(
+  session: StoredSession,
+  stop: Stop,
+  options: AttachOptions,
+): Promise<RunStream<unknown> | undefined> {
+  validateOptions(options, attachRules);
+  const { runLog: log } = session.options;
+  if (log === undefined) throw invalidOption('runLog', 'a run log in the options of the session', undefined);
+  const runId = await session.running();
+  return runId === undefined ? undefined : streamOf(session, { log, runId, from: options.from ?? 0, stop });
+}
+
+/** Returns the events of a run from an offset on, until its log is closed. */
+export function streamOf(session: StoredSession, following: Following): RunStream<unknown> {
+  return new EventStream((consumer) => followRun(session, following, consumer));
+}
+
 /**
  * Reads the log of a run from an offset on, and follows it to the end. Returns the result of the run, with an empty
  * `history`. If the run has lost its conversation, such as by a crash, the log is closed, and a SessionLostError is thrown.
  */
-export async function followRun(session: StoredSession, log: RunLog, follow: Following): Promise<RunResult<unknown>> {
+async function followRun(
+  session: StoredSession,
+  following: Following,
+  { sink, left }: StreamConsumer,
+): Promise<RunResult<unknown>> {
   const stop = new Stop();
-  stop.follow(follow.left, (reason) => stop.stop(new RunAbortedError(reason)));
-  stop.followStop(follow.stop);
+  stop.follow(left, (reason) => stop.stop(new RunAbortedError(reason)));
+  stop.followStop(following.stop);
   try {
-    return await readToEnd(session, log, { ...follow, stop });
+    return await readToEnd(session, { ...following, sink, stop });
   } finally {
     stop.release();
   }
 }
 
-async function readToEnd(session: StoredSession, log: RunLog, follow: Following): Promise<RunResult<unknown>> {
+async function readToEnd(session: StoredSession, follow: Reading): Promise<RunResult<unknown>> {
   const { clock } = session.agent.defaults;
-  const { runId, sink, stop } = follow;
+  const { log, runId, sink, stop } = follow;
   const end = new RunEnd(session.id, follow);
   let next = follow.from;
   let touchAt = clock.now();
@@ -75,7 +110,7 @@ class RunEnd {
 
   constructor(
     private readonly session: string,
-    private readonly follow: Following,
+    private readonly follow: Reading,
   ) {}
 
   see(event: AgentEvent): void {
