@@ -92,7 +92,7 @@ export class UIBodyTooLargeError extends UIRequestError {
   }
 }
 
-/** The page sent input that the handler would drop. */
+/** The page sent input that the handler has no use for. It would otherwise be ignored without a word. */
 export class UIInputUnusedError extends UIRequestError {
   readonly code = 'ERR_UI_INPUT_UNUSED';
   readonly status = 400;

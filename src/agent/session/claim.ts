@@ -30,7 +30,7 @@ export interface ClaimedSession {
 export class Claim implements RunClaim {
   /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
   abort: (error: RunError) => void = () => {};
-  /** The log of the run, which has its events before the append that may end the claim. */
+  /** The log of the run. The events that wait are written to it before the append that may end the claim. */
   log: RunLogWriter | undefined = undefined;
   /** Time after which another run may take over. */
   private until: number;

@@ -32,7 +32,7 @@ export function checkAnswers(body: unknown, record: SessionRecord): void {
   if (last?.role === 'assistant') checkResults(last, record);
 }
 
-/** False for a part that the session does not store of an answer that was stopped. */
+/** True if the session stores this part of a stopped answer. */
 function isStored({ type, state }: PageMessage['parts'][number]): boolean {
   return type !== 'step-start' && type !== 'reasoning' && state !== 'input-streaming';
 }

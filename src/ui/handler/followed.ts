@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../agent/agent-event.js';
+import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import { replaySteps } from '../history/replay.js';
 import type { ShownStep } from '../history/shown.js';
@@ -11,8 +11,11 @@ export interface Catching {
   readonly steps?: readonly ShownStep[] | undefined;
 }
 
-/** Returns the events of a followed run: `steps` behind the first one. Calls `load` before the last ones. */
-export function followed<Output>(stream: RunStream<Output>, { load, steps = [] }: Catching): RunStream<Output> {
+/**
+ * Returns the events of a run that a page follows. Shows the earlier steps of its answer behind the event `run-start`. Awaits
+ * `load` before the events that end the run.
+ */
+export function followed<Output>(stream: RunStream<Output>, { load, steps }: Catching): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
   const earlier: AgentEvent[] = [];
   const iterator: AsyncIterator<AgentEvent> = {
@@ -22,7 +25,12 @@ export function followed<Output>(stream: RunStream<Output>, { load, steps = [] }
       const next = await events.next();
       if (next.done) return next;
       const { type, runId } = next.value;
-      if (type === 'run-start') earlier.push(...replaySteps(steps, runId));
+      // The page has no suspended answer to take back. An approved answer follows, as a step of its own.
+      if (steps !== undefined && isOnAnswer(next.value)) {
+        if (next.value.decision.type === 'block') return iterator.next();
+        return { value: { type: 'turn-start', runId, turn: steps.length + 1 }, done: false };
+      }
+      if (type === 'run-start') earlier.push(...replaySteps(steps ?? [], runId));
       if (type === 'run-error' || type === 'run-end') {
         await stream.result.catch(() => {});
         await load?.();
@@ -35,4 +43,9 @@ export function followed<Output>(stream: RunStream<Output>, { load, steps = [] }
     },
   };
   return { result: stream.result, text: stream.text, [Symbol.asyncIterator]: () => iterator };
+}
+
+/** True for the decision on a suspended answer. */
+function isOnAnswer(event: AgentEvent): event is AgentEventOf<'decision'> {
+  return event.type === 'decision' && event.decision.point === 'resume' && event.decision.call === undefined;
 }

@@ -51,7 +51,7 @@ function aiSdk(version: 6 | 7): Protocol {
   return {
     read: fromUIMessages,
     check: (body, { record }) => checkAnswers(body, record),
-    // The page of version 7 takes the message that it has back when it follows a run.
+    // When it resumes a stream, version 7 clears the message and builds it anew; version 6 adds to it.
     respond: (stream, { messageId, decides, errorText, toolErrorText, steps }) =>
       uiMessageResponse(version === 7 && steps ? followed(stream, { steps }) : stream, {
         messageId,

@@ -3,7 +3,10 @@ import type { RunStream } from '../../agent/run-stream.js';
 import { type Clock, repeat } from '../../internal/clock.js';
 import { type RunLog, TOUCH_MS } from '../../state/run-log/run-log.js';
 
-/** Returns a stream that can be left without stopping the run. Until then, its log knows that somebody watches. */
+/**
+ * Wraps the stream of a run so that its client can disconnect without stopping the run. While the client is connected, the
+ * run log records that the run is watched.
+ */
 export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: Clock): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
   let run: string | undefined;

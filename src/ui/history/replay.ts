@@ -18,9 +18,13 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
   yield { type: 'run-end', runId, result };
 }
 
-/** Returns the events that show the steps of an answer again. */
+/**
+ * Returns the events that show again the steps that a run continues. Leaves out a step without calls: it was suspended, and
+ * the run sends it once it is approved.
+ */
 export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
-  for (const [index, { message, results, denied }] of steps.entries()) {
+  const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
+  for (const [index, { message, results, denied }] of called.entries()) {
     const parts = [...results.values()].map(({ part }) => part);
     const turn = index + 1;
     for (const event of turnOf(message, parts)) yield { ...event, runId, turn };

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { Agent, type AgentLifecycle, defineTool, HookAction, MemorySessionStore, textOf } from 'keelson';
 import { calls, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { gate, until } from '../../support/agent/settle.js';
 import { agUIClient, readAgUIEvents } from '../../support/ui/ag-ui-client.js';
 import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
 import { readSSE } from '../../support/ui/read-sse.js';
@@ -311,4 +312,43 @@ test('refuses a second decision on an answer', async () => {
 async function settled(client: ChatClient): Promise<void> {
   do await setImmediate();
   while (client.status === 'submitted' || client.status === 'streaming');
+}
+
+test.each([
+  ['replaced', { denied: true }, 'Better.'],
+  ['shown', { denied: false }, 'The secret.'],
+])(
+  'a page that comes back while a suspended answer is %s keeps the steps before it',
+  async (_title, { denied }, text) => {
+    const held = gate();
+    let isDecided = false;
+    const runLog = new MemoryRunLog();
+    const wait: AgentLifecycle = { name: 'wait', afterAgent: () => (isDecided ? held.pass() : undefined) };
+    const script = [calls('look'), secret, 'Better.'];
+    const agent = new Agent({ model: scriptedModel(script), tools: [look], lifecycle: [reviewer(false), wait] });
+    const options = { authorize: 'none', session: (id: string) => id, runLog } as const;
+    const decider = createAgentHandler(agent, options);
+    const reader = createAgentHandler(agent, { ...options, mayDecide: () => false });
+    const first = new ChatClient(decider);
+    await first.sendMessage({ text: 'Hi' });
+    isDecided = true;
+    void post(decider, '/decide', { id: 'chat', decisions: { answer: denied ? 'deny' : 'approve' } });
+    await until(() => held.arrived === 1);
+
+    const back = new ChatClient(reader);
+    back.messages = [...(await loadHistory(reader)).messages];
+    const resuming = back.resumeStream();
+    await until(() => back.status === 'streaming');
+    held.open();
+    await resuming;
+
+    const { messages } = await loadHistory(reader);
+    expect(back.errors).toEqual([]);
+    expect(back.messages.map(shownText)).toEqual(['Hi', text]);
+    expect(kindsOf(back.messages)).toEqual(kindsOf(messages));
+  },
+);
+
+function kindsOf(messages: ChatClient['messages']): readonly (readonly string[])[] {
+  return messages.map(({ parts }) => parts.map(({ type }) => type));
 }

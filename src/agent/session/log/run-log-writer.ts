@@ -10,7 +10,7 @@ import { eventToJson } from './event-json.js';
 /** Events wait for this time, and are then appended together. */
 const BATCH_MS = 50;
 
-/** A run goes on without its log after so many appends in a row have failed. */
+/** After this many failed appends in a row, the run goes on without its log. */
 const MAX_FAILURES = 3;
 
 /** A run, and the log of its events. */
@@ -47,7 +47,10 @@ export class RunLogWriter {
     this.timer ??= this.run.clock.setTimeout(() => void this.flush(), BATCH_MS);
   }
 
-  /** Appends the events that wait. With `looks`, also if none waits, to learn who watches. Never rejects. */
+  /**
+   * Appends the events that wait. With `looks`, appends even if none waits, to learn when the run was last watched. Never
+   * rejects.
+   */
   flush(looks = false): Promise<void> {
     this.run.clock.clearTimeout(this.timer);
     this.timer = undefined;
@@ -55,7 +58,7 @@ export class RunLogWriter {
     return this.flushing;
   }
 
-  /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`, unless its last message calls tools. */
+  /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`, unless its last message has tool calls. */
   async checkWatched(last: Message | undefined): Promise<void> {
     if (last !== undefined && toolCallsOf(last).length > 0) return;
     const { clock, orphanMs = Number.POSITIVE_INFINITY } = this.run;
