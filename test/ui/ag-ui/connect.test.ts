@@ -48,7 +48,6 @@ async function chatOf(script: readonly ScriptEntry[], lifecycle: readonly AgentL
     authorize: 'none',
     session: (id) => id,
     protocol: 'ag-ui',
-    onDisconnect: 'continue',
   });
   const server = await startChatServer(handler);
   const page = () => new ConnectingAgent({ url: `${server.url}/chat`, threadId: 't1' });

@@ -23,7 +23,7 @@ function chat(options: Partial<AgentHandlerOptions> = {}) {
   const store = new MemorySessionStore();
   const runLog = new MemoryRunLog();
   const model = scriptedModel([calls('work'), streams(['Do', 'ne.']), 'Again.']);
-  const all = { authorize: 'none', session: (id: string) => id, onDisconnect: 'continue', runLog, ...options } as const;
+  const all = { authorize: 'none', session: (id: string) => id, runLog, ...options } as const;
   const handlerOf = (place: MemorySessionStore | ReturnType<typeof storeOver>) => {
     const agent = new Agent({ model, tools: [work], store: place, logger: keepingLogger() });
     return createAgentHandler(agent, all);

@@ -20,7 +20,6 @@ function handlerOf(options: Partial<AgentHandlerOptions>) {
   return createAgentHandler(agent, {
     authorize: 'none',
     session,
-    onDisconnect: 'continue',
     logger: keepingLogger(),
     ...options,
   });

@@ -10,7 +10,7 @@ test.each(Object.keys(endings) as Protocol[])(
   async (protocol) => {
     const held = gate();
     const agent = new Agent({ model: scriptedModel([() => held.pass().then(() => 'Done.')]) });
-    const options = { authorize: 'none', session: (id: string) => id, onDisconnect: 'continue', protocol } as const;
+    const options = { authorize: 'none', session: (id: string) => id, protocol } as const;
     const handler = createAgentHandler(agent, options);
     const url = 'http://localhost/api/chat';
     const body = JSON.stringify(goBodies[protocol]);

@@ -37,7 +37,7 @@ export async function startProxiedChat(options: ProxiedChatOptions = {}): Promis
   });
   const shared = { store: new MemorySessionStore(), logger: keepingLogger() };
   const runLog = new MemoryRunLog();
-  const all = { authorize: () => 'ada', session: (id: string) => id, onDisconnect: 'continue', runLog } as const;
+  const all = { authorize: () => 'ada', session: (id: string) => id, runLog } as const;
   const model = scriptedModel([says('Wait. ', { calls: [{ name: 'work' }] }), streams(['Do', 'ne.'])]);
   const requests: string[][] = [];
   const agents = Array.from({ length: count }, () => new Agent({ model, tools: [work], ...shared }));
