@@ -17,10 +17,7 @@ const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
   // Loaded by the core with `import()`.
   'json-schema-check': 'src/tools/json-schema-check.ts',
-  'answer-to': 'src/agent/session/answer-to.ts',
-  fork: 'src/agent/session/fork.ts',
-  'follow-run': 'src/agent/session/log/follow-run.ts',
-  'run-log-writer': 'src/agent/session/log/run-log-writer.ts',
+  session: 'src/agent/session/session.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),

@@ -3,12 +3,12 @@ import type { SessionStore } from './session-store.js';
 
 /** A place in the queue of a session. */
 export interface QueuePlace {
-  /** Resolves when every earlier place was left. Never rejects. */
-  readonly before: Promise<unknown>;
-  /** Resolves when this place was left, too. */
-  readonly tail: Promise<unknown>;
+  /** Resolves when the place before was left. Undefined if the queue was empty. Never rejects. */
+  readonly before: Promise<unknown> | undefined;
+  /** Resolves when this place was left. */
+  readonly left: Promise<unknown>;
   /** Leaves the queue once `work` has resolved. */
-  leave(work: Promise<unknown>): void;
+  leave(work: Promise<unknown> | undefined): void;
 }
 
 const queues = new WeakMap<SessionStore, Map<string, Promise<unknown>>>();
@@ -17,12 +17,12 @@ const queues = new WeakMap<SessionStore, Map<string, Promise<unknown>>>();
 export function joinQueue(store: SessionStore, id: string): QueuePlace {
   const tails = queues.get(store) ?? new Map<string, Promise<unknown>>();
   queues.set(store, tails);
-  const before = tails.get(id) ?? Promise.resolve();
+  const before = tails.get(id);
   const place = createDeferred<unknown>();
-  const tail = before.then(() => place.promise);
-  tails.set(id, tail);
-  void tail.then(() => {
-    if (tails.get(id) === tail) tails.delete(id);
+  const left = place.promise;
+  tails.set(id, left);
+  void left.then(() => {
+    if (tails.get(id) === left) tails.delete(id);
   });
-  return { before, tail, leave: (work) => place.resolve(work) };
+  return { before, left, leave: (work) => place.resolve(work) };
 }

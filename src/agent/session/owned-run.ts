@@ -7,9 +7,10 @@ import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
+import { answerTo } from './answer-to.js';
 import type { Claim } from './claim.js';
 import { claimSession, type SessionWait } from './claim-session.js';
-import type { RunLogWriter } from './log/run-log-writer.js';
+import { RunLogWriter } from './log/run-log-writer.js';
 import { SessionRecorder } from './recorder.js';
 import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
@@ -41,7 +42,7 @@ export class OwnedRun {
       { run: runId, by: options.by, claimMs: options.timeouts?.claimMs },
       waiting,
     );
-    const writer = session.options.runLog && (await this.startLog(session.options.runLog, claim, runId));
+    const writer = session.options.runLog && this.startLog(session.options.runLog, claim, runId);
     const sink = writer === undefined ? attached.sink : sinkOf(attached, writer);
     const running = this.run(input, claim, { ...attached, sink, runId });
     const outcome = await running.catch((error: unknown) => error);
@@ -55,9 +56,8 @@ export class OwnedRun {
     return running;
   }
 
-  /** Starts to write the events of the run. Loaded on use, since most sessions have no log. */
-  private async startLog(log: RunLog, claim: Claim, runId: string): Promise<RunLogWriter> {
-    const { RunLogWriter } = await import('./log/run-log-writer.js');
+  /** Starts to write the events of the run. */
+  private startLog(log: RunLog, claim: Claim, runId: string): RunLogWriter {
     const { clock, logger } = this.session.agent.defaults;
     const { orphanMs } = this.attached;
     const writer = new RunLogWriter({ log, runId, clock, logger, orphanMs, onClosed: () => claim.lose() });
@@ -77,8 +77,6 @@ export class OwnedRun {
     if (inputId !== undefined) await session.loadIfStored(inputId);
     const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
     if (isKnown) {
-      // Loaded on use, since few inputs are sent again.
-      const { answerTo } = await import('./answer-to.js');
       const answer = answerTo(record, inputId, options.resume);
       if (answer !== undefined) return answer;
     }

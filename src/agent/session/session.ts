@@ -6,7 +6,7 @@ import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
-import { joinQueue } from '../../state/session-queue.js';
+import { joinQueue, type QueuePlace } from '../../state/session-queue.js';
 import type { SessionSummary } from '../../state/session-store.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import { type AgentLife, startLimit } from '../agent-life.js';
@@ -22,8 +22,8 @@ import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
 import { EventStream, type RunStream } from '../run-stream.js';
 import { claimSession, type SessionWait } from './claim-session.js';
-import type { SessionFork } from './fork.js';
-import type { AttachOptions } from './log/follow-run.js';
+import { forkSession, type SessionFork } from './fork.js';
+import { type AttachOptions, attachTo, streamOf } from './log/follow-run.js';
 import { OwnedRun } from './owned-run.js';
 import { SessionBusyError } from './session-error.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
@@ -121,6 +121,11 @@ export interface SessionHost extends SessionAgent {
   readonly sessions: { end(session: AgentSession): Promise<void> };
 }
 
+interface Queued extends Attached {
+  /** True if the caller has entered the queue of the session, and leaves it after the run. */
+  readonly isEntered?: boolean | undefined;
+}
+
 /** The default of `timeouts.queueMs`. */
 const QUEUE_MS = 30_000;
 const PAGE = 100;
@@ -156,10 +161,13 @@ export class AgentSession implements Session<never> {
     return this.enqueue(input, options ?? {}, {}) as Promise<RunResult<Output>>;
   }
 
-  /** With `orphanMs`, the run is aborted between two turns once nobody has touched its log for this time. */
-  stream<Output>(input: string | UserMessage, options?: AnySessionRunOptions, orphanMs?: number): RunStream<Output> {
+  stream<Output>(
+    input: string | UserMessage,
+    options?: AnySessionRunOptions,
+    hosted?: Pick<Queued, 'isEntered' | 'orphanMs'>,
+  ): RunStream<Output> {
     return new EventStream((consumer) =>
-      this.enqueue(input, options ?? {}, { ...consumer, orphanMs }),
+      this.enqueue(input, options ?? {}, { ...consumer, ...hosted }),
     ) as RunStream<Output>;
   }
 
@@ -174,13 +182,11 @@ export class AgentSession implements Session<never> {
   }
 
   async attach(options: AttachOptions = {}): Promise<RunStream<unknown> | undefined> {
-    const { attachTo } = await import('./log/follow-run.js');
     return attachTo(this.stored, this.host.life.stop, options);
   }
 
   /** Returns the events of a run from the first one on, until its log is closed. */
   async follow(log: RunLog, runId: string): Promise<RunStream<unknown>> {
-    const { streamOf } = await import('./log/follow-run.js');
     return streamOf(this.stored, { log, runId, from: 0, stop: this.host.life.stop });
   }
 
@@ -196,9 +202,31 @@ export class AgentSession implements Session<never> {
     });
   }
 
-  async fork(fork: SessionFork): Promise<SessionSummary> {
-    const { forkSession } = await import('./fork.js');
+  fork(fork: SessionFork): Promise<SessionSummary> {
     return forkSession(this.stored, fork);
+  }
+
+  /**
+   * Waits for the earlier runs of this conversation in this process, for at most `queueMs`. Then the store decides: a run of
+   * a connection that its host has cut never leaves its place, but its claim runs out. The caller has to leave the place.
+   */
+  async enter(queueMs: number): Promise<QueuePlace> {
+    const { stored } = this;
+    const place = joinQueue(stored.store, stored.id);
+    const earlier = this.tail;
+    this.tail = place.left;
+    if (place.before === undefined) return place;
+    try {
+      const free = place.before.then(() => true);
+      const isFree = await withinMs(free, queueMs, this.host.defaults.clock);
+      if (isFree || (await stored.running()) === undefined) return place;
+      throw new SessionBusyError(stored.id, queueMs);
+    } catch (error) {
+      // The next run waits for the one before this, but the session does not.
+      place.leave(place.before);
+      if (this.tail === place.left) this.tail = earlier;
+      throw error;
+    }
   }
 
   close(): Promise<void> {
@@ -214,7 +242,7 @@ export class AgentSession implements Session<never> {
   private async enqueue(
     input: string | UserMessage,
     options: AnySessionRunOptions,
-    attached: Attached,
+    attached: Queued,
   ): Promise<RunResult<unknown>> {
     validateOptions(options, sessionRunRules);
     const { timeouts, clock } = this.host.defaults;
@@ -232,7 +260,7 @@ export class AgentSession implements Session<never> {
   /** Calls `work` when the earlier runs of this session id have ended in this process. */
   private async inQueue<T>(
     options: AnySessionRunOptions,
-    attached: Attached,
+    attached: Queued,
     work: (wait: SessionWait) => Promise<T>,
   ): Promise<T> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
@@ -246,14 +274,24 @@ export class AgentSession implements Session<never> {
     const queueMs = options.timeouts?.queueMs ?? timeouts.queueMs ?? QUEUE_MS;
     const until = clock.now() + queueMs;
     const wait = <R>(promise: Promise<R>) => life.waitBeforeRun(promise, { ...options, ...attached });
-    const { before, tail, leave } = joinQueue(this.stored.store, this.id);
-    this.tail = tail;
+    const place = attached.isEntered ? undefined : await this.enterUnlessAborted(queueMs, wait);
     try {
-      const free = before.then(() => true);
-      if (!(await wait(withinMs(free, queueMs, clock)))) throw new SessionBusyError(this.id, queueMs);
       return await work({ wait, until, queueMs });
     } finally {
-      leave(this.stored.ending);
+      place?.leave(this.stored.ending);
+    }
+  }
+
+  private async enterUnlessAborted(queueMs: number, wait: SessionWait['wait']): Promise<QueuePlace> {
+    const entering = this.enter(queueMs);
+    try {
+      return await wait(entering);
+    } catch (error) {
+      entering.then(
+        (place) => place.leave(this.stored.ending),
+        () => {},
+      );
+      throw error;
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agent/agent.js';
-import { EntryInvalidError } from '../../agent/session/session-error.js';
+import { EntryInvalidError, SessionBusyError } from '../../agent/session/session-error.js';
 import { AgentClosedError } from '../../errors.js';
 import { type Logger, logFailure } from '../../internal/logger.js';
 import { invalidOption } from '../../internal/options/validate.js';
@@ -10,6 +10,7 @@ import {
   UIMessageUnknownError,
   UIMethodInvalidError,
   UIRequestError,
+  UISessionBusyError,
   UIUnauthorizedError,
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
@@ -19,7 +20,6 @@ import { invalidBody } from '../invalid-body.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
-import { ActiveRuns } from './active-runs.js';
 import { contextOf } from './context-of.js';
 import {
   type AgentHandlerOptions,
@@ -27,7 +27,7 @@ import {
   type HandlerConfig,
   resolveHandlerOptions,
 } from './handler-options.js';
-import { allowOrigin, checkHost, checkOrigin, preflight } from './origin.js';
+import { allowOrigin, checkOrigin, preflight } from './origin.js';
 import { type Answer, type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
@@ -58,11 +58,10 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
   const config = resolveHandlerOptions(options);
   const handler = new ChatHandler(agent as unknown as Agent<never>, config);
   return async (request, ...others: readonly unknown[]) => {
-    const { origins, hosts, logger } = config;
+    const { origins, logger } = config;
     if (typeof request?.headers?.get !== 'function') return refuseNodeRequest(request, others[0], logger);
     try {
-      if (hosts !== undefined) checkHost(request, hosts);
-      checkOrigin(request, origins);
+      checkOrigin(request, config);
       if (request.method === 'OPTIONS') return allowOrigin(preflight(request), request, origins);
       return allowOrigin(await handler.answer(request), request, origins);
     } catch (caught) {
@@ -77,6 +76,7 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
 function inWords(error: unknown): unknown {
   // The page names an entry that the session does not have, or that no run may begin at.
   if (error instanceof EntryInvalidError) return new UIMessageUnknownError();
+  if (error instanceof SessionBusyError) return new UISessionBusyError(error.timeoutMs);
   return error instanceof AgentClosedError ? new UIClosingError() : error;
 }
 
@@ -95,14 +95,14 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
 
 class ChatHandler {
   private readonly protocol: Protocol;
-  private readonly runs: ActiveRuns;
+  /** The runs of this process, by session. A stop aborts them also before they hold their conversation. */
+  private readonly runs = new Map<string, Set<AbortController>>();
 
   constructor(
     private readonly agent: Agent<never>,
     private readonly config: HandlerConfig,
   ) {
     this.protocol = protocols[config.protocol];
-    this.runs = new ActiveRuns(config.queueMs, config.clock);
   }
 
   async answer(request: Request): Promise<Response> {
@@ -147,7 +147,7 @@ class ChatHandler {
     const chatId = readWatchedId(new URL(request.url));
     const chat = await this.sessionOf(chatId, identity);
     const decides = await config.mayDecide(identity as never, chatId);
-    const followed = await followAnswer(this.agent, chat, { runLog: config.runLog });
+    const followed = await followAnswer(this.agent, chat, config.runLog);
     if (followed === undefined) return protocol.idle();
     const after = request.headers.get('last-event-id') ?? undefined;
     return this.respond(followed, { chatId, decides, after });
@@ -155,14 +155,21 @@ class ChatHandler {
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
     const chat = await this.sessionOf(readChatId((body as { readonly id?: unknown } | null)?.id), identity);
-    const stopped = (await this.runs.stop(idOf(chat))) || (await this.stopElsewhere(chat));
+    const runs = this.runs.get(idOf(chat));
+    for (const run of runs ?? []) run.abort('the answer was stopped');
+    await using session = await openSession(this.agent, chat, undefined);
+    const stopped = (await stopRun(session.stored)) ?? runs !== undefined;
     return Response.json({ stopped }, { headers: NOT_CACHED });
   }
 
-  /** Stops a run of another process. */
-  private async stopElsewhere(chat: ChatSession): Promise<boolean> {
-    await using session = await openSession(this.agent, chat, undefined);
-    return stopRun(session.stored);
+  /** Returns a function that forgets the run. */
+  private remember(session: string, run: AbortController): () => void {
+    const runs = this.runs.get(session) ?? new Set();
+    this.runs.set(session, runs.add(run));
+    return () => {
+      runs.delete(run);
+      if (runs.size === 0) this.runs.delete(session);
+    };
   }
 
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
@@ -171,23 +178,22 @@ class ChatHandler {
     const decides = await config.mayDecide(identity as never, read.chatId);
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
     const context = await contextOf(config, { identity, request, page: read.page });
-    const repeated =
-      this.runs.has(idOf(chat)) && (await followAnswer(this.agent, chat, { read, runLog: config.runLog }));
-    if (repeated) return this.respond(repeated, { chatId: read.chatId, decides });
-    const run = await this.runs.enter(idOf(chat));
+    const { runLog, queueMs } = config;
     const aborts = config.onDisconnect === 'abort';
-    const disconnect = () => aborts && run.abort.abort('the client disconnected');
+    const orphanMs = aborts ? undefined : config.orphanMs;
+    const run = new AbortController();
+    const forget = this.remember(idOf(chat), run);
+    const disconnect = () => aborts && run.abort('the client disconnected');
     request.signal.addEventListener('abort', disconnect);
     if (request.signal.aborted) disconnect();
     const leave = () => {
       request.signal.removeEventListener('abort', disconnect);
-      run.leave();
+      forget();
     };
     try {
-      const { signal } = run.abort;
-      const { runLog } = config;
-      const orphanMs = aborts ? undefined : config.orphanMs;
-      const started = await startAnswer(this.agent, { read, session: chat, signal, context, check, runLog, orphanMs });
+      const { signal } = run;
+      const answer = { read, session: chat, signal, queueMs, context, check, runLog, orphanMs };
+      const started = await startAnswer(this.agent, answer);
       void started.done.then(leave);
       return this.respond(started, { chatId: read.chatId, runId: read.runId, decides });
     } catch (error) {

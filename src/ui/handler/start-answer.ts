@@ -5,6 +5,7 @@ import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
+import type { QueuePlace } from '../../state/session-queue.js';
 import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
 import { beforeAnswer } from '../history/running.js';
 import { openAnswerIn, shownIn } from '../history/shown.js';
@@ -20,6 +21,8 @@ export interface AnswerRequest {
   readonly read: UIRequest;
   readonly session: ChatSession;
   readonly signal: AbortSignal;
+  /** How long the request waits for the active run of the session in this process, in milliseconds. */
+  readonly queueMs: number;
   readonly context: unknown;
   readonly runLog: RunLog | undefined;
   /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
@@ -34,52 +37,66 @@ export interface StartedAnswer extends Catching {
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
-  /** Resolves when the next run of the session may start in this process. Never rejects. */
+  /** Resolves when the session is closed. Never rejects. */
   readonly done: Promise<void>;
 }
 
 /** Opens the session, compares the request with the record, and starts the run, or follows the run that answers already. */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
   const session = await openSession(agent, request.session, request.runLog);
-  const close = () => session.close().catch(() => {});
+  const { stored } = session;
+  let place: QueuePlace | undefined;
+  const close = () => {
+    place?.leave(stored.ending);
+    return session.close().catch(() => {});
+  };
   try {
-    const { stored } = session;
-    const { record } = stored;
-    const { signal, context, read, orphanMs } = request;
-    // A new message needs only what the model reads.
-    if (read.type !== 'message') await stored.loadAll();
-    await request.check(stored);
-    const { input, id, at, resume } = await prepare(stored, read);
-    const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
-    const followed = isContinued && read.type === 'message' ? await follow(session) : undefined;
-    if (followed !== undefined) return followed;
-    const messageId = isContinued ? openAnswerIn(record) : undefined;
-    const stream = session.stream<unknown>(input, { signal, context: context as never, id, at, resume }, orphanMs);
+    const { signal, read, queueMs } = request;
+    const repeated = (await isRepeated(stored, read)) ? await follow(session) : undefined;
+    if (repeated !== undefined) return repeated;
+    place = await session.enter(queueMs);
+    if (place.before !== undefined) await stored.load();
+    signal.throwIfAborted();
+    const { stream, messageId } = await startRun(session, request);
     const done = stream.result.then(close, close);
-    const { runLog } = stored.options;
-    const isLeft = orphanMs !== undefined && runLog !== undefined;
-    const shown = isLeft ? watched(stream, runLog, stored.agent.defaults.clock) : stream;
-    return { stream: shown, session, messageId, done };
+    return { stream, session, messageId, done };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+/** Compares the request with the record, and starts the run. */
+async function startRun(session: AgentSession, request: AnswerRequest) {
+  const { stored } = session;
+  const { record, options, agent } = stored;
+  const { signal, read, orphanMs } = request;
+  // A new message needs only what the model reads.
+  if (read.type !== 'message') await stored.loadAll();
+  await request.check(stored);
+  const { input, id, at, resume } = await prepare(stored, read);
+  const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
+  const messageId = isContinued ? openAnswerIn(record) : undefined;
+  const context = request.context as never;
+  const hosted = { isEntered: true, orphanMs };
+  const stream = session.stream<unknown>(input, { signal, context, id, at, resume }, hosted);
+  if (orphanMs === undefined || options.runLog === undefined) return { stream, messageId };
+  return { stream: watched(stream, options.runLog, agent.defaults.clock), messageId };
+}
+
 /**
- * Follows the run that holds the conversation, in whatever process it runs. Returns undefined if none does, if the session
- * has no run log, or if the run does not answer the message.
+ * Follows the run that holds the conversation, in whatever process it runs. Returns undefined if none does, or if the session
+ * has no run log.
  */
 export async function followAnswer(
   agent: Agent<never>,
   chat: ChatSession,
-  { runLog, read }: { readonly runLog: RunLog | undefined; readonly read?: UIRequest },
+  runLog: RunLog | undefined,
 ): Promise<StartedAnswer | undefined> {
   const session = await openSession(agent, chat, runLog);
   let followed: StartedAnswer | undefined;
   try {
-    const answers = read === undefined || (await isRepeated(session.stored, read));
-    followed = answers ? await follow(session) : undefined;
+    followed = await follow(session);
   } finally {
     if (followed === undefined) await session.close().catch(() => {});
   }

@@ -7,10 +7,13 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 const STOP_MS = 10_000;
 const LOOK_MS = 50;
 
-/** Posts a stop for the run that holds the conversation. Returns false if no run has ended after ten seconds. */
-export async function stopRun(session: StoredSession): Promise<boolean> {
+/**
+ * Posts a stop for the run that holds the conversation. Returns undefined if none does, and false if it has not ended after
+ * ten seconds.
+ */
+export async function stopRun(session: StoredSession): Promise<boolean | undefined> {
   const run = await session.running();
-  if (run === undefined) return false;
+  if (run === undefined) return undefined;
   const { ids, clock } = session.agent.defaults;
   const until = clock.now() + STOP_MS;
   const stop = { type: 'stop', run } as const;

@@ -156,6 +156,33 @@ describe('two sessions with the same id in two processes', () => {
   });
 });
 
+test('a run whose host has cut it off keeps its place until its claim has run out', async () => {
+  const clock = manualClock();
+  const store = new MemorySessionStore({ clock });
+  // The clock of the first agent stands still, so that it renews nothing.
+  const cut = new Agent({ model: scriptedModel([hangs()]), store, clock: manualClock() });
+  const next = new Agent({ model: scriptedModel(['two', 'three']), store, clock, timeouts: { queueMs: 100 } });
+  const stop = new AbortController();
+  const running = rejectionOf((await cut.session({ id: 's' })).run('one', { signal: stop.signal }));
+  await until(() => store.load('s')?.holder !== undefined);
+  const session = await next.session({ id: 's' });
+  const early = rejectionOf(session.run('early'));
+  await until(() => clock.waiting === 1);
+  await clock.advance(100);
+
+  expect(await early).toMatchObject({ code: 'ERR_SESSION_BUSY' });
+
+  await clock.advance(30_000);
+  const late = session.run('two');
+  await until(() => clock.waiting === 1);
+  await clock.advance(100);
+
+  expect((await late).text).toBe('two');
+  expect((await within(session.run('three'))) as unknown).toMatchObject({ text: 'three' });
+  stop.abort();
+  expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+});
+
 describe('the runs of a session', () => {
   test('execute one after another in the order of their start, streams included', async () => {
     const log: string[] = [];

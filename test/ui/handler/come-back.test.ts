@@ -59,6 +59,7 @@ describe('a page that goes away and comes back', () => {
     const back = new ChatClient(there);
     back.messages = [...messages];
     const resuming = back.resumeStream();
+    await until(() => back.lastMessage?.role === 'assistant');
     held.open();
     await resuming;
 
