@@ -29,8 +29,11 @@ export class UIOriginRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_ORIGIN_REFUSED';
   readonly status = 403;
 
-  constructor(origin: string) {
-    super(`The origin ${JSON.stringify(origin)} must be that of the server, or one of \`origins\`.`);
+  constructor(origin: string, own: URL) {
+    super(
+      `The origin ${JSON.stringify(origin)} must be that of the server, ${JSON.stringify(own.origin)}, or one of ` +
+        '`origins`. Behind a proxy, set `trustProxy`, or pass the `Host` header on.',
+    );
   }
 }
 
@@ -96,6 +99,19 @@ export class UIBodyTooLargeError extends UIRequestError {
 export class UIInputUnusedError extends UIRequestError {
   readonly code = 'ERR_UI_INPUT_UNUSED';
   readonly status = 400;
+}
+
+/** The body of the request was read before the handler got it. */
+export class UIBodyUsedError extends UIRequestError {
+  readonly code = 'ERR_UI_BODY_USED';
+  readonly status = 500;
+
+  constructor() {
+    super(
+      'The body of the request must be unread, but other code has read it. Let that code read `request.clone()`, or ' +
+        'pass `new Request(request, { body })` to the handler.',
+    );
+  }
 }
 
 /** The content type of the request is not `application/json`. */

@@ -35,6 +35,7 @@ export {
 export {
   UIBodyInvalidError,
   UIBodyTooLargeError,
+  UIBodyUsedError,
   UICallUnknownError,
   UIChatUnknownError,
   UIClosingError,
@@ -61,7 +62,9 @@ export type {
 } from './handler/handler-options.js';
 export type { ProtocolName } from './handler/protocol.js';
 export type { PageInput, UIDecision, UIRequest, UISentMessage } from './request.js';
-export { type ListenerResponse, type ServerRequestLike, toNodeListener } from './sse/node-listener.js';
+export type { FastifyReplyLike, FastifyRequestLike, FastifyResponseLike, KoaContextLike } from './sse/node-exchange.js';
+export { type ListenerResponse, type NodeListener, toNodeListener } from './sse/node-listener.js';
+export type { ServerRequestLike } from './sse/node-request.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
 export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse/sse-event.js';
 export { type SSEResponseOptions, sseResponse } from './sse/sse-response.js';

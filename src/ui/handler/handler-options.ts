@@ -2,6 +2,7 @@ import type { SessionOptions } from '../../agent/agent-options.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import {
+  boolean,
   callable,
   clock,
   listOf,
@@ -54,6 +55,11 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * Default: with `authorize: 'none'`, the loopback names `localhost`, `127.0.0.1` and `[::1]`; otherwise every name.
    */
   readonly hosts?: readonly string[] | undefined;
+  /**
+   * True if a proxy sets `x-forwarded-host` and `x-forwarded-proto`, and overwrites what a client sent. They then name the
+   * origin of this server, instead of the `Host` header. Default: false.
+   */
+  readonly trustProxy?: boolean | undefined;
   /**
    * Maximum size of the last message of a request, in bytes. The whole request may be 16 times as large, because a web page
    * sends the whole chat each time. Default: 4 MiB.
@@ -110,6 +116,7 @@ export interface HandlerConfig {
   readonly origins: readonly string[];
   /** Undefined if every name is accepted. */
   readonly hosts: readonly string[] | undefined;
+  readonly trustProxy: boolean;
   readonly maxBodyBytes: number;
   readonly onDisconnect: 'continue' | 'abort';
   readonly orphanMs: number;
@@ -145,6 +152,7 @@ const rules = {
   protocol: oneOf('ai-sdk', 'ai-sdk-6', 'ag-ui', 'sse'),
   origins: listOf(origin),
   hosts: listOf(host),
+  trustProxy: boolean,
   maxBodyBytes: whole(1),
   onDisconnect: oneOf('continue', 'abort'),
   orphanMs: numberRule(`milliseconds from ${2 * TOUCH_MS} to ${MAX_TIMER_MS}`, 2 * TOUCH_MS, MAX_TIMER_MS),
@@ -168,6 +176,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     protocol: all.protocol ?? 'ai-sdk',
     origins: all.origins ?? [],
     hosts: all.hosts ?? (all.authorize === 'none' ? LOOPBACK : undefined),
+    trustProxy: all.trustProxy ?? false,
     maxBodyBytes: all.maxBodyBytes ?? 4 * 1024 * 1024,
     onDisconnect,
     orphanMs: all.orphanMs ?? 600_000,

@@ -1,32 +1,46 @@
 import { UIHostRefusedError, UIOriginRefusedError } from '../error.js';
+import type { HandlerConfig } from './handler-options.js';
 
 /**
- * Throws a UIHostRefusedError unless the request names one of the hosts, with any port or with the listed one. An
- * attacker can point the name of their page to the address of this server (DNS rebinding). The browser then treats both as
- * one origin, but the `Host` header still has the attacker's name.
+ * Throws a UIHostRefusedError unless the request names one of `hosts`, and a UIOriginRefusedError if a page of another
+ * origin sent it that is not one of `origins`. A program sends no `Origin` header, and is answered.
  */
-export function checkHost(request: Request, hosts: readonly string[]): void {
-  const host = (request.headers.get('host') ?? new URL(request.url).host).toLowerCase();
-  const name = host.replace(/:\d*$/, '');
-  if (!hosts.some((known) => [host, name].includes(known.toLowerCase()))) throw new UIHostRefusedError(host, hosts);
-}
-
-/**
- * Throws a UIOriginRefusedError if the request comes from a page of another origin that is not listed. Requests without
- * an `Origin` header come from programs, or from the page itself.
- */
-export function checkOrigin(request: Request, origins: readonly string[]): void {
+export function checkOrigin(request: Request, { origins, hosts, trustProxy }: HandlerConfig): void {
+  const own = ownOrigin(request, trustProxy);
+  if (hosts !== undefined) checkHost(own, hosts);
   const origin = request.headers.get('origin');
-  if (origin === null) {
-    if (request.headers.get('sec-fetch-site') !== 'cross-site') return;
-    throw new UIOriginRefusedError('another site');
-  }
-  if (!isOwn(origin, request) && !origins.includes(origin)) throw new UIOriginRefusedError(origin);
+  const site = request.headers.get('sec-fetch-site');
+  if (origin === null && site === 'cross-site') throw new UIOriginRefusedError('another site', own);
+  if (origin === null || site === 'same-origin' || origins.includes(origin)) return;
+  if (!isOwn(origin, own)) throw new UIOriginRefusedError(origin, own);
 }
 
-/** Compares the hosts only: a proxy that ends TLS changes the scheme of the request. */
-function isOwn(origin: string, request: Request): boolean {
-  return URL.canParse(origin) && new URL(origin).host === new URL(request.url).host;
+/**
+ * Returns the origin of the server as its client names it: by the `Host` header, since a framework may make up the URL of a
+ * request, or by the headers of a proxy.
+ */
+function ownOrigin({ headers, url }: Request, trustProxy: boolean): URL {
+  const { protocol, host } = new URL(url);
+  const forwarded = (name: string) => (trustProxy ? headers.get(name)?.split(',')[0]?.trim() : undefined);
+  const scheme = forwarded('x-forwarded-proto') ?? protocol.slice(0, -1);
+  const own = `${scheme}://${forwarded('x-forwarded-host') ?? headers.get('host') ?? host}`;
+  return new URL(URL.canParse(own) ? own : url);
+}
+
+/**
+ * An attacker can point the name of their page to the address of this server (DNS rebinding). The browser then treats both
+ * as one origin, but the `Host` header still has the attacker's name.
+ */
+function checkHost({ protocol, host, hostname }: URL, hosts: readonly string[]): void {
+  const isOwnName = (known: string) =>
+    known.toLowerCase() === hostname || new URL(`${protocol}//${known}`).host === host;
+  if (!hosts.some(isOwnName)) throw new UIHostRefusedError(host, hosts);
+}
+
+/** A page with `https:` belongs to a server with `http:` of the same name, because a proxy may end TLS. */
+function isOwn(origin: string, own: URL): boolean {
+  const page = URL.canParse(origin) ? new URL(origin) : undefined;
+  return page?.host === own.host && (page.protocol === own.protocol || page.protocol === 'https:');
 }
 
 /** Answers a preflight request of a listed origin. */

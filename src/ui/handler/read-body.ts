@@ -1,7 +1,7 @@
 import { JSONParser } from '@streamparser/json';
 import { isObject } from '../../internal/json.js';
 import { isMarker } from '../ai-sdk/from-ui-messages.js';
-import { UIBodyInvalidError, UIBodyTooLargeError, UIContentTypeInvalidError } from '../error.js';
+import { UIBodyInvalidError, UIBodyTooLargeError, UIBodyUsedError, UIContentTypeInvalidError } from '../error.js';
 import { invalidBody } from '../invalid-body.js';
 
 /** A page may repeat a chat of this many times `maxBodyBytes`. */
@@ -18,6 +18,7 @@ const REPEATED = 16;
 export async function readBody(request: Request, maxBytes: number): Promise<unknown> {
   const contentType = request.headers.get('content-type');
   if (!/^application\/json\s*(;|$)/i.test(contentType ?? '')) throw new UIContentTypeInvalidError(contentType);
+  if (request.bodyUsed || request.body?.locked) throw new UIBodyUsedError();
   if (Number(request.headers.get('content-length') ?? 0) > REPEATED * maxBytes) throw new UIBodyTooLargeError(maxBytes);
   const body = new BodyParser(maxBytes);
   const reader = request.body?.getReader();

@@ -13,6 +13,7 @@ test.each([
   ['no origin', {}],
   ['the origin of the server', { origin: 'http://localhost' }],
   ['the origin of the server behind a proxy that ends TLS', { origin: 'https://localhost' }],
+  ['an origin that its browser compared', { origin: 'https://renamed.test', 'sec-fetch-site': 'same-origin' }],
   ['a listed origin', { origin: 'https://app.test' }],
 ])('answers a request with %s', async (_title, headers) => {
   expect((await handlerOf(['https://app.test'])(history(headers))).status).toBe(200);
@@ -28,6 +29,64 @@ test.each([
 
   expect(response.status).toBe(403);
   expect(response.headers.get('access-control-allow-origin')).toBeNull();
+});
+
+/** A request as a framework makes it: the URL has the name that the server listens on. */
+const deployed = (headers: Record<string, string>) =>
+  history(headers, 'http://localhost:3000/api/chat/history?id=chat');
+
+test.each<[string, Record<string, string>, boolean]>([
+  ['the `Host` header', { host: 'chat.example', origin: 'https://chat.example' }, false],
+  ['the `Host` header with a port', { host: 'chat.example:8080', origin: 'http://chat.example:8080' }, false],
+  [
+    'the headers of a proxy',
+    {
+      host: '10.0.0.7:3000',
+      'x-forwarded-host': 'chat.example',
+      'x-forwarded-proto': 'https',
+      origin: 'https://chat.example',
+    },
+    true,
+  ],
+  [
+    'the first name of several proxies',
+    { host: 'inner', 'x-forwarded-host': 'chat.example, inner', origin: 'http://chat.example' },
+    true,
+  ],
+])('takes its own origin from %s and not from the URL', async (_title, headers, trustProxy) => {
+  const handler = createAgentHandler(agent, { authorize: () => 'ada', session: (id) => id, trustProxy });
+
+  expect((await handler(deployed(headers))).status).toBe(200);
+});
+
+test.each([
+  {
+    title: 'the name in the URL',
+    headers: { host: 'chat.example', origin: 'http://localhost:3000' },
+    own: 'http://chat.example',
+  },
+  {
+    title: 'the name of an untrusted proxy',
+    headers: { host: 'inner', 'x-forwarded-host': 'chat.example', origin: 'http://chat.example' },
+    own: 'http://inner',
+  },
+  {
+    title: 'another scheme',
+    headers: { 'x-forwarded-host': 'chat.example', 'x-forwarded-proto': 'https', origin: 'http://chat.example' },
+    trustProxy: true,
+    own: 'https://chat.example',
+  },
+])('refuses $title, with both origins', async ({ headers, trustProxy, own }) => {
+  const handler = createAgentHandler(agent, { authorize: () => 'ada', session: (id) => id, trustProxy });
+
+  const response = await handler(deployed(headers as Record<string, string>));
+
+  expect(response.status).toBe(403);
+  const { error } = (await response.json()) as { readonly error: { readonly message: string } };
+  expect(error.message).toBe(
+    `The origin "${headers.origin}" must be that of the server, "${own}", or one of \`origins\`. ` +
+      'Behind a proxy, set `trustProxy`, or pass the `Host` header on.',
+  );
 });
 
 test('lets a page of a listed origin read the response', async () => {
@@ -100,6 +159,7 @@ test.each([
   [['chat.example'], 'chat.example', 200],
   [['chat.example'], 'chat.example:8080', 200],
   [['chat.example:8080'], 'chat.example:8080', 200],
+  [['chat.example:80'], 'chat.example', 200],
   [['chat.example:8080'], 'chat.example:9090', 403],
   [['chat.example'], 'localhost', 403],
 ])('`hosts` %j and a request to %s give status code %i', async (hosts, host, status) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'keelson';
 import { hangs, scriptedModel, streams } from 'keelson/testing';
@@ -101,6 +101,71 @@ test('reads the path of Express before a router removed its prefix', async () =>
   await listener(request, response);
 
   expect(urls).toEqual(['http://localhost/chat/history']);
+});
+
+/** Starts a server whose framework has parsed the body, and calls `mount` for each request. */
+async function frameworkServer(mount: (request: IncomingMessage, response: ServerResponse, body: unknown) => unknown) {
+  const server = createServer(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    await mount(request, response, JSON.parse(Buffer.concat(chunks).toString()));
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return () => postTo(`http://127.0.0.1:${port}/chat`, { id: 'chat', message: 'Hi' });
+}
+
+const helloListener = () => toNodeListener(handlerOf(new Agent({ model: scriptedModel(['Hello.']) })));
+const textOf = async (response: Response) => (await readSSE(response)).at(-1)?.data;
+
+test('takes the body that a parser of Express has left', async () => {
+  const listener = helloListener();
+  const send = await frameworkServer((request, response, body) => listener(Object.assign(request, { body }), response));
+
+  expect(await textOf(await send())).toMatchObject({ result: { text: 'Hello.' } });
+});
+
+test('is a route handler of Fastify: the reply is hijacked, and keeps the headers of plugins', async () => {
+  const listener = helloListener();
+  const hijacked: boolean[] = [];
+  const send = await frameworkServer((raw, response, body) =>
+    listener(
+      { raw, body },
+      { raw: response, hijack: () => hijacked.push(true), getHeaders: () => ({ 'x-own': '1', 'x-none': undefined }) },
+    ),
+  );
+
+  const response = await send();
+
+  expect(await textOf(response)).toMatchObject({ result: { text: 'Hello.' } });
+  expect([response.headers.get('x-own'), hijacked]).toEqual(['1', [true]]);
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+});
+
+test('is a middleware of Koa, which then does not respond itself', async () => {
+  const listener = helloListener();
+  const contexts: object[] = [];
+  const send = await frameworkServer((req, res, body) => {
+    const context = { req, res, request: { body }, originalUrl: req.url };
+    contexts.push(context);
+    return listener(context);
+  });
+
+  expect(await textOf(await send())).toMatchObject({ result: { text: 'Hello.' } });
+  expect(contexts).toMatchObject([{ respond: false }]);
+});
+
+test('answers a body that was read and left nowhere with an error that names the remedy', async () => {
+  const listener = helloListener();
+  const send = await frameworkServer((request, response) => listener(request, response));
+
+  const response = await send();
+
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({
+    error: { code: 'ERR_UI_BODY_USED', message: expect.stringContaining('read `request.clone()`') },
+  });
 });
 
 test('leaves no run behind when 50 clients read slowly or disconnect', () => playVanishingClients(50));
