@@ -1,4 +1,5 @@
 import { type Clock, repeat } from '../../internal/clock.js';
+import { createDeferred } from '../../internal/promise.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { RunError } from '../../model/run-error.js';
 import { type Entry, isOnPath } from '../../state/record/entry.js';
@@ -161,8 +162,24 @@ export class Claim implements RunClaim {
 
 /** Calls `look` when a post was added, or every second if the store cannot tell. Returns a function that ends the watch. */
 function watchPosts({ store, id, clock }: ClaimedSession, look: () => Promise<void>): () => void {
-  if (store.watch !== undefined) return store.watch(id, () => void look().catch(() => {}));
-  return repeat(look, LOOK_MS, clock);
+  if (store.watch === undefined) return repeat(look, LOOK_MS, clock);
+  let isWatching = true;
+  let posted = createDeferred<void>();
+  const unwatch = store.watch(id, () => posted.resolve());
+  // Workers forbid the code of one request to act for another. A promise continues in the request that awaits it.
+  void (async () => {
+    for (;;) {
+      await posted.promise;
+      if (!isWatching) return;
+      posted = createDeferred();
+      await look().catch(() => {});
+    }
+  })();
+  return () => {
+    isWatching = false;
+    unwatch();
+    posted.resolve();
+  };
 }
 
 /** True for a stop of the run. */

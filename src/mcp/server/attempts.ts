@@ -1,5 +1,6 @@
 import type { Clock } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
+import { Stop } from '../../internal/stop.js';
 import type { McpSettings } from '../config/settings.js';
 import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import type { McpUnavailableError } from '../error.js';
@@ -14,7 +15,7 @@ export class Attempts {
   private scheduled: { readonly timer: unknown; readonly over: Deferred<void> } | undefined = undefined;
   private failures = 0;
   private connectedAt = 0;
-  private readonly closing = new AbortController();
+  private readonly closing = new Stop();
 
   constructor(
     private readonly options: McpSettings['reconnect'],
@@ -83,7 +84,7 @@ export class Attempts {
   /** Cancels all attempts. The one that runs ends at once. */
   close(reason: McpUnavailableError): void {
     this.cancel();
-    this.closing.abort(reason);
+    this.closing.stop(reason);
   }
 
   /** Half of the delay is random, so that many clients of one server do not reconnect at the same time. */

@@ -1,3 +1,4 @@
+import { Stop } from '../../internal/stop.js';
 import type { Connection, ServerContext } from '../connection/connection.js';
 import { listTools } from '../connection/list-tools.js';
 import type { Established } from '../connection/open-connection.js';
@@ -43,7 +44,7 @@ export class ServerTools {
   tools: readonly McpTool[] = [];
   private connection: Connection | undefined = undefined;
   /** Ends a reading of the list when the connection ends. */
-  private ending = new AbortController();
+  private ending = new Stop();
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
   /** The fingerprint of each tool when it was first seen. */
   private readonly firstSeen = new Map<string, string>();
@@ -60,7 +61,7 @@ export class ServerTools {
 
   begin({ connection, tools }: Established): void {
     this.connection = connection;
-    this.ending = new AbortController();
+    this.ending = new Stop();
     this.offer(tools);
     if (this.isStale) this.changed();
   }
@@ -81,7 +82,7 @@ export class ServerTools {
     this.timer = undefined;
     this.isStale = false;
     this.connection = undefined;
-    this.ending.abort();
+    this.ending.stop(undefined);
     this.current = new Map();
     this.tools = [];
     this.options.onTools();

@@ -3,6 +3,7 @@ import { EntryInvalidError, SessionBusyError } from '../../agent/session/session
 import { AgentClosedError } from '../../errors.js';
 import { type Logger, logFailure } from '../../internal/logger.js';
 import { invalidOption } from '../../internal/options/validate.js';
+import { createDeferred } from '../../internal/promise.js';
 import {
   UIChatUnknownError,
   UIClosingError,
@@ -95,8 +96,8 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
 
 class ChatHandler {
   private readonly protocol: Protocol;
-  /** The runs of this process, by session. A stop aborts them also before they hold their conversation. */
-  private readonly runs = new Map<string, Set<AbortController>>();
+  /** Stops the runs of this process, by session, also before they hold their conversation. */
+  private readonly stops = new Map<string, Set<() => void>>();
 
   constructor(
     private readonly agent: Agent<never>,
@@ -155,20 +156,23 @@ class ChatHandler {
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
     const chat = await this.sessionOf(readChatId((body as { readonly id?: unknown } | null)?.id), identity);
-    const runs = this.runs.get(idOf(chat));
-    for (const run of runs ?? []) run.abort('the answer was stopped');
+    const stops = this.stops.get(idOf(chat));
+    for (const stop of stops ?? []) stop();
     await using session = await openSession(this.agent, chat, undefined);
-    const stopped = (await stopRun(session.stored)) ?? runs !== undefined;
+    const stopped = (await stopRun(session.stored)) ?? stops !== undefined;
     return Response.json({ stopped }, { headers: NOT_CACHED });
   }
 
-  /** Returns a function that forgets the run. */
+  /** Lets another request stop the run. Returns a function that ends this. */
   private remember(session: string, run: AbortController): () => void {
-    const runs = this.runs.get(session) ?? new Set();
-    this.runs.set(session, runs.add(run));
+    const { promise, resolve } = createDeferred<void>();
+    // Workers forbid a request to abort what another one has begun. A promise continues in the request that awaits it.
+    void promise.then(() => run.abort('the answer was stopped'));
+    const stops = this.stops.get(session) ?? new Set();
+    this.stops.set(session, stops.add(resolve));
     return () => {
-      runs.delete(run);
-      if (runs.size === 0) this.runs.delete(session);
+      stops.delete(resolve);
+      if (stops.size === 0) this.stops.delete(session);
     };
   }
 
