@@ -62,8 +62,14 @@ export type {
 } from './handler/handler-options.js';
 export type { ProtocolName } from './handler/protocol.js';
 export type { PageInput, UIDecision, UIRequest, UISentMessage } from './request.js';
-export type { FastifyReplyLike, FastifyRequestLike, FastifyResponseLike, KoaContextLike } from './sse/node-exchange.js';
-export { type ListenerResponse, type NodeListener, toNodeListener } from './sse/node-listener.js';
+export type {
+  FastifyReplyLike,
+  FastifyRequestLike,
+  FastifyResponseLike,
+  KoaContextLike,
+  ListenerResponse,
+} from './sse/node-exchange.js';
+export { type NodeListener, toNodeListener } from './sse/node-listener.js';
 export type { ServerRequestLike } from './sse/node-request.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
 export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse/sse-event.js';

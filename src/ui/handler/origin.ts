@@ -16,8 +16,8 @@ export function checkOrigin(request: Request, { origins, hosts, trustProxy }: Ha
 }
 
 /**
- * Returns the origin of the server as its client names it: by the `Host` header, since a framework may make up the URL of a
- * request, or by the headers of a proxy.
+ * Returns the origin of the server as its client names it: by the `Host` header, or by the headers of a proxy. A framework
+ * may make up the URL of a request.
  */
 function ownOrigin({ headers, url }: Request, trustProxy: boolean): URL {
   const { protocol, host } = new URL(url);

@@ -1,5 +1,10 @@
-import type { ListenerResponse } from './node-listener.js';
 import type { Incoming, ServerRequestLike } from './node-request.js';
+import type { ServerResponseLike } from './pipe.js';
+
+/** The members of `http.ServerResponse` that `toNodeListener` uses. */
+export interface ListenerResponse extends ServerResponseLike {
+  readonly writableFinished?: boolean | undefined;
+}
 
 /** The members of a Fastify request that `toNodeListener` uses. */
 export interface FastifyRequestLike {

@@ -1,11 +1,12 @@
-import { exchangeOf, type FastifyReplyLike, type FastifyRequestLike, type KoaContextLike } from './node-exchange.js';
+import {
+  exchangeOf,
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  type KoaContextLike,
+  type ListenerResponse,
+} from './node-exchange.js';
 import { type ServerRequestLike, toRequest } from './node-request.js';
-import { pipeResponse, type ServerResponseLike } from './pipe.js';
-
-/** The members of `http.ServerResponse` that `toNodeListener` uses. */
-export interface ListenerResponse extends ServerResponseLike {
-  readonly writableFinished?: boolean | undefined;
-}
+import { pipeResponse } from './pipe.js';
 
 /** A listener for `node:http`, Express and Nest, a route handler of Fastify, and a middleware of Koa. */
 export interface NodeListener {
