@@ -17,7 +17,7 @@ const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
   // Loaded by the core with `import()`.
   'json-schema-check': 'src/tools/json-schema-check.ts',
-  session: 'src/agent/session/session.ts',
+  'agent-session': 'src/agent/session/agent-session.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),

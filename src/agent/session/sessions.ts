@@ -8,7 +8,7 @@ import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.j
 import { type SessionOptions, sessionRules } from '../agent-options.js';
 import type { LifecycleRegistry } from '../lifecycle-registry.js';
 import type { LoaderRunner } from '../loader-runner.js';
-import type { AgentSession, SessionHost } from './session.js';
+import type { AgentSession, SessionHost } from './agent-session.js';
 
 /** The members of an agent that open and close its sessions. */
 interface SessionsHost extends SessionHost {
@@ -42,7 +42,7 @@ export class AgentSessions {
     life.assertOpen();
     if (typeof options === 'string') throw invalidOption('options', 'an object such as `{ id }`', options);
     validateOptions(options, sessionRules);
-    const { AgentSession } = await import('./session.js');
+    const { AgentSession } = await import('./agent-session.js');
     const session = new AgentSession(this.host, { ...options });
     await session.stored.load();
     // Checked after the load, so that a lifecycle added in the meantime has had its `onInit` before `onSessionStart`.

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agent/agent.js';
 import type { RunStream } from '../../agent/run-stream.js';
-import type { AgentSession } from '../../agent/session/session.js';
+import type { AgentSession } from '../../agent/session/agent-session.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
