@@ -11,6 +11,9 @@ export default {
     '@modelcontextprotocol/server-memory',
     'typescript-oldest',
     'puppeteer-core',
+    // `npm run compat` installs these releases.
+    'zod-before',
+    'zod-oldest',
     // Tests and examples start its program.
     '@restatedev/restate-server',
     '@vitejs/plugin-react',

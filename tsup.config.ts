@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { readEntries } from './scripts/entries.mjs';
+import { workerSource } from './src/mcp/schema/worker-source.js';
 
 const CORE = resolve('src/index.ts');
 /** Exists as ESM only, which Jest cannot require. */
@@ -50,7 +51,7 @@ export default defineConfig(async () => {
       ...shared,
       entry: entries,
       dts: { entry: declarations },
-      esbuildPlugins: [coreFromItsFile(core), namedErrors(core), ...inOneFormat()],
+      esbuildPlugins: [coreFromItsFile(core), workerInAString(), namedErrors(core), ...inOneFormat()],
       onSuccess: copyFiles,
     },
   ];
@@ -67,8 +68,6 @@ function emitDeclarations(): Promise<unknown> {
 async function copyFiles(): Promise<void> {
   // Editors read the schema of manifests from the package.
   await copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json');
-  // A worker thread is started from a file. One file serves both formats, since it imports nothing of this package.
-  await copyFile('src/mcp/schema/schema-worker.mjs', 'dist/schema-worker.mjs');
   await copyFile(`node_modules/${ESM_ONLY}/license`, `dist/${licenceOf(ESM_ONLY)}`);
   await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
   await copyFile(`node_modules/${OF_UI}/LICENSE`, `dist/${licenceOf('streamparser-json')}`);
@@ -137,6 +136,19 @@ function namedErrors(core: readonly string[]): Plugin {
         );
         return { contents, loader: 'ts' };
       });
+    },
+  };
+}
+
+/** Calls `workerSource` now, because esbuild is not installed beside the package. */
+function workerInAString(): Plugin {
+  return {
+    name: 'worker-in-a-string',
+    setup(builder) {
+      builder.onLoad({ filter: /[\\/]worker-source\.ts$/ }, async () => ({
+        contents: `export const workerSource = () => ${JSON.stringify(await workerSource())};`,
+        loader: 'ts',
+      }));
     },
   };
 }

@@ -21,10 +21,28 @@ export function build(...options) {
       writeFileSync(path, markTypes(readFileSync(path, 'utf8'), values));
     }
   }
-  for (const name of readdirSync(`${root}dist`).filter((file) => /\.d\.c?ts$/.test(file))) {
+  changeFiles(/\.d\.c?ts$/, (text) => withLibrary(withoutNeeds(text)));
+  changeFiles(/\.cjs$/, withRequireInTry);
+}
+
+/**
+ * @param {RegExp} names
+ * @param {(text: string) => string} change
+ */
+function changeFiles(names, change) {
+  for (const name of readdirSync(`${root}dist`).filter((file) => names.test(file))) {
     const path = `${root}dist/${name}`;
-    writeFileSync(path, withLibrary(withoutNeeds(readFileSync(path, 'utf8'))));
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
   }
+}
+
+/**
+ * Moves each `require` of `await import(…)` out of the callback that tsup makes. A bundler accepts that an optional
+ * package is missing if its `require` stands in a `try` block, but not in a function inside.
+ * @param {string} code
+ */
+function withRequireInTry(code) {
+  return code.replace(/await Promise\.resolve\(\)\.then\(\(\) => (\w+\(require\("[^"]+"\)\))\)/g, 'await $1');
 }
 
 /**

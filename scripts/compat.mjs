@@ -26,7 +26,7 @@ const runtimes = [
 const workers = { install: '@cloudflare/workerd-linux-64', binary: '@cloudflare/workerd-linux-64/bin/workerd' };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const programs = ['smoke.mjs', 'plugins.mjs', 'handler.mjs'];
+const programs = ['smoke.mjs', 'plugins.mjs', 'handler.mjs', 'zod.mjs'];
 
 /**
  * @param {string} folder
@@ -117,7 +117,7 @@ async function main() {
     );
     for (const program of [...programs, 'chat-agent.mjs', 'worker.capnp', 'sqlite.mjs'])
       cpSync(new URL(`../test/compat/${program}`, import.meta.url), join(folder, program));
-    install(['jiti'], folder);
+    install(['jiti', 'zod-oldest@npm:zod@4.2.0', 'zod-before@npm:zod@4.1.13'], folder);
     for (const plugins of ['../test/fixtures/plugins', '../examples/plugins'])
       cpSync(new URL(plugins, import.meta.url), join(folder, 'plugins'), { recursive: true, force: false });
     const results = runtimes.flatMap((runtime) => programs.map((program) => runProgram(folder, runtime, program)));

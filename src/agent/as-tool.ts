@@ -9,7 +9,7 @@ import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
 import type { AnyRunOptions } from './agent-options.js';
-import { RunView } from './run/run.js';
+import type { RunView } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
 /** Options of `agent.asTool`. */
@@ -72,7 +72,8 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
 }
 
 function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
-  if (run instanceof RunView) run[RUN].spend(usage);
+  // The run may be of another copy of this library.
+  (run as Partial<RunView> | undefined)?.[RUN]?.spend(usage);
 }
 
 function promptIn(input: unknown): string | undefined {

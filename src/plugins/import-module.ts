@@ -18,7 +18,8 @@ async function importNatively(url: string): Promise<unknown> {
   } catch (error) {
     // Some test runners support only their own `import()`. Some hosts forbid code from strings.
     const isUnsupported = (error as NodeJS.ErrnoException)?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING';
-    if (isUnsupported || error instanceof EvalError) return import(url);
+    if (isUnsupported || error instanceof EvalError)
+      return import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ url);
     throw error;
   }
 }
@@ -70,12 +71,20 @@ async function importAs(path: string, url: string): Promise<unknown> {
     const isMisplaced = name === 'SyntaxError' && MISPLACED.test(message);
     const mayNeedJiti = isRefused || UNRESOLVED.includes(code) || name === 'SyntaxError';
     if (!isMisplaced && !(mayNeedJiti && /\.[cm]?tsx?\b/.test(`${path} ${message}`))) throw error;
-    const jiti = await import('jiti').catch(() => undefined);
+    const jiti = await loadJiti();
     // Without a cache on disk: anyone who can write to the cache could choose the code that runs.
     if (jiti !== undefined)
       return jiti.createJiti(path, { fsCache: false, moduleCache: !url.includes('?reload=') }).import(path);
     if (isMisplaced) throw new ModuleFormatError(path, error);
     throw isRefused ? new TypeScriptUnsupportedError(path, error) : error;
+  }
+}
+
+async function loadJiti() {
+  try {
+    return await import('jiti');
+  } catch {
+    return undefined;
   }
 }
 

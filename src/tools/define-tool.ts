@@ -13,7 +13,7 @@ export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Sch
   readonly name: string;
   /** Tells the model what the tool does and when to call it. */
   readonly description: string;
-  /** The schema of the arguments: a Standard Schema of an object (zod 4, arktype, valibot …) or a plain JSON Schema. */
+  /** The schema of the arguments: a Standard Schema of an object (zod 4.2, arktype, valibot …) or a plain JSON Schema. */
   readonly input: Schema;
   /** The JSON Schema sent to the model. Required if `input` cannot be converted to JSON Schema (valibot). */
   readonly inputSchema?: JsonSchema | undefined;
@@ -95,7 +95,7 @@ export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchem
   const { name, description, input, timeoutMs, annotations, origin } = definition;
   const invalid = (what: string) => new ToolInvalidError(name, `${what}; pass one as \`inputSchema\``);
   const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input, invalid) : input);
-  if (inputSchema === undefined) throw invalid('its schema cannot be converted to JSON Schema');
+  if (inputSchema === undefined) throw invalid('it has no JSON Schema (zod has one since 4.2)');
   const tool: { -readonly [Key in keyof Tool]: Tool<never>[Key] } = {
     name,
     description,

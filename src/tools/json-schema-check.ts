@@ -1,6 +1,7 @@
 import { dereference, type OutputUnit, type Schema, type SchemaDraft, validate } from '@cfworker/json-schema';
 import { describeError, OptionInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
+import { lostIn, relax } from './lenient-schema.js';
 import type { StandardIssue, StandardResult } from './standard-schema.js';
 
 const MOST_ISSUES = 20;
@@ -16,14 +17,18 @@ const WRAPPERS = new Set(
 /**
  * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `isLenient`,
  * `format` and invalid patterns check nothing, `nullable` allows null, and bounds of draft 4 are known in every draft.
+ * `ignoresPatterns` makes a lenient check ignore valid patterns too.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
-  { isLenient = false }: { readonly isLenient?: boolean } = {},
+  {
+    isLenient = false,
+    ignoresPatterns = false,
+  }: { readonly isLenient?: boolean; readonly ignoresPatterns?: boolean } = {},
 ): (input: unknown) => StandardResult<unknown> {
   const draft = isLenient ? lenientDraftOf(schema.$schema) : draftOf(schema.$schema);
   const { copy, lookup } = resolveReferences(schema);
-  if (isLenient) relax(lookup);
+  if (isLenient) relax(lookup, ignoresPatterns);
   const steps = countSteps(Object.values(lookup));
   const errorsOf = (input: unknown, first: boolean) => {
     steps.left = MOST_STEPS;
@@ -61,9 +66,7 @@ export function compileParts(schema: JsonSchema) {
 
 /** Returns the first unresolvable `$ref`, or undefined. Throws OptionInvalidError if the schema is invalid. */
 export function lostReference(schema: JsonSchema): string | undefined {
-  const { lookup } = resolveReferences(schema);
-  const schemas = Object.values(lookup).filter((node) => typeof node === 'object');
-  return schemas.find(({ $ref, __absolute_ref__: uri = $ref }) => uri !== undefined && lookup[uri] === undefined)?.$ref;
+  return lostIn(resolveReferences(schema).lookup);
 }
 
 /**
@@ -75,56 +78,6 @@ function resolveReferences(schema: JsonSchema) {
     return { copy, lookup: dereference(copy) };
   } catch (error) {
     throw unusable(error);
-  }
-}
-
-/**
- * Makes `format` an annotation, lets `nullable` of OpenAPI allow `null`, removes invalid patterns, and converts bounds of
- * draft 4. A `format` that is not a string is a property of that name: the validator takes `dependencies` for a schema.
- */
-function relax(lookup: Readonly<Record<string, Schema | boolean>>): void {
-  for (const node of Object.values(lookup)) {
-    if (typeof node !== 'object') continue;
-    if (typeof node.format === 'string') delete node.format;
-    removeInvalidPatterns(node);
-    convertBound(node, 'minimum', 'exclusiveMinimum');
-    convertBound(node, 'maximum', 'exclusiveMaximum');
-    if (node.nullable !== true) continue;
-    if (node.type !== undefined) node.type = [...[node.type].flat(), 'null'];
-    if (node.enum !== undefined) node.enum = [...node.enum, null];
-  }
-}
-
-/** A server in another language may use regular expressions that are invalid in JavaScript. It checks them itself. */
-function removeInvalidPatterns(node: Schema): void {
-  if (typeof node.pattern === 'string' && !isPattern(node.pattern)) delete node.pattern;
-  const names = Object.keys(node.patternProperties ?? {});
-  for (const name of names.filter((pattern) => !isPattern(pattern))) {
-    delete node.patternProperties?.[name];
-    // The pattern may allow any property.
-    node.additionalProperties = true;
-  }
-}
-
-/** A boolean is the form of draft 4, whatever `$schema` says: `exclusiveMinimum: true` makes `minimum` exclusive. */
-function convertBound(
-  node: Schema,
-  bound: 'minimum' | 'maximum',
-  exclusive: 'exclusiveMinimum' | 'exclusiveMaximum',
-): void {
-  const isExclusive = node[exclusive];
-  if (typeof isExclusive !== 'boolean') return;
-  delete node[exclusive];
-  if (!isExclusive || node[bound] === undefined) return;
-  node[exclusive] = node[bound];
-  delete node[bound];
-}
-
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(text, 'u') !== undefined;
-  } catch {
-    return false;
   }
 }
 

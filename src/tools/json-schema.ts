@@ -3,8 +3,6 @@ import { isObject, type JsonSchema } from '../internal/json.js';
 import type { OptionRule } from '../internal/options/validate.js';
 import { isStandardSchema, type StandardResult, type StandardSchema } from './standard-schema.js';
 
-const TARGET = { target: 'draft-2020-12' } as const;
-
 /** Accepts a schema. A plain object of schemas is not one: as a JSON Schema it would accept every value. */
 export const schemaRule: OptionRule = {
   expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
@@ -18,10 +16,9 @@ export const schemaRule: OptionRule = {
 export function jsonSchemaOf(schema: StandardSchema, invalid: (problem: string) => Error): JsonSchema | undefined {
   try {
     const standard = schema['~standard'].jsonSchema;
-    if (standard !== undefined) return standard.input(TARGET);
-    // Some zod and arktype releases before the Standard JSON Schema extension convert schemas by these methods.
-    const own = schema as { toJSONSchema?: (options: object) => JsonSchema; toJsonSchema?: () => JsonSchema };
-    return own.toJSONSchema?.({ ...TARGET, io: 'input' }) ?? own.toJsonSchema?.();
+    if (standard !== undefined) return standard.input({ target: 'draft-2020-12' });
+    // Releases of arktype before the Standard JSON Schema extension convert schemas by this method.
+    return (schema as { toJsonSchema?: () => JsonSchema }).toJsonSchema?.();
   } catch (error) {
     throw invalid(`it has no JSON Schema (${describeError(error)})`);
   }

@@ -11,6 +11,7 @@ import { calls, scriptedModel } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
 import { resultsIn } from '../support/agent/transcript.js';
 
 const jsonSchema = {
@@ -261,23 +262,22 @@ describe('refuses an invalid definition', () => {
 });
 
 describe('a schema library', () => {
-  const older = (methods: object): StandardSchema =>
-    ({
-      '~standard': { version: 1, vendor: 'old', validate: (value: unknown) => ({ value }) },
-      ...methods,
-    }) as StandardSchema;
+  test('without JSON Schema needs `inputSchema`, and the error names the first zod release that has one', () => {
+    const input = mini.object({ place: mini.string() });
 
-  test.each([
-    [
-      'toJSONSchema',
-      older({ toJSONSchema: ({ target, io }: Record<string, string>) => ({ type: 'object', target, io }) }),
-    ],
-    ['toJsonSchema', older({ toJsonSchema: () => ({ type: 'object', target: 'draft-2020-12', io: 'input' }) })],
-  ])('that converts to JSON Schema by %s works too', (_title, input) => {
-    expect(defineTool({ ...base, input, execute: () => 'x' }).inputSchema).toEqual({
-      type: 'object',
-      target: 'draft-2020-12',
-      io: 'input',
-    });
+    expect(() => defineTool({ ...base, input, execute: () => 'x' })).toThrow(
+      'it has no JSON Schema (zod has one since 4.2); pass one as `inputSchema`',
+    );
+    const { inputSchema } = defineTool({ ...base, input, inputSchema: mini.toJSONSchema(input), execute: () => 'x' });
+    expect(inputSchema).toMatchObject({ properties: { place: { type: 'string' } } });
+  });
+
+  test('that converts to JSON Schema by `toJsonSchema` works too', () => {
+    const input = {
+      '~standard': { version: 1, vendor: 'old', validate: (value: unknown) => ({ value }) },
+      toJsonSchema: () => ({ type: 'object', title: 'x' }),
+    } as StandardSchema;
+
+    expect(defineTool({ ...base, input, execute: () => 'x' }).inputSchema).toEqual({ type: 'object', title: 'x' });
   });
 });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { PackageMissingError } from '../../errors.js';
 
 /** The members of a `RestatePromise` that the adapter uses. */
 export interface RestatePromiseLike<T> extends PromiseLike<T> {
@@ -24,7 +25,11 @@ export async function firstOf<T>(promises: readonly RestatePromiseLike<T>[]): Pr
 
 /** Loads the SDK that made the promise. The `import` build and the `require` build do not accept each other's promises. */
 async function loadSdk(promise: unknown): Promise<RestateSdk> {
-  const imported = (await import('@restatedev/restate-sdk')) as unknown as RestateSdk;
-  if (imported.isRestatePromise(promise)) return imported;
-  return createRequire(import.meta.url ?? pathToFileURL(__filename))(PACKAGE);
+  try {
+    const imported = (await import('@restatedev/restate-sdk')) as unknown as RestateSdk;
+    if (imported.isRestatePromise(promise)) return imported;
+    return createRequire(import.meta.url ?? pathToFileURL(__filename))(PACKAGE);
+  } catch (cause) {
+    throw new PackageMissingError(PACKAGE, cause);
+  }
 }

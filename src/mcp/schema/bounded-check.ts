@@ -16,7 +16,8 @@ export type BoundedCheck = (
  * Returns a check for a schema of a server. A check on the main thread takes less than 100 ms. Every other check runs in
  * a worker thread with limits of time and memory; exceeding a limit is an issue. `format` is an annotation, as in draft
  * 2020-12, and `nullable` allows null, as in OpenAPI. A pattern that is invalid in JavaScript checks nothing. A boolean
- * bound is that of draft 4.
+ * bound is that of draft 4. If no worker can start, the check runs on the main thread with a step limit, and without
+ * patterns.
  */
 export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {
   let checkOnThread: ReturnType<typeof compileJsonSchema> | undefined;
@@ -35,10 +36,11 @@ async function checkInWorker(
   { worker, signal }: { readonly worker: CheckWorker; readonly signal: AbortSignal | undefined },
 ): Promise<StandardResult<unknown>> {
   const job = { schema: JSON.stringify(schema), draft: lenientDraftOf(schema.$schema), value, signal };
-  const outcome = await worker.check(job).catch((error: unknown): CheckOutcome => {
+  const outcome = await worker.check(job).catch((error: unknown): CheckOutcome | undefined => {
     if (error instanceof NotJsonError) return { problem: error.message };
     throw error;
   });
+  if (outcome === undefined) return compileJsonSchema(schema, { isLenient: true, ignoresPatterns: true })(value);
   if ('problem' in outcome) return { issues: [{ message: outcome.problem, path: [] }] };
   if ('fault' in outcome) return { issues: [{ message: faultOfValue(outcome.fault), path: [] }] };
   return outcome.errors.length === 0 ? { value } : { issues: issuesOf(outcome.errors) };

@@ -1,5 +1,4 @@
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { createDeferred } from '../../internal/promise.js';
 import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
 import { untilAborted, withOwnSignal } from '../connection/request-time.js';
@@ -32,14 +31,12 @@ interface Problem {
   readonly problem: string;
 }
 
-/** Limits of the worker, and its file. */
+/** Limits of the worker. */
 export interface CheckWorkerOptions {
   /** Time limit of one check in milliseconds. Waiting for other checks does not count. Default 2,000. */
   readonly checkMs?: number;
   /** Milliseconds after the last check until the worker ends. Default 5,000. */
   readonly idleMs?: number;
-  /** Returns the file of the worker. Called at the first check, since it throws in a program that was bundled. */
-  readonly fileOf?: () => URL;
 }
 
 /** Milliseconds until a new worker must have loaded. */
@@ -68,8 +65,11 @@ export class CheckWorker {
     return this.worker !== undefined;
   }
 
-  /** Rejects with the reason of the abort signal, or with a NotJsonError. A limit or a failure becomes a problem. */
-  check(job: CheckJob): Promise<CheckOutcome> {
+  /**
+   * Resolves with undefined if no worker can start here. Rejects with the reason of the abort signal, or with a
+   * NotJsonError. A limit or a failure becomes a problem.
+   */
+  check(job: CheckJob): Promise<CheckOutcome | undefined> {
     this.waiting += 1;
     const outcome = this.last
       .then(() => this.run(job))
@@ -83,13 +83,16 @@ export class CheckWorker {
     return withOwnSignal(job.signal, (own) => untilAborted(own, outcome));
   }
 
-  private async run(job: CheckJob): Promise<CheckOutcome> {
+  private async run(job: CheckJob): Promise<CheckOutcome | undefined> {
     const { signal, schema, draft, isSchema } = job;
     const { checkMs = 2_000 } = this.options;
     signal?.throwIfAborted();
     clearTimeout(this.idle);
-    const worker = this.started();
-    if ('problem' in worker) return worker;
+    this.worker ??= await this.start();
+    const { worker } = this;
+    if (worker === undefined) return undefined;
+    signal?.throwIfAborted();
+    worker.ref();
     const outcome = createDeferred<CheckOutcome>();
     outcome.promise.catch(() => {});
     const onAbort = () => outcome.reject(signal?.reason);
@@ -129,32 +132,17 @@ export class CheckWorker {
     }
   }
 
-  private started(): Worker | Problem {
-    try {
-      this.worker ??= this.start();
-    } catch (error) {
-      return problemOf(error);
-    }
-    this.worker.ref();
-    return this.worker;
-  }
-
-  private start(): Worker {
-    const { fileOf = workerFile } = this.options;
-    const worker = new Worker(fileOf(), {
-      name: 'keelson-schema-check',
-      // The worker needs no secrets, and no loaders of the application.
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    });
-    this.ready = new Promise((resolve) => worker.once('message', resolve));
-    return worker.on('error', () => {});
+  private async start(): Promise<Worker | undefined> {
+    const { workerSource } = await import('./worker-source.js');
+    const worker = newWorker(await workerSource());
+    this.ready = new Promise((resolve) => worker?.once('message', resolve));
+    return worker?.on('error', () => {});
   }
 
   /** Lets the process end although the worker still runs, and ends the worker after a pause. */
   private rest(): void {
-    this.worker?.unref();
+    if (this.worker === undefined) return;
+    this.worker.unref();
     const { idleMs = 5_000 } = this.options;
     clearTimeout(this.idle);
     this.idle = setTimeout(() => this.end(), idleMs).unref();
@@ -169,9 +157,22 @@ export class CheckWorker {
 /** One worker for the checks of all servers. */
 export const sharedWorker = new CheckWorker();
 
-/** Returns the file beside this one. `import.meta.url` is undefined in CommonJS. */
-function workerFile(): URL {
-  return new URL('./schema-worker.mjs', import.meta.url ?? pathToFileURL(__filename));
+/** Returns undefined where there are no threads, such as on Cloudflare Workers, or where the host forbids them. */
+function newWorker(source: string): Worker | undefined {
+  try {
+    // An `import` would fail on Cloudflare Workers.
+    const { Worker } = process.getBuiltinModule('node:worker_threads');
+    return new Worker(source, {
+      eval: true,
+      name: 'keelson-schema-check',
+      // The worker needs no secrets, and no loaders of the application.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 function problemOf(error: unknown): Problem {

@@ -77,6 +77,7 @@ async function problemInWorker(
   { signal, worker = sharedWorker }: SchemaCheck,
 ): Promise<string | undefined> {
   const outcome = await worker.check({ schema: META_TEXT, draft: '2020-12', value: schema, isSchema: true, signal });
+  if (outcome === undefined) return problemOfContent(schema);
   if ('problem' in outcome) return `its input schema is refused: ${outcome.problem}`;
   if ('fault' in outcome) return `its input schema is invalid: ${outcome.fault.message}`;
   return problemOfIssues(issuesOf(outcome.errors)) ?? problemOfReference(outcome.lost);

@@ -1,5 +1,6 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { problemOfUrl } from '../config/server-url.js';
+import { loadAuth } from '../connection/sdk-v1/load-sdk.js';
 import { McpUnauthorizedError } from '../error.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
@@ -51,7 +52,7 @@ export class Authorization {
   }
 
   private async authorize(refused: Response): Promise<void> {
-    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
+    const { auth, extractWWWAuthenticateParams } = await loadAuth();
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
     const request = { ...extractWWWAuthenticateParams(refused), serverUrl: url, fetchFn };
     const finish = async (authorizationCode: string) => {

@@ -255,13 +255,4 @@ describe('the worker', () => {
     expect((await check([word, 1n])).issues?.[0]?.message).toBe('It holds a value that JSON cannot hold.');
     expect((await check([word, cyclic])).issues?.[0]?.message).toBe('It is nested too deeply to be checked.');
   });
-
-  test('reports that its file is missing', async () => {
-    const check = boundedCheck(
-      slow,
-      workerOf({ checkMs: 5_000, fileOf: () => new URL('./none.mjs', import.meta.url) }),
-    );
-
-    expect((await check(word)).issues?.[0]?.message).toContain('because the worker of the check failed');
-  });
 });

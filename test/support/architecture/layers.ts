@@ -63,7 +63,7 @@ const nodeAllowed = [
 /** The folder or file that may import each package; `''` means any file. */
 const clients: Record<string, readonly string[]> = {
   zod: [''],
-  '@cfworker/json-schema': ['tools/json-schema-check.ts'],
+  '@cfworker/json-schema': ['tools/json-schema-check.ts', 'tools/lenient-schema.ts', 'mcp/schema/schema-worker.ts'],
   eventemitter3: ['agent/listeners.ts'],
   'p-timeout': [''],
   openai: ['providers/openai'],
@@ -81,6 +81,8 @@ const clients: Record<string, readonly string[]> = {
   re2js: ['shell-hooks/hook/linear-pattern.ts'],
   yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],
+  // The build removes the import.
+  esbuild: ['mcp/schema/worker-source.ts'],
 };
 
 const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];

@@ -1,6 +1,6 @@
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EmptyProject } from '../support/package/empty-project.js';
+import { EmptyProject } from '../../support/package/empty-project.js';
 
 const PAGE = '<!doctype html><title>Agent</title><script type="module" src="/main.js"></script>';
 const AGENT = `

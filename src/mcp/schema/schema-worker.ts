@@ -1,0 +1,51 @@
+// The program of the worker thread. `worker-source.ts` bundles it into one string.
+import { dereference, type OutputUnit, type SchemaDraft, validate } from '@cfworker/json-schema';
+import { lostIn, relax } from '../../tools/lenient-schema.js';
+
+/** The main thread keeps 20 errors, after it has left out those that only repeat a nested error. */
+const MAX_ERRORS = 200;
+const MAX_LENGTH = 1_000;
+const MAX_LOCATION = 10_000;
+
+interface Job {
+  readonly schema: string;
+  readonly draft: SchemaDraft;
+  readonly isSchema?: boolean;
+}
+
+// Works in a script and in an ES module: the runtimes differ in how they run a string.
+const { parentPort } = process.getBuiltinModule('node:worker_threads');
+let pieces: string[] = [];
+
+parentPort?.on('message', (message: string | Job) => {
+  if (typeof message === 'string') {
+    pieces.push(message);
+    return;
+  }
+  const value = pieces.join('');
+  pieces = [];
+  parentPort.postMessage(check(message, value));
+});
+// The time limit of the first check begins now.
+parentPort?.postMessage('ready');
+
+function check(job: Job, text: string) {
+  try {
+    const value = JSON.parse(text);
+    const schema = JSON.parse(job.schema);
+    const lookup = dereference(schema);
+    if (!job.isSchema) relax(lookup);
+    const { errors } = validate(value, schema, job.draft, lookup);
+    const lost = job.isSchema && errors.length === 0 ? lostIn(dereference(value)) : undefined;
+    return { errors: errors.slice(0, MAX_ERRORS).map(shortened), lost };
+  } catch (error) {
+    const { name, message } = error as Error;
+    return { fault: { name, message: message.slice(0, MAX_LENGTH) } };
+  }
+}
+
+function shortened({ keyword, error, instanceLocation }: OutputUnit) {
+  // A location that is cut could end inside a percent escape.
+  const location = instanceLocation.length > MAX_LOCATION ? '#' : instanceLocation;
+  return { keyword, error: error.slice(0, MAX_LENGTH), instanceLocation: location };
+}
