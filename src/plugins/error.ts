@@ -69,6 +69,9 @@ export class PluginConflictError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_CONFLICT';
 }
 
+/** esbuild and webpack cannot bundle jiti. */
+const INSTALL_JITI = 'run `npm install jiti`, and keep `jiti` external to a bundle';
+
 /** A runtime that strips types refuses only syntax that is more than types, such as enums. */
 const OTHER_RUNTIME =
   'typescript' in process.features && process.features.typescript
@@ -82,7 +85,7 @@ export class TypeScriptUnsupportedError extends KeelsonError {
   constructor(path: string, cause: unknown) {
     super(
       `Node ${process.version} cannot import the TypeScript file ${path} (${describeError(cause)}). ` +
-        `Do one of: ${OTHER_RUNTIME}; run \`npm install jiti\`; or compile the file and name the .mjs file.`,
+        `Do one of: ${OTHER_RUNTIME}; ${INSTALL_JITI}; or compile the file and name the .mjs file.`,
       { cause },
     );
   }
@@ -95,7 +98,7 @@ export class ModuleFormatError extends KeelsonError {
   constructor(path: string, cause: unknown) {
     super(
       `${path} is an ES module, or imports one, in a package of CommonJS modules (${describeError(cause)}). ` +
-        'Do one of: rename it to .mjs or .mts; set `"type": "module"` in the package.json; or run `npm install jiti`.',
+        `Do one of: rename it to .mjs or .mts; set \`"type": "module"\` in the package.json; or ${INSTALL_JITI}.`,
       { cause },
     );
   }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lossText, readJson } from '../internal/read-json.js';
@@ -57,8 +56,8 @@ let imports = 0;
  */
 export function importAnew(path: string): Promise<unknown> {
   imports += 1;
-  // Node caches CommonJS modules by path and ES modules by URL.
-  delete createRequire(path).cache[path];
+  // Node caches CommonJS modules by path and ES modules by URL. webpack would replace an imported `createRequire`.
+  delete process.getBuiltinModule('node:module').createRequire(path).cache[path];
   return importAs(path, `${pathToFileURL(path).href}?reload=${imports}`);
 }
 
