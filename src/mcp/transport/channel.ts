@@ -1,4 +1,5 @@
 import type { Clock } from '../../internal/clock.js';
+import { Stop } from '../../internal/stop.js';
 import { McpRequestError, McpUnavailableError } from '../error.js';
 import { deliver, type JsonRpcMessage, readMessages } from './json-rpc.js';
 import { pauseFor } from './pause.js';
@@ -10,20 +11,34 @@ const SETTLE_MS = 500;
 /** The state that both HTTP transports share: open, or closed with a reason. */
 export class Channel {
   ending: string | undefined = undefined;
-  private readonly closing = new AbortController();
+  /** Stopped when the connection is closed. */
+  readonly closing = new Stop();
 
   constructor(
     private readonly options: { readonly server: string; readonly clock: Clock },
     private readonly transport: Pick<McpTransport, 'onclose' | 'onerror' | 'onmessage'>,
   ) {}
 
-  /** Fires when the connection is closed. */
-  get closed(): AbortSignal {
-    return this.closing.signal;
+  get isClosed(): boolean {
+    return this.closing.stopped;
+  }
+
+  /**
+   * Calls `work` with a signal of its own, which fires when the connection is closed. A request of Cloudflare Workers must
+   * not even read a signal of another request.
+   */
+  async whileOpen<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new Stop();
+    stop.followStop(this.closing);
+    try {
+      return await work(stop.signal);
+    } finally {
+      stop.release();
+    }
   }
 
   throwIfClosed(): void {
-    if (this.closed.aborted) throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
+    if (this.isClosed) throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
   }
 
   /** Parses the messages in a string. Reports anything that is not a message. */
@@ -39,21 +54,21 @@ export class Channel {
 
   /** Passes a message to the connection. */
   receive(message: JsonRpcMessage): void {
-    if (!this.closed.aborted) deliver(message, this.transport);
+    if (!this.isClosed) deliver(message, this.transport);
   }
 
   /** Closes the connection. Pending requests fail at once. Returns false if it was already closed. */
   end(reason: string | undefined): boolean {
-    if (this.closed.aborted) return false;
+    if (this.isClosed) return false;
     this.ending = reason;
-    this.closing.abort();
+    this.closing.stop(undefined);
     this.transport.onclose?.();
     return true;
   }
 
   /** Closes the connection after a delay. The failed request rejects first, and other requests may still get a response. */
   async sessionLost(): Promise<void> {
-    await pauseFor(SETTLE_MS, { clock: this.options.clock, signal: this.closed });
+    await this.whileOpen((signal) => pauseFor(SETTLE_MS, { clock: this.options.clock, signal }));
     this.end('the server no longer knows the session');
   }
 }

@@ -35,7 +35,7 @@ export class SseTransport implements McpTransport {
   }
 
   async start(): Promise<void> {
-    const response = await this.http.openStream(this.channel.closed);
+    const response = await this.http.openStream(this.channel.closing.signal);
     if (!isEventStream(response)) throw await this.http.refusal(response);
     void this.listen(response);
     await this.endpoint.promise;
@@ -43,7 +43,8 @@ export class SseTransport implements McpTransport {
 
   async send(message: JsonRpcMessage): Promise<void> {
     this.channel.throwIfClosed();
-    await this.http.post(message, { url: await this.endpoint.promise, signal: this.channel.closed });
+    const url = await this.endpoint.promise;
+    await this.channel.whileOpen((signal) => this.http.post(message, { url, signal }));
   }
 
   async close(): Promise<void> {

@@ -43,7 +43,7 @@ export class StreamableTransport implements McpTransport {
   constructor(private readonly options: HttpOptions) {
     this.channel = new Channel(options, this);
     this.http = new HttpClient(options, this.channel);
-    this.channel.closed.addEventListener('abort', () => {
+    this.channel.closing.onStop(() => {
       for (const { controller } of this.exchanges.values()) controller.abort();
     });
   }
@@ -77,13 +77,12 @@ export class StreamableTransport implements McpTransport {
 
   /** Sends a notification or a response. Ignores failures after `close`. */
   private async tell(message: JsonRpcMessage): Promise<void> {
-    const { closed } = this.channel;
     const { method = '', params } = 'method' in message ? message : {};
     if (method === 'notifications/cancelled') this.exchanges.get(Number(params?.requestId))?.controller.abort();
     try {
-      release(await this.http.post(message, { signal: closed }));
+      release(await this.channel.whileOpen((signal) => this.http.post(message, { signal })));
     } catch (error) {
-      if (!closed.aborted || this.ending !== undefined) throw error;
+      if (!this.channel.isClosed || this.ending !== undefined) throw error;
     }
     if (method === 'notifications/initialized') void this.listen();
   }
@@ -122,15 +121,23 @@ export class StreamableTransport implements McpTransport {
 
   /** Receives messages that the server sends on its own. A server may refuse this stream with any response. */
   private async listen(): Promise<void> {
-    const { closed } = this.channel;
+    const isOffered = await this.channel.whileOpen((signal) => this.listenUntil(signal));
+    if (isOffered && !this.channel.isClosed) this.oninterrupted?.();
+  }
+
+  /** Resolves with false if the server offers no such stream. */
+  private async listenUntil(closed: AbortSignal): Promise<boolean> {
     try {
       const response = await this.http.openStream(closed);
-      if (!isEventStream(response)) return release(response);
+      if (!isEventStream(response)) {
+        release(response);
+        return false;
+      }
       await this.readStreams(response, closed, () => false);
     } catch (error) {
       if (error instanceof AnswerTooLongError) this.channel.end(error.message);
     }
-    if (!closed.aborted) this.oninterrupted?.();
+    return true;
   }
 
   /** Reads a stream and the streams that continue it. Ends with `isOver`, or if the server opens no further stream. */
