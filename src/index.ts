@@ -28,6 +28,7 @@ export {
 export type { RunStream } from './agent/run-stream.js';
 export type { SessionFork } from './agent/session/fork.js';
 export type { AttachOptions } from './agent/session/log/follow-run.js';
+export type { SendOptions, SentMessage, StopOptions } from './agent/session/sent-message.js';
 export type { HistoryQuery, Session, SessionRun, SessionStream } from './agent/session/session.js';
 export {
   EntryInvalidError,
@@ -133,10 +134,12 @@ export type {
   MessageBody,
   Post,
   PostBody,
+  PostWhen,
   SummaryBody,
   SuspendedBody,
   SuspendedCall,
 } from './state/record/entry.js';
+export type { PostState } from './state/record/posts.js';
 export type { RunLogLimits } from './state/run-log/limits.js';
 export {
   type LoggedEvent,

@@ -1,5 +1,6 @@
 import type { Decision } from '../lifecycle/decision.js';
 import type { RunReports } from '../lifecycle/hook-run/hook-run.js';
+import type { UserMessage } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';
@@ -62,6 +63,8 @@ export interface AgentEvents {
    * tool threw, with its stack.
    */
   'tool-end': OfCall & { readonly result?: ToolResult | undefined; readonly error?: unknown };
+  /** A message that was sent to the session joined the conversation, behind this turn. */
+  post: InTurn & { readonly id: string; readonly by?: string | undefined; readonly message: UserMessage };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
 }

@@ -17,7 +17,7 @@ type Listener = (event: never) => unknown;
 type GuardedListener = (event: AgentEvent) => void;
 
 const TYPES =
-  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|decision)$/;
+  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|decision|post)$/;
 
 /** The listeners of an agent, called in the order of registration. */
 export class AgentListeners implements RunListeners {

@@ -95,6 +95,7 @@ const EVENT_TYPES = Object.keys({
   'tool-start': true,
   'tool-delta': true,
   'tool-end': true,
+  post: true,
   decision: true,
 } satisfies Record<AgentEvent['type'], true>) as readonly AgentEvent['type'][];
 

@@ -43,6 +43,7 @@ const EVENTS: Record<AgentEvent['type'], true> = {
   'tool-start': true,
   'tool-delta': true,
   'tool-end': true,
+  post: true,
   decision: true,
 };
 

@@ -8,6 +8,7 @@ import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
 import { resumeRun } from './resume/resume-run.js';
 import type { Run } from './run.js';
+import { turnLimitOf } from './run-posts.js';
 import { startTurn } from './turn/turn.js';
 
 /**
@@ -21,7 +22,10 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
     if (entering !== undefined) await entering;
     const asking = run.save();
     if (asking !== undefined) await asking;
-    while (!isOver(run)) {
+    for (;;) {
+      const joining = joinPosts(run);
+      if (joining !== undefined) await joining;
+      if (isOver(run)) break;
       const turn = startTurn(run);
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
@@ -78,8 +82,17 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   if (end.verdict === undefined) pairing.enterAll();
   conversation.input = message;
   if (conversation.resuming !== undefined) return resumeRun(run, message);
+  if (run.effects === undefined) run.attached.recorder?.posts.joinAtStart(run);
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
+}
+
+/** Adds the messages that wait. A durable run adds none, because its replay must read the same messages. */
+function joinPosts(run: Run): Promise<void> | undefined {
+  const { end, pending, effects, attached, context } = run;
+  if (attached.recorder === undefined || effects !== undefined) return undefined;
+  if (end.verdict !== undefined || pending !== undefined) return undefined;
+  return attached.recorder.posts.join(run, context.turn >= turnLimitOf(run));
 }
 
 function textIn(message: UserMessage | undefined): string {

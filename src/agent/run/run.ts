@@ -12,7 +12,6 @@ import type { RunContext, Summary } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, ToolResultPart } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
-import type { RunError } from '../../model/run-error.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools/tool.js';
@@ -22,6 +21,7 @@ import { type RunListeners, streamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import { Conversation } from './conversation.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
+import type { RunPosts } from './run-posts.js';
 import type { TurnEvents } from './turn/turn-events.js';
 
 /** The session and the stream of a run. */
@@ -47,8 +47,6 @@ export interface Attached {
 
 /** The claim of a run on the conversation of its session. */
 export interface RunClaim {
-  /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
-  abort(error: RunError): void;
   /** Resolves when the claim holds. Returns undefined if it is known to hold. */
   ready(): Promise<void> | undefined;
   /** Tells other runs which question this run waits for. Undefined once it has the answer. */
@@ -58,6 +56,7 @@ export interface RunClaim {
 /** Implemented by a session, which writes what a run adds to its record. */
 export interface Recorder {
   readonly claim: RunClaim;
+  readonly posts: RunPosts;
   /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
   /** True once the last append was sent. */

@@ -16,8 +16,7 @@ import { executeRun } from './run-loop.js';
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
   const message = messageOf(input, options.messages);
   if (options !== NO_OPTIONS) takeHistory(run, options);
-  const claim = run.attached.recorder?.claim;
-  if (claim !== undefined) claim.abort = (error) => run.end.abort(error);
+  run.attached.recorder?.posts.bind((error) => run.end.abort(error));
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);
   }

@@ -17,6 +17,7 @@ import { claimSession, type SessionWait } from './claim-session.js';
 import { forkSession, type SessionFork } from './fork.js';
 import { type AttachOptions, attachTo, streamOf } from './log/follow-run.js';
 import { OwnedRun } from './owned-run.js';
+import { type SendOptions, type SentMessage, type StopOptions, sendMessage, stopRun } from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
 import { SessionBusyError } from './session-error.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
@@ -101,6 +102,16 @@ export class AgentSession implements Session<never> {
     await this.inQueue({}, {}, (wait) => this.add((parent) => ({ parent, body: { type: 'message', message } }), wait));
   }
 
+  send(message: string | UserMessage, options: SendOptions = {}): Promise<SentMessage> {
+    return sendMessage(this.stored, { message, options }, (entry) =>
+      this.inQueue({}, {}, (wait) => this.add(() => entry, wait)),
+    );
+  }
+
+  stop(options: StopOptions = {}): Promise<boolean> {
+    return stopRun(this.stored, options);
+  }
+
   async branch(entry: string | null): Promise<void> {
     await this.inQueue({}, {}, async (wait) => {
       if (entry !== null) await this.stored.branchPoint(entry);
@@ -121,7 +132,7 @@ export class AgentSession implements Session<never> {
     const earlier = this.tail;
     this.tail = place.left;
     try {
-      await wait(this.whenFree(place.before, queueMs));
+      await wait(whenFree(this.stored, place.before, queueMs));
       return place;
     } catch (error) {
       // The next run waits for the one before this, but the session does not.
@@ -129,12 +140,6 @@ export class AgentSession implements Session<never> {
       if (this.tail === place.left) this.tail = earlier;
       throw error;
     }
-  }
-
-  private async whenFree(before: Promise<unknown> | undefined, queueMs: number): Promise<void> {
-    const free = before?.then(() => true);
-    if (free === undefined || (await withinMs(free, queueMs, this.host.defaults.clock))) return;
-    if ((await this.stored.running()) !== undefined) throw new SessionBusyError(this.id, queueMs);
   }
 
   close(): Promise<void> {
@@ -192,7 +197,7 @@ export class AgentSession implements Session<never> {
 
   /** Claims the conversation, adds one entry without a run, and lets go. */
   private async add(
-    make: (tip: string | undefined) => Pick<Entry, 'parent' | 'body'>,
+    make: (tip: string | undefined) => Pick<Entry, 'body'> & Partial<Entry>,
     wait: SessionWait,
   ): Promise<void> {
     const { ids, clock } = this.host.defaults;
@@ -200,4 +205,10 @@ export class AgentSession implements Session<never> {
     claim.add({ id: ids.next('entry'), at: clock.now(), ...make(this.stored.record.tip) });
     await claim.release();
   }
+}
+
+async function whenFree(session: StoredSession, before: Promise<unknown> | undefined, queueMs: number): Promise<void> {
+  const free = before?.then(() => true);
+  if (free === undefined || (await withinMs(free, queueMs, session.agent.defaults.clock))) return;
+  if ((await session.running()) !== undefined) throw new SessionBusyError(session.id, queueMs);
 }

@@ -1,8 +1,7 @@
 import { type Clock, repeat } from '../../internal/clock.js';
 import { createDeferred } from '../../internal/promise.js';
-import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { RunError } from '../../model/run-error.js';
-import { type Entry, isOnPath } from '../../state/record/entry.js';
+import { type Entry, isOnPath, type Post } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionAppend, SessionStore } from '../../state/session-store.js';
 import type { RunClaim } from '../run/run.js';
@@ -24,13 +23,20 @@ export interface ClaimedSession {
   readonly clock: Clock;
 }
 
+/** The run that holds a claim. */
+export interface ClaimOwner {
+  /** Ends the run, because another run has taken over the conversation. */
+  abort(error: RunError): void;
+  /** Takes up what others have posted. Not called once the run lets go. */
+  take(posts: readonly Post[]): void;
+}
+
 /**
  * The claim of one run on its conversation. Adds entries in order, those that wait as one append, and renews itself every
  * third of its time, until it is released.
  */
 export class Claim implements RunClaim {
-  /** Ends the run. Called if another run has taken over the conversation, or if somebody has posted a stop. */
-  abort: (error: RunError) => void = () => {};
+  owner: ClaimOwner | undefined = undefined;
   /** The log of the run. The events that wait are written to it before the append that may end the claim. */
   log: RunLogWriter | undefined = undefined;
   /** Time after which another run may take over. */
@@ -102,7 +108,7 @@ export class Claim implements RunClaim {
   }
 
   private async append({ release = false, looks = false }): Promise<void> {
-    const { store, id, record, token, run } = this.session;
+    const { store, id, record, token } = this.session;
     const entries = this.waiting;
     if (!this.isHeld) throw new SessionLostError(id);
     if (entries.length === 0 && !release && !looks) return;
@@ -115,7 +121,8 @@ export class Claim implements RunClaim {
       // The record may have been loaded meanwhile.
       record.take({ uid, offset: length, entries: [...answer.entries, ...entries] });
       this.options = {};
-      if (answer.entries.some((entry) => stops(entry, run))) this.abort(new RunAbortedError('the answer was stopped'));
+      const posts = answer.entries.flatMap(({ body }) => (body.type === 'post' ? [body.post] : []));
+      if (posts.length > 0 && this.isRenewing) this.owner?.take(posts);
       if (answer.released || !answer.owned) this.end();
     } catch (error) {
       if (error instanceof SessionLostError) throw error;
@@ -143,7 +150,7 @@ export class Claim implements RunClaim {
     const error = new SessionLostError(this.session.id);
     if (this.isHeld) {
       this.end();
-      this.abort(error);
+      this.owner?.abort(error);
     }
     return error;
   }
@@ -180,11 +187,6 @@ function watchPosts({ store, id, clock }: ClaimedSession, look: () => Promise<vo
     unwatch();
     posted.resolve();
   };
-}
-
-/** True for a stop of the run. */
-function stops({ body }: Entry, run: string): boolean {
-  return body.type === 'post' && body.post.type === 'stop' && body.post.run === run;
 }
 
 /** Returns where the model's list begins once these entries are added. */

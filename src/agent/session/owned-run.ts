@@ -11,6 +11,7 @@ import { answerTo } from './answer-to.js';
 import type { Claim } from './claim.js';
 import { claimSession, type SessionWait } from './claim-session.js';
 import { RunLogWriter } from './log/run-log-writer.js';
+import { Mailbox } from './mailbox.js';
 import { SessionRecorder } from './recorder.js';
 import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
@@ -73,9 +74,17 @@ export class OwnedRun {
     const { session, options } = this;
     const { runId } = attached;
     const { record, agent } = session;
-    const { id: inputId, at, by, ...runOptions } = options;
-    if (inputId !== undefined) await session.loadIfStored(inputId);
-    const isKnown = inputId !== undefined && record.get(inputId) !== undefined;
+    const { id, at, by, ...runOptions } = options;
+    if (id !== undefined) await session.loadIfStored(id);
+    const mailbox = new Mailbox({ record, claim, runId, now: () => agent.defaults.clock.now() });
+    if (!record.posts.isEmpty) await mailbox.settle();
+    const posted = id === undefined ? undefined : record.posts.stateOf(id);
+    const inputId = posted?.type === 'joined' ? posted.entry : id;
+    const { waiting } = record.posts;
+    // Without an input, the run answers what waits.
+    const post = waiting.find((one) => one.id === id) ?? (input === '' && !options.resume ? waiting[0] : undefined);
+    mailbox.input = post;
+    const isKnown = post === undefined && inputId !== undefined && record.get(inputId) !== undefined;
     if (isKnown) {
       const answer = answerTo(record, inputId, options.resume);
       if (answer !== undefined) return answer;
@@ -88,11 +97,12 @@ export class OwnedRun {
     const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);
     const { clock, agent: name } = agent.defaults;
     const start = { record, claim, tip, model, ...continued, runId, agent: name, by, now: () => clock.now() };
-    const recorder = new SessionRecorder({ ...start, inputId: isKnown ? undefined : inputId });
+    const isNew = !isKnown && posted === undefined;
+    const recorder = new SessionRecorder({ ...start, mailbox, inputId: isNew ? inputId : undefined });
     const { messages } = model;
     const all = { ...runOptions, resume: continued.resume, messages };
     const closed = continued.open === undefined ? messages.length : model.indexOf(continued.open.entry);
-    return agent.launch(isKnown ? '' : input, all, {
+    return agent.launch(isKnown ? '' : (post?.message ?? input), all, {
       ...attached,
       recorder,
       closed,

@@ -16,6 +16,7 @@ import type { ResumeDecision, ResumeDecisions } from '../run/resume/continuation
 import type { Recorder, Run, RunClaim } from '../run/run.js';
 import { resultPartOf } from '../run/turn/tool-calls.js';
 import { type EntryOrigin, EntryWriter } from './entry-writer.js';
+import type { Mailbox } from './mailbox.js';
 
 /** The place in the record where a run begins. */
 export interface RecordedStart extends EntryOrigin {
@@ -32,6 +33,7 @@ export interface RecordedStart extends EntryOrigin {
   /** The id of the entry of the input. */
   readonly inputId: string | undefined;
   readonly by: string | undefined;
+  readonly mailbox: Mailbox;
 }
 
 /** Writes what a run of a session adds to the record. */
@@ -63,6 +65,10 @@ export class SessionRecorder implements Recorder {
     const next = messages[at + 1];
     if (next?.role === 'tool') this.recorded = new Set(next.content.map(({ id }) => id));
     for (const id of again) this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + 1);
+  }
+
+  get posts(): Mailbox {
+    return this.start.mailbox;
   }
 
   get claim(): RunClaim {
@@ -162,7 +168,11 @@ export class SessionRecorder implements Recorder {
     const isStopped = message.role === 'assistant' && message.stopped;
     const own = message.role === 'assistant' && message.suspended ? withoutMark(message) : message;
     const body: EntryBody = { type: 'message', message: own, turn, ...(isStopped && { stopped: true }) };
-    const { id } = this.writer.follow(body, isInput ? { id: inputId, by } : {});
+    const post = this.posts.postOf(message, isInput);
+    const { id } = this.writer.follow(
+      post === undefined ? body : { ...body, post: post.id },
+      isInput ? { id: inputId, by: post?.by ?? by } : { by: post?.by },
+    );
     this.ids.set(message, [id]);
     if (own !== message) this.answer = id;
     if (toolCallsOf(message).length === 0) return;

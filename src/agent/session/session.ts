@@ -8,6 +8,7 @@ import type { RunResult } from '../run-result.js';
 import type { RunStream } from '../run-stream.js';
 import type { SessionFork } from './fork.js';
 import type { AttachOptions } from './log/follow-run.js';
+import type { SendOptions, SentMessage, StopOptions } from './sent-message.js';
 
 /** A stored conversation. Its runs are queued and execute one at a time, in whatever process they start. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -43,6 +44,21 @@ export interface Session<Context = unknown> extends SessionInfo {
    * with a MessageInvalidError.
    */
   append(message: Message): Promise<void>;
+  /**
+   * Sends a message to the run that is active, in whatever process it runs. It joins once, between two turns, in the order
+   * of the calls; a run does not end while messages wait, unless its turns are used up. Without an active run, or in a
+   * durable one, the message waits for the next run, and `run('')` answers it. `beforeAgent` does not see a message that joins.
+   *
+   * @example
+   * const sent = await session.send('Look at the tests, too.', { when: 'now' });
+   * console.log(await sent.state());
+   */
+  send(message: string | UserMessage, options?: SendOptions): Promise<SentMessage>;
+  /**
+   * Stops the active run, in whatever process it runs. Resolves with true when it has ended, and with false if no run is
+   * active, or if it has not ended after ten seconds.
+   */
+  stop(options?: StopOptions): Promise<boolean>;
   /**
    * Goes back: the next entry follows this one. `null` goes back to the start. Nothing is removed: `entries` has the
    * other branch. The state of extensions stays as it is. Rejects with an EntryInvalidError if the entry is unknown, or lies

@@ -1,5 +1,6 @@
 import type { UserMessage } from '../../model/message.js';
-import type { Entry } from '../../state/record/entry.js';
+import { type Entry, isOnPath } from '../../state/record/entry.js';
+import { MessageList } from '../../state/record/message-list.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { RecordQuery, SessionStore } from '../../state/session-store.js';
 import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
@@ -96,10 +97,12 @@ export class StoredSession {
     return this.record.positionOf(id);
   }
 
-  /** Checks that a run may begin behind an entry. */
+  /** Checks that a run may begin behind an entry: a message or a summary that does not lie inside of a tool turn. */
   async branchPoint(id: string): Promise<void> {
-    await this.find(id);
-    if (this.record.isBranchPoint(id)) return;
+    const entry = await this.find(id);
+    const list = new MessageList();
+    for (const one of this.record.pathTo(id)) list.add(one);
+    if (isOnPath(entry) && list.isClosed) return;
     throw new EntryInvalidError(this.id, id, 'lies between tool calls and their results');
   }
 }

@@ -100,10 +100,19 @@ export interface PostBody {
 
 /** The content of a post. */
 export type Post =
-  | { readonly type: 'message'; readonly message: UserMessage; readonly mayDecide?: boolean | undefined }
-  | { readonly type: 'stop'; readonly run: string }
+  | {
+      readonly type: 'message';
+      readonly message: UserMessage;
+      readonly mayDecide?: boolean | undefined;
+      /** Default: `after-turn`. */
+      readonly when?: PostWhen | undefined;
+    }
+  | { readonly type: 'stop'; readonly run: string; readonly reason?: string | undefined }
   | { readonly type: 'withdraw'; readonly post: string }
   | { readonly type: 'edit'; readonly post: string; readonly message: UserMessage };
+
+/** The time at which a message joins a run: at once, after its current turn, or after its answer. */
+export type PostWhen = 'now' | 'after-turn' | 'after-answer';
 
 /** A post that will not join, and the reason. */
 export interface DroppedBody {

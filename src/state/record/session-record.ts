@@ -4,6 +4,7 @@ import type { KnownRecord, StoredRecord } from '../session-store.js';
 import { ANSWER, Decisions, type Suspension } from './decisions.js';
 import { type Entry, isOnPath } from './entry.js';
 import { MessageList } from './message-list.js';
+import { Posts } from './posts.js';
 
 /** The calls of the latest turn, if at least one has no result. */
 export interface OpenTurn {
@@ -33,6 +34,7 @@ export class SessionRecord {
   isWhole = true;
   /** The suspensions, and the decisions. */
   decisions = new Decisions();
+  posts = new Posts();
   /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
   private indexes = new Map<string, number>();
 
@@ -52,7 +54,10 @@ export class SessionRecord {
     // A summary is stored behind the messages that the model still reads.
     const first = messages.findIndex((message) => !isSummary(message));
     const ids = messages.slice(0, first < 0 ? undefined : first + 1).flatMap((_, index) => this.model.idsAt(index));
-    const positions = ids.map((id) => this.positionOf(id)).filter((position) => position >= this.offset);
+    const waiting = this.posts.waiting.map(({ id }) => id);
+    const positions = [...ids, ...waiting]
+      .map((id) => this.positionOf(id))
+      .filter((position) => position >= this.offset);
     if (positions.length > 0) return Math.min(...positions);
     return this.tip === undefined ? this.length : this.positionOf(this.tip);
   }
@@ -65,15 +70,6 @@ export class SessionRecord {
   /** Returns the position of an entry in the record. */
   positionOf(id: string): number {
     return this.offset + this.indexOf(id);
-  }
-
-  /** True if a run may begin behind an entry: a message or a summary that does not lie inside of a tool turn. */
-  isBranchPoint(id: string): boolean {
-    const entry = this.get(id);
-    if (entry === undefined || !isOnPath(entry)) return false;
-    const list = new MessageList();
-    for (const one of this.pathTo(id)) list.add(one);
-    return list.isClosed;
   }
 
   /**
@@ -99,6 +95,7 @@ export class SessionRecord {
     const { parent, path } = entry;
     this.entries.push(entry);
     if (isOnPath(entry)) this.follow(entry);
+    this.posts.add(entry);
     if (path !== undefined || !this.decisions.add(entry)) return;
     for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
   }
@@ -147,6 +144,7 @@ export class SessionRecord {
     this.entries = [];
     this.indexes = new Map();
     this.decisions = new Decisions();
+    this.posts = new Posts();
     this.derive(undefined);
   }
 

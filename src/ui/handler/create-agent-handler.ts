@@ -16,7 +16,6 @@ import {
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn } from '../history/pending.js';
-import { stopRun } from '../history/running.js';
 import { invalidBody } from '../invalid-body.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
@@ -159,7 +158,7 @@ class ChatHandler {
     const stops = this.stops.get(idOf(chat));
     for (const stop of stops ?? []) stop();
     await using session = await openSession(this.agent, chat, undefined);
-    const stopped = (await stopRun(session.stored)) ?? stops !== undefined;
+    const stopped = (await session.stop()) || (stops !== undefined && (await session.stored.running()) === undefined);
     return Response.json({ stopped }, { headers: NOT_CACHED });
   }
 

@@ -1,29 +1,6 @@
-import type { StoredSession } from '../../agent/session/stored-session.js';
-import { sleep } from '../../internal/clock.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
-
-const STOP_MS = 10_000;
-const LOOK_MS = 50;
-
-/**
- * Posts a stop for the run that holds the conversation. Returns undefined if none does, and false if it has not ended after
- * ten seconds.
- */
-export async function stopRun(session: StoredSession): Promise<boolean | undefined> {
-  const run = await session.running();
-  if (run === undefined) return undefined;
-  const { ids, clock } = session.agent.defaults;
-  const until = clock.now() + STOP_MS;
-  const stop = { type: 'stop', run } as const;
-  await session.store.post(session.id, { id: ids.next('entry'), at: clock.now(), body: { type: 'post', post: stop } });
-  while ((await session.running()) === run) {
-    if (clock.now() >= until) return false;
-    await sleep(LOOK_MS, clock);
-  }
-  return true;
-}
 
 /** Returns the last entry before the answer of a run. The history ends there, because the page gets the answer as a stream. */
 export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {

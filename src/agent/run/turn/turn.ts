@@ -10,6 +10,7 @@ import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
 import { TurnLimitError } from '../../run-result.js';
 import type { CurrentTurn, Run } from '../run.js';
+import { STEERED, turnLimitOf } from '../run-posts.js';
 import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
 import { callsOf, haveSameId, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
@@ -49,7 +50,8 @@ export class Turn implements CurrentTurn {
 
   get modelCalls(): number {
     const hasAsked = this.isPlain || this.step !== undefined;
-    return hasAsked ? this.number : Math.max(0, this.number - 1);
+    const steers = this.run.attached.recorder?.posts.steers ?? 0;
+    return Math.max(0, (hasAsked ? this.number : this.number - 1) - steers);
   }
 
   nextAttempt(): number {
@@ -85,7 +87,7 @@ export class Turn implements CurrentTurn {
   selectTools(): Awaitable<void> {
     const { config, end } = this.run;
     if (end.verdict !== undefined) return undefined;
-    const all = this.number > config.maxTurns ? NO_TOOLS : config.catalog.current();
+    const all = this.number > turnLimitOf(this.run) ? NO_TOOLS : config.catalog.current();
     this.tools = all;
     const { beforeToolSelection } = config.chain;
     return beforeToolSelection === undefined || all === NO_TOOLS ? undefined : this.passTools(beforeToolSelection, all);
@@ -119,8 +121,11 @@ export class Turn implements CurrentTurn {
     };
     this.isPlain = isPlainCall(run);
     if (this.isPlain) return config.model.generate(request);
-    this.step = config.chain.wrapModelCall === undefined ? plainStep(run, request) : wrappedStep(run, request);
-    return callThrough(run, this.step);
+    const posts = run.attached.recorder?.posts;
+    const isPlain = config.chain.wrapModelCall === undefined && posts === undefined;
+    this.step = isPlain ? plainStep(run, request) : wrappedStep(run, request);
+    const asking = callThrough(run, this.step);
+    return posts === undefined ? asking : posts.untilSteered(Promise.resolve(asking));
   }
 
   /**
@@ -129,10 +134,12 @@ export class Turn implements CurrentTurn {
    */
   recover(thrown: unknown): void {
     const { run } = this;
-    const error = failureOf(run, run.config.model.id, thrown);
     this.step?.close();
+    // A listener may have been removed since it heard the text.
+    if (thrown === STEERED) return breakOff(run, this.cachedEvents?.shownText ?? '');
+    const error = failureOf(run, run.config.model.id, thrown);
     if (!(error instanceof ModelError) || error.kind !== 'tool-format') throw error;
-    const hasTurnLeft = run.end.verdict === undefined && this.number < run.config.maxTurns;
+    const hasTurnLeft = run.end.verdict === undefined && this.number < turnLimitOf(run);
     if (run.refused || !hasTurnLeft) throw error;
     run.refused = true;
     run.conversation.addQueued();
@@ -207,10 +214,18 @@ export function startTurn(run: Run): Turn {
   const { maxTurns, atLimit } = run.config;
   const turn = new Turn(run, run.context.turn + 1);
   const extra = atLimit === 'answer' ? 1 : 0;
-  if (turn.number > maxTurns + extra) throw run.end.own(new TurnLimitError(maxTurns));
+  if (turn.number > turnLimitOf(run) + extra) throw run.end.own(new TurnLimitError(maxTurns));
   run.turn = turn;
   turn.events?.start();
   return turn;
+}
+
+/** Leaves an abandoned model call, and keeps the text that it has shown. */
+function breakOff({ attached, conversation, end }: Run, text: string): void {
+  end.throwIfAborted();
+  if (attached.recorder !== undefined) attached.recorder.posts.steers += 1;
+  // Text of white space alone is refused by some providers.
+  if (text.trim() !== '') conversation.push({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {

@@ -1,0 +1,45 @@
+import type { RunError } from '../../model/run-error.js';
+import type { RunListeners } from '../listeners.js';
+import type { Conversation } from './conversation.js';
+
+/** Thrown into the run loop in place of a response, if a message must not wait for the model. */
+export const STEERED = Symbol('steered');
+
+/** A run that messages join. */
+export interface JoinedRun {
+  readonly context: { readonly id: string; readonly turn: number };
+  readonly conversation: Conversation;
+  readonly listeners: RunListeners;
+  /** The final answer, once the model has given one. */
+  answer: string | undefined;
+  /** Adds the new messages to the record of the session. */
+  save(): Promise<void> | undefined;
+}
+
+/** The messages and stops that others post while a run has its conversation. Implemented by a session. */
+export interface RunPosts {
+  /** How often a model call was abandoned. The next turn takes the place of the abandoned one. */
+  steers: number;
+  /** `abort` is called if another run has taken over the conversation, or if somebody has posted a stop. */
+  bind(abort: (error: RunError) => void): void;
+  /** Settles as the model call does, or rejects with `STEERED`. */
+  untilSteered<T>(asking: PromiseLike<T>): Promise<T>;
+  /** Adds the messages that were sent before the run began. The next save stores them. */
+  joinAtStart(run: JoinedRun): void;
+  /**
+   * Adds the messages that wait. Returns undefined if none wait. Messages that join behind an answer take it back, so that
+   * the run goes on. If no turn is left, they wait for the next run.
+   */
+  join(run: JoinedRun, isLast: boolean): Promise<void> | undefined;
+}
+
+/** The parts of a run that limit its turns. */
+interface LimitedRun {
+  readonly config: { readonly maxTurns: number };
+  readonly attached: { readonly recorder?: { readonly posts: RunPosts } | undefined };
+}
+
+/** The number of turns that may ask the model. */
+export function turnLimitOf({ config, attached }: LimitedRun): number {
+  return config.maxTurns + (attached.recorder?.posts.steers ?? 0);
+}

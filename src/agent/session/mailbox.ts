@@ -1,0 +1,117 @@
+import { createDeferred } from '../../internal/promise.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { Message } from '../../model/message.js';
+import type { RunError } from '../../model/run-error.js';
+import type { Post } from '../../state/record/entry.js';
+import type { WaitingMessage } from '../../state/record/posts.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
+import { type JoinedRun, type RunPosts, STEERED } from '../run/run-posts.js';
+import type { Claim, ClaimOwner } from './claim.js';
+
+/** The most model calls of one run that messages abandon. Further messages join after the turn. */
+const MAX_STEERS = 20;
+
+/** The place in the record where a run begins, as far as its posts need it. */
+interface MailboxStart {
+  readonly record: SessionRecord;
+  readonly claim: Claim;
+  readonly runId: string;
+  readonly now: () => number;
+}
+
+/** Takes up what others post while a run has the conversation: messages join it, and a stop ends it. */
+export class Mailbox implements RunPosts, ClaimOwner {
+  steers = 0;
+  private end: ((error: RunError) => void) | undefined = undefined;
+  /** The reason of an abort before the run began, such as while a server was starting. */
+  private aborted: RunError | undefined = undefined;
+  /** The post whose message is the input of the run. */
+  input: WaitingMessage | undefined = undefined;
+  /** Ends the wait for the model. Undefined while the model is not asked. */
+  private interrupt: ((reason: unknown) => void) | undefined = undefined;
+  /** The posts whose messages have joined. */
+  private readonly joined = new WeakMap<Message, WaitingMessage>();
+  /** The posts that this run has settled. */
+  private readonly settled = new Set<string>();
+
+  constructor(private readonly start: MailboxStart) {
+    start.claim.owner = this;
+  }
+
+  bind(end: (error: RunError) => void): void {
+    this.end = end;
+    if (this.aborted !== undefined) end(this.aborted);
+  }
+
+  abort(error: RunError): void {
+    this.aborted ??= error;
+    this.end?.(error);
+  }
+
+  /** Returns the post of a message that has joined. */
+  postOf(message: Message, isInput: boolean): WaitingMessage | undefined {
+    return isInput ? this.input : this.joined.get(message);
+  }
+
+  take(posts: readonly Post[]): void {
+    const stop = posts.find((post) => post.type === 'stop' && post.run === this.start.runId);
+    if (stop?.type === 'stop') this.abort(new RunAbortedError(stop.reason ?? 'the answer was stopped'));
+    // The next save reports a failure of the store.
+    this.settle().catch(() => {});
+    const isUrgent = posts.some((post) => post.type === 'message' && post.when === 'now');
+    if (isUrgent && this.steers < MAX_STEERS) this.interrupt?.(STEERED);
+  }
+
+  async untilSteered<T>(asking: PromiseLike<T>): Promise<T> {
+    const { promise, reject } = createDeferred<never>();
+    this.interrupt = reject;
+    try {
+      return await Promise.race([asking, promise]);
+    } finally {
+      this.interrupt = undefined;
+    }
+  }
+
+  joinAtStart(run: JoinedRun): void {
+    const { waiting: all } = this.start.record.posts;
+    for (const waiting of all) {
+      // The input itself was sent. Messages that were sent after it join behind it.
+      if (waiting.id === this.input?.id) return;
+      this.push(run, waiting);
+    }
+  }
+
+  join(run: JoinedRun, isLast: boolean): Promise<void> | undefined {
+    return this.start.record.posts.isEmpty ? undefined : this.joinWaiting(run, isLast);
+  }
+
+  private async joinWaiting(run: JoinedRun, isLast: boolean): Promise<void> {
+    await this.settle();
+    const { waiting } = this.start.record.posts;
+    const joining = waiting.filter(({ when }) => run.answer !== undefined || when !== 'after-answer');
+    if (joining.length === 0 || (run.answer !== undefined && isLast)) return;
+    run.answer = undefined;
+    for (const post of joining) this.push(run, post);
+    await run.save();
+  }
+
+  private push(run: JoinedRun, post: WaitingMessage): void {
+    const { id, by, message } = post;
+    const { context, conversation, listeners } = run;
+    this.joined.set(message, post);
+    conversation.push(message);
+    if (!listeners.hears('post')) return;
+    listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message });
+  }
+
+  /** Writes down which posts will not join, so that those who wait for it are told. */
+  settle(): Promise<void> {
+    const { record, claim, runId: run, now } = this.start;
+    for (const { post, why } of record.posts.settle(run)) {
+      if (this.settled.has(post)) continue;
+      this.settled.add(post);
+      claim.add({ id: `${post}:dropped`, at: now(), run, body: { type: 'dropped', post, why } });
+    }
+    return claim.flush();
+  }
+}

@@ -1,0 +1,157 @@
+import { MessageInvalidError } from '../../errors.js';
+import { sleep } from '../../internal/clock.js';
+import { fullText, oneOf, text } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { checkAddition } from '../../model/check-messages.js';
+import type { Message, UserMessage } from '../../model/message.js';
+import type { Entry, Post, PostWhen } from '../../state/record/entry.js';
+import { DONE, type PostState } from '../../state/record/posts.js';
+import { SessionStoreError } from './session-error.js';
+import type { StoredSession } from './stored-session.js';
+
+/** Options of `session.send`. */
+export interface SendOptions {
+  /**
+   * `now` abandons the model call that is running, and keeps the text that it has shown. `after-turn` waits for the end of the
+   * turn, and `after-answer` for the answer. A tool call is never abandoned. Default: `after-turn`.
+   */
+  readonly when?: PostWhen | undefined;
+  /** A message with an id is sent once, however often it is sent. Default: a generated id. */
+  readonly id?: string | undefined;
+  /** Identifies who speaks, for the record. */
+  readonly by?: string | undefined;
+}
+
+/** A message that was sent to a session. */
+export interface SentMessage {
+  readonly id: string;
+  /** Reads the state of the message from the store. */
+  state(): Promise<PostState>;
+  /** Takes the message back. Resolves with false if it has joined already. */
+  cancel(): Promise<boolean>;
+  /** Replaces the message. Resolves with false if it does not wait any more. */
+  edit(message: string | UserMessage): Promise<boolean>;
+}
+
+const sendRules = {
+  when: oneOf('now', 'after-turn', 'after-answer'),
+  id: fullText,
+  by: text,
+} satisfies OptionTable<SendOptions>;
+
+/** How often a caller looks for what the owner of the conversation has decided. */
+const LOOK_MS = 50;
+
+/** Options of `session.stop`. */
+export interface StopOptions {
+  /** The cause of the error with which the run ends. */
+  readonly reason?: string | undefined;
+  /** Identifies who stops, for the record. */
+  readonly by?: string | undefined;
+}
+
+const stopRules = { reason: text, by: text } satisfies OptionTable<StopOptions>;
+
+const STOP_MS = 10_000;
+
+/** Posts a stop for the run that holds the conversation. Resolves with false if none does, or if it does not end in time. */
+export async function stopRun(session: StoredSession, options: StopOptions): Promise<boolean> {
+  validateOptions(options, stopRules);
+  const { reason, by } = options;
+  const { ids, clock } = session.agent.defaults;
+  const run = await session.running();
+  if (run === undefined) return false;
+  const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
+  await postTo(session, { id: ids.next('entry'), by, post });
+  const until = clock.now() + STOP_MS;
+  while ((await session.running()) === run) {
+    if (clock.now() >= until) return false;
+    await sleep(LOOK_MS, clock);
+  }
+  return true;
+}
+
+function userMessage(message: string | UserMessage): UserMessage {
+  const own: UserMessage = typeof message === 'string' ? { role: 'user', content: message } : message;
+  checkAddition(own);
+  if (own.role !== 'user')
+    throw new MessageInvalidError(`The message must have the role "user", got "${(own as Message).role}".`);
+  return own;
+}
+
+/**
+ * Sends a message without the claim. `begin` stores it if the conversation has no entry yet. Rejects with a SessionStoreError.
+ */
+export async function sendMessage(
+  session: StoredSession,
+  { message, options }: { readonly message: string | UserMessage; readonly options: SendOptions },
+  begin: (entry: Pick<Entry, 'id' | 'body' | 'by'>) => Promise<void>,
+): Promise<SentMessage> {
+  validateOptions(options, sendRules);
+  const { when, by, id = session.agent.defaults.ids.next('entry') } = options;
+  const post: Post = { type: 'message', message: userMessage(message), ...(when !== undefined && { when }) };
+  const stored = await postTo(session, { id, by, post });
+  if (!stored) await begin({ id, by, body: { type: 'post', post } });
+  return new Receipt(session, id, by);
+}
+
+/** Posts to a conversation. Resolves with false if it has no entry yet. */
+async function postTo(
+  { store, id: session, agent }: StoredSession,
+  { id, by, post }: { readonly id: string; readonly by: string | undefined; readonly post: Post },
+): Promise<boolean> {
+  const at = agent.defaults.clock.now();
+  try {
+    const answer = await store.post(session, { id, at, ...(by !== undefined && { by }), body: { type: 'post', post } });
+    return answer !== undefined;
+  } catch (error) {
+    throw new SessionStoreError(session, 'saved', error);
+  }
+}
+
+class Receipt implements SentMessage {
+  constructor(
+    private readonly session: StoredSession,
+    readonly id: string,
+    private readonly by: string | undefined,
+  ) {}
+
+  async state(): Promise<PostState> {
+    const { session, id } = this;
+    await session.load();
+    const { record } = session;
+    const known = record.posts.stateOf(id);
+    if (known !== undefined) return known;
+    // The message was the input of a run, or lies in front of a summary.
+    if (record.get(id) === undefined) await session.loadAll();
+    const { run, body } = record.get(id) ?? {};
+    const turn = body?.type === 'message' ? (body.turn ?? 0) : 0;
+    return record.posts.stateOf(id) ?? { type: 'joined', entry: id, run, modelCall: turn + 1 };
+  }
+
+  cancel(): Promise<boolean> {
+    return this.change({ type: 'withdraw', post: this.id });
+  }
+
+  edit(message: string | UserMessage): Promise<boolean> {
+    return this.change({ type: 'edit', post: this.id, message: userMessage(message) });
+  }
+
+  /** Posts a change. Resolves with true once it is certain that the owner makes it before the message joins. */
+  private async change(post: Post): Promise<boolean> {
+    const { session, by } = this;
+    const { ids, clock } = session.agent.defaults;
+    const id = ids.next('entry');
+    await postTo(session, { id, by, post });
+    for (;;) {
+      const isOwned = (await session.running()) !== undefined;
+      await session.load();
+      const { posts } = session.record;
+      const state = posts.stateOf(id);
+      if (state?.type === 'dropped') return state.why === DONE;
+      // The next owner takes up the posts in their order, before anything joins.
+      if (!isOwned) return posts.settle('').some((settled) => settled.post === id && settled.why === DONE);
+      await sleep(LOOK_MS, clock);
+    }
+  }
+}

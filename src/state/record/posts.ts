@@ -1,0 +1,88 @@
+import type { UserMessage } from '../../model/message.js';
+import type { Entry, Post, PostWhen } from './entry.js';
+
+/** A message that waits to join the conversation. */
+export interface WaitingMessage {
+  /** The id of the post. */
+  readonly id: string;
+  readonly by: string | undefined;
+  readonly message: UserMessage;
+  readonly when: PostWhen;
+}
+
+/** The state of a message that was sent to a session. */
+export type PostState =
+  | { readonly type: 'waiting' }
+  /** The message is the entry `entry`, and part of model call `modelCall` of the run. */
+  | { readonly type: 'joined'; readonly entry: string; readonly run: string | undefined; readonly modelCall: number }
+  | { readonly type: 'withdrawn' }
+  | { readonly type: 'dropped'; readonly why: string };
+
+/** A post that the owner has dealt with, and the reason why it does not join. */
+export interface Settled {
+  readonly post: string;
+  readonly why: string;
+}
+
+/** The reason of a withdrawal or an edit that was made. */
+export const DONE = 'done';
+const WITHDRAWN = 'withdrawn';
+const WAITING: PostState = { type: 'waiting' };
+
+/** The posts of a record: those that the owner has to take up, and the outcome of the others. */
+export class Posts {
+  private readonly open = new Map<string, { readonly post: Post; readonly by: string | undefined }>();
+  private readonly outcomes = new Map<string, PostState>();
+
+  /** Takes an entry into account. */
+  add({ id, run, by, body }: Entry): void {
+    if (body.type === 'post') this.open.set(id, { post: body.post, by });
+    else if (body.type === 'dropped') this.drop(body.post, body.why);
+    else if (body.type === 'message' && body.post !== undefined) {
+      this.end(body.post, { type: 'joined', entry: id, run, modelCall: (body.turn ?? 0) + 1 });
+    }
+  }
+
+  /** True if the owner has nothing to take up. */
+  get isEmpty(): boolean {
+    return this.open.size === 0;
+  }
+
+  get waiting(): readonly WaitingMessage[] {
+    return [...this.open].flatMap(([id, { post, by }]) =>
+      post.type === 'message' ? [{ id, by, message: post.message, when: post.when ?? 'after-turn' }] : [],
+    );
+  }
+
+  /** Returns how the owner settles withdrawals, edits, and stops of other runs. */
+  settle(run: string): readonly Settled[] {
+    return [...this.open].flatMap(([id, { post }]) => {
+      if (post.type === 'message') return [];
+      if (post.type === 'stop') return post.run === run ? [] : [{ post: id, why: 'That run is over.' }];
+      if (this.open.get(post.post)?.post.type !== 'message') {
+        return [{ post: id, why: 'The message does not wait any more.' }];
+      }
+      const done = { post: id, why: DONE };
+      return post.type === 'edit' ? [done] : [{ post: post.post, why: WITHDRAWN }, done];
+    });
+  }
+
+  /** Returns the state of a post. Undefined if the loaded part of the record has no such post. */
+  stateOf(id: string): PostState | undefined {
+    return this.outcomes.get(id) ?? (this.open.has(id) ? WAITING : undefined);
+  }
+
+  private drop(id: string, why: string): void {
+    const { post } = this.open.get(id) ?? {};
+    const edited = post?.type === 'edit' && why === DONE ? this.open.get(post.post) : undefined;
+    if (post?.type === 'edit' && edited?.post.type === 'message') {
+      this.open.set(post.post, { ...edited, post: { ...edited.post, message: post.message } });
+    }
+    this.end(id, why === WITHDRAWN ? { type: 'withdrawn' } : { type: 'dropped', why });
+  }
+
+  private end(id: string, outcome: PostState): void {
+    this.open.delete(id);
+    this.outcomes.set(id, outcome);
+  }
+}

@@ -1,0 +1,335 @@
+import { Agent, type AgentEvent, MemorySessionStore, type Model, type SessionStore } from 'keelson';
+import { approval } from 'keelson/lifecycles';
+import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { gate, rejectionOf, until } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+import { storeOver } from '../../support/state/store-over.js';
+
+/** Returns another store object with the same sessions, as another process has it. It announces no posts. */
+const elsewhere = (store: SessionStore) => storeOver(store, {});
+
+/** An agent whose tool waits at a gate, and a session of another process. */
+async function chat(script: Parameters<typeof scriptedModel>[0], options: { readonly maxTurns?: number } = {}) {
+  const store = new MemorySessionStore();
+  const held = gate();
+  const model = scriptedModel(script);
+  const agent = new Agent({
+    model,
+    store,
+    tools: [toolOf('build', () => held.pass().then(() => 'built'))],
+    ...options,
+  });
+  const other = new Agent({ model: scriptedModel([]), store: elsewhere(store) });
+  const [session, there] = [await agent.session({ id: 's' }), await other.session({ id: 's' })];
+  const read = () => model.requests.map(({ messages }) => transcript(messages));
+  return { store, held, agent, model, session, there, read };
+}
+
+describe('a message that is sent to a running agent', () => {
+  test.each(['here', 'there'] as const)('joins after the results of the turn, sent from %s', async (place) => {
+    const { held, session, there, read } = await chat([calls('build'), 'Done.']);
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+
+    const sent = await (place === 'here' ? session : there).send('Quickly, please.', { by: 'ada' });
+
+    expect(await sent.state()).toEqual({ type: 'waiting' });
+    held.open();
+    const { text, messages } = await running;
+    const all = ['user: Build it.', 'assistant: call call_1 build', 'tool: call_1=built', 'user: Quickly, please.'];
+    expect(text).toBe('Done.');
+    expect(read()[1]).toEqual(all);
+    expect(transcript(messages)).toEqual([...all, 'assistant: Done.']);
+    const { entry, ...joined } = (await sent.state()) as { readonly entry: string };
+    expect(joined).toEqual({ type: 'joined', run: expect.stringMatching(/^run_/), modelCall: 2 });
+    expect(session.entries.find(({ id }) => id === entry)).toMatchObject({ by: 'ada', body: { post: sent.id } });
+  });
+
+  test('joins once and in order, however often it is sent', async () => {
+    const { held, session, there, read } = await chat([calls('build'), 'Done.']);
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+
+    for (const [id, place] of [
+      ['a', session],
+      ['b', there],
+      ['a', there],
+      ['c', session],
+      ['b', session],
+    ] as const) {
+      await place.send(id, { id });
+    }
+    held.open();
+    await running;
+
+    expect(read()[1]?.slice(3)).toEqual(['user: a', 'user: b', 'user: c']);
+  });
+
+  test('keeps a run from ending, and `after-answer` waits for the answer', async () => {
+    const { held, session, read } = await chat([calls('build'), 'Built.', 'And tested.']);
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+
+    const sent = await session.send('Then test it.', { when: 'after-answer' });
+    held.open();
+
+    expect((await running).text).toBe('And tested.');
+    expect(read()[1]).not.toContain('user: Then test it.');
+    expect(read()[2]?.slice(-2)).toEqual(['assistant: Built.', 'user: Then test it.']);
+    expect(await sent.state()).toMatchObject({ type: 'joined', modelCall: 3 });
+  });
+
+  test('waits for the next run if the turns of this one are used up', async () => {
+    const { held, session } = await chat([calls('build'), 'Built.', 'Tested.'], { maxTurns: 2 });
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+    const sent = await session.send('Then test it.', { when: 'after-answer' });
+    held.open();
+
+    expect((await running).text).toBe('Built.');
+    expect(await sent.state()).toEqual({ type: 'waiting' });
+    expect((await session.run('')).text).toBe('Tested.');
+    expect(await sent.state()).toMatchObject({ type: 'joined', modelCall: 1 });
+  });
+
+  test('is an event of the run', async () => {
+    const { held, agent, session } = await chat([calls('build'), 'Done.']);
+    const seen: AgentEvent[] = [];
+    agent.on('post', (event) => void seen.push(event));
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+    await session.send('Quickly.', { id: 'm', by: 'ada' });
+    held.open();
+    await running;
+
+    const message = { role: 'user', content: 'Quickly.' };
+    expect(seen).toEqual([{ type: 'post', runId: expect.any(String), turn: 1, id: 'm', by: 'ada', message }]);
+  });
+});
+
+describe('a message with `now`', () => {
+  /** A model that shows some text and then hangs in its first call. */
+  const slow = (): Model => scriptedModel([streams(['Let me th'], hangs()), 'As you wish.']);
+
+  test('abandons the model call, and keeps the text that it has shown', async () => {
+    const store = new MemorySessionStore();
+    const model = slow();
+    const agent = new Agent({ model, store, maxTurns: 1 });
+    const session = await agent.session({ id: 's' });
+    const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
+    const running = session.run('Why?');
+    await shown;
+
+    const sent = await session.send('No: how?', { when: 'now' });
+
+    const { text, turns, messages } = await running;
+    expect({ text, turns }).toEqual({ text: 'As you wish.', turns: 1 });
+    expect(transcript(messages)).toEqual([
+      'user: Why?',
+      'assistant: Let me th',
+      'user: No: how?',
+      'assistant: As you wish.',
+    ]);
+    expect(messages[1]).toMatchObject({ stopped: true });
+    expect(await sent.state()).toMatchObject({ type: 'joined' });
+  });
+
+  test('is seen by no retry, and `beforeModel` runs again', async () => {
+    const seen: string[] = [];
+    const store = new MemorySessionStore();
+    const agent = new Agent({
+      model: slow(),
+      store,
+      lifecycle: [
+        {
+          beforeModel: (messages) => void seen.push(`before ${messages.length}`),
+          wrapModelCall: async (request, next) => {
+            try {
+              return await next(request);
+            } catch {
+              seen.push('retry');
+              return next(request);
+            }
+          },
+        },
+      ],
+    });
+    const session = await agent.session({ id: 's' });
+    const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
+    const running = session.run('Why?');
+    await shown;
+
+    await session.send('No: how?', { when: 'now' });
+
+    expect((await running).text).toBe('As you wish.');
+    expect(seen.filter((line) => line.startsWith('before'))).toEqual(['before 1', 'before 3']);
+  });
+
+  test('waits for the end of a tool call', async () => {
+    const { held, session, read } = await chat([calls('build'), 'Done.']);
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+
+    await session.send('Stop that.', { when: 'now' });
+    held.open();
+    await running;
+
+    expect(read()[1]?.slice(2)).toEqual(['tool: call_1=built', 'user: Stop that.']);
+  });
+
+  test('abandons at most twenty model calls of a run', async () => {
+    const store = new MemorySessionStore();
+    const asked: number[] = [];
+    const model: Model = {
+      id: 'm',
+      generate: ({ messages }) => {
+        asked.push(messages.length);
+        return new Promise(() => {});
+      },
+    };
+    const agent = new Agent({ model, store });
+    const session = await agent.session({ id: 's' });
+    const stop = new AbortController();
+    const running = rejectionOf(session.run('Go.', { signal: stop.signal }));
+    for (let n = 1; n <= 20; n += 1) {
+      await until(() => asked.length === n);
+      await session.send(String(n), { when: 'now' });
+    }
+    await until(() => asked.length === 21);
+
+    const last = await session.send('21', { when: 'now' });
+
+    expect(await last.state()).toEqual({ type: 'waiting' });
+    expect(asked).toHaveLength(21);
+    stop.abort();
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  });
+});
+
+describe('a message to a session without a run', () => {
+  test('waits for the next run, and is before its input', async () => {
+    const { session, there, read } = await chat(['Hello.']);
+
+    const sent = await there.send('Good morning.');
+
+    expect(await sent.state()).toEqual({ type: 'waiting' });
+    await session.run('Anybody there?');
+    expect(read()[0]).toEqual(['user: Good morning.', 'user: Anybody there?']);
+    expect(await sent.state()).toMatchObject({ type: 'joined', modelCall: 1 });
+  });
+
+  test('is answered by a run without an input, once', async () => {
+    const { session, read } = await chat(['Hello.', 'Again.']);
+    await session.send('Good morning.');
+
+    await session.run('');
+
+    expect(read()).toEqual([['user: Good morning.']]);
+    expect(transcript(session.messages)).toEqual(['user: Good morning.', 'assistant: Hello.']);
+  });
+
+  test('is the input of a run with its id, once', async () => {
+    const { session, read } = await chat(['Hello.', 'Again.']);
+    await session.send('Good morning.', { id: 'm' });
+
+    const first = await session.run('Good morning.', { id: 'm' });
+    const second = await session.run('Good morning.', { id: 'm' });
+
+    expect([first.text, second.text]).toEqual(['Hello.', 'Hello.']);
+    expect(read()).toEqual([['user: Good morning.']]);
+  });
+
+  test('with the id of an earlier input is not sent again', async () => {
+    const { session, there } = await chat(['Hello.', 'Again.']);
+    await session.run('Good morning.', { id: 'm' });
+
+    const sent = await there.send('Good morning.', { id: 'm' });
+
+    expect(await sent.state()).toMatchObject({ type: 'joined', entry: 'm' });
+    expect(transcript(session.messages)).toEqual(['user: Good morning.', 'assistant: Hello.']);
+  });
+});
+
+describe('a message that waits', () => {
+  test('can be taken back and edited while an agent works, from another process', async () => {
+    const { held, session, there, read } = await chat([calls('build'), 'Done.']);
+    const running = session.run('Build it.');
+    await until(() => held.arrived === 1);
+    const [first, second] = [await there.send('one'), await there.send('two')];
+
+    expect(await first.cancel()).toBe(true);
+    expect(await second.edit('three')).toBe(true);
+    held.open();
+    await running;
+
+    expect(read()[1]?.slice(3)).toEqual(['user: three']);
+    expect([await first.state(), (await second.state()).type]).toEqual([{ type: 'withdrawn' }, 'joined']);
+    expect([await second.cancel(), await second.edit('four')]).toEqual([false, false]);
+  });
+
+  test('can be taken back and edited without a run', async () => {
+    const { session, read } = await chat(['Hello.']);
+    const [first, second] = [await session.send('one'), await session.send('two')];
+
+    expect([await first.cancel(), await second.edit('three')]).toEqual([true, true]);
+    await session.run('');
+
+    expect(read()).toEqual([['user: three']]);
+  });
+
+  test('waits while calls wait for a decision, and joins behind their results', async () => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel([calls('pay'), 'Paid.']);
+    const tools = [toolOf('pay', () => 'paid')];
+    const agent = new Agent({ model, store, tools, lifecycle: [approval()] });
+    const session = await agent.session({ id: 's' });
+    await session.run('Pay.');
+    const sent = await session.send('In euros.');
+
+    expect(await sent.state()).toEqual({ type: 'waiting' });
+    await session.run('', { resume: { call_1: 'approve' } });
+
+    expect(transcript(model.requests[1]?.messages ?? []).slice(2)).toEqual(['tool: call_1=paid', 'user: In euros.']);
+  });
+});
+
+describe('session.stop', () => {
+  test.each(['here', 'there'] as const)('ends the run with the reason, called %s', async (place) => {
+    const { held, session, there } = await chat([calls('build'), 'Done.']);
+    const running = rejectionOf(session.run('Build it.'));
+    await until(() => held.arrived === 1);
+
+    expect(await (place === 'here' ? session : there).stop({ reason: 'enough', by: 'ada' })).toBe(true);
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+    expect(session.entries.find(({ body }) => body.type === 'post')).toMatchObject({ by: 'ada' });
+  });
+
+  test('resolves with false if nothing runs', async () => {
+    const { session } = await chat([]);
+
+    expect(await session.stop()).toBe(false);
+  });
+});
+
+test.each([
+  [{ when: 'soon' }, 'when'],
+  [{ id: '' }, 'id'],
+])('refuses the options %j', async (options, name) => {
+  const { session } = await chat([]);
+
+  expect(await rejectionOf(session.send('Hi', options as never))).toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    option: name,
+  });
+});
+
+test('refuses a message of another role', async () => {
+  const { session } = await chat([]);
+
+  expect(await rejectionOf(session.send({ role: 'assistant', content: [] } as never))).toMatchObject({
+    code: 'ERR_MESSAGE_INVALID',
+  });
+});
