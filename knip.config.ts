@@ -5,7 +5,8 @@ const others = ['test/**/*.{ts,mjs}', 'examples/**/*.{ts,mjs}', 'bench/**/*.{ts,
 export default {
   entry: [...readEntries().map(({ source }) => source), ...others],
   project: ['src/**/*.ts', ...others],
-  ignore: ['test/fixtures/opencode/**'],
+  // Each folder of `test/embed` is a project with packages of its own.
+  ignore: ['test/embed/**', 'test/fixtures/opencode/**'],
   // `examples/web` has a package.json of its own.
   ignoreDependencies: [
     '@modelcontextprotocol/server-memory',

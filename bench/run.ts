@@ -18,6 +18,7 @@ import type { Measurement } from './measure/measurement.js';
 import { countSessionCalls } from './measure/session-calls.js';
 import { measureSessions } from './measure/sessions.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
+import { measureStart } from './measure/start.js';
 import { measureState } from './measure/state.js';
 import { measureStores } from './measure/stores.js';
 import { measureUi } from './measure/ui.js';
@@ -34,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   allocation: measureAllocation,
   import: measureImport,
   bundle: measureBundle,
+  start: measureStart,
   hooks: measureHookedRuns,
   'sync-hooks': measureHooks('sync'),
   'async-hooks': measureHooks('async'),

@@ -1,0 +1,4 @@
+import process from 'node:process';
+import { chat } from './chat.mjs';
+
+Deno.serve({ port: Number(process.env.PORT) }, chat);

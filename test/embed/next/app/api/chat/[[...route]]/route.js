@@ -1,0 +1,3 @@
+import { chat } from '../../../../chat.mjs';
+
+export { chat as GET, chat as POST };

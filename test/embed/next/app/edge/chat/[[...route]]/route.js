@@ -1,0 +1,4 @@
+import { chat } from '../../../../edge-chat.mjs';
+
+export const runtime = 'edge';
+export { chat as GET, chat as POST };

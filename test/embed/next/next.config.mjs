@@ -1,0 +1,4 @@
+export default {
+  output: 'standalone',
+  ...(process.env.EXTERNAL && { serverExternalPackages: ['keelson'] }),
+};

@@ -1,0 +1,3 @@
+import { chat } from './chat.mjs';
+
+export default { fetch: chat };
