@@ -39,6 +39,11 @@ const programs = readdirSync(`${root}examples/pages`).map((name) => ({
 }));
 const blocks = readPages().flatMap(blocksOf);
 
+/** The programs of `npm run embed`, in the languages of other libraries. */
+const embedded = readdirSync(`${root}test/embed`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.(js|cjs|mjs|jsonc)$/.test(name))
+  .map((name) => readFileSync(`${root}test/embed/${name}`, 'utf8').trim());
+
 function strayBlocks(given: readonly Block[], known: readonly Region[]): string[] {
   const code = new Set(known.map((region) => region.code));
   return (
@@ -60,6 +65,13 @@ describe('S4-NFR3.2, S4-FR3.AC: code in the docs is cut from files that compile 
     const shown = new Set(blocks.map(({ code }) => code));
 
     expect([...regions, ...programs].filter(({ code }) => !shown.has(code)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test('each server of another framework is a file that `npm run embed` starts', () => {
+    const shown = blocks.filter(({ path, language }) => path === 'docs/in-your-framework.md' && language !== 'ts');
+
+    expect(shown.length).toBeGreaterThan(10);
+    expect(shown.filter(({ code }) => !embedded.includes(code)).map(({ line }) => line)).toEqual([]);
   });
 
   test('a changed code block and a block in another language are found', () => {
