@@ -9,7 +9,12 @@ import { DONE, type PostState } from '../../state/record/posts.js';
 import { SessionStoreError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
-/** Options of `session.send`. */
+/**
+ * Options of `session.send`.
+ *
+ * @example
+ * await session.send('Wait: in euros, please.', { when: 'now', by: 'ada' });
+ */
 export interface SendOptions {
   /**
    * `now` abandons the model call that is running, and keeps the text that it has shown. `after-turn` waits for the end of the
@@ -42,7 +47,12 @@ const sendRules = {
 /** How often a caller looks for what the owner of the conversation has decided. */
 const LOOK_MS = 50;
 
-/** Options of `session.stop`. */
+/**
+ * Options of `session.stop`.
+ *
+ * @example
+ * await session.stop({ reason: 'Ada pressed the button.', by: 'ada' });
+ */
 export interface StopOptions {
   /** The cause of the error with which the run ends. */
   readonly reason?: string | undefined;
