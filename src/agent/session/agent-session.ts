@@ -10,13 +10,12 @@ import { joinQueue, type QueuePlace } from '../../state/session-queue.js';
 import type { SessionSummary } from '../../state/session-store.js';
 import { type AgentLife, startLimit } from '../agent-life.js';
 import { type AnySessionRunOptions, type SessionOptions, sessionRunRules } from '../agent-options.js';
-import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
 import { EventStream, type RunStream } from '../run-stream.js';
 import { claimSession, type SessionWait } from './claim-session.js';
 import { forkSession, type SessionFork } from './fork.js';
 import { type AttachOptions, attachTo, streamOf } from './log/follow-run.js';
-import { OwnedRun } from './owned-run.js';
+import { OwnedRun, type SessionAttached } from './owned-run.js';
 import { type SendOptions, type SentMessage, type StopOptions, sendMessage, stopRun } from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
 import { SessionBusyError } from './session-error.js';
@@ -26,11 +25,6 @@ import { type SessionAgent, StoredSession } from './stored-session.js';
 export interface SessionHost extends SessionAgent {
   readonly life: AgentLife;
   readonly sessions: { end(session: AgentSession): Promise<void> };
-}
-
-interface Queued extends Attached {
-  /** True if the caller has entered the queue of the session, and leaves it after the run. */
-  readonly isEntered?: boolean | undefined;
 }
 
 /** The default of `timeouts.queueMs`. */
@@ -71,7 +65,7 @@ export class AgentSession implements Session<never> {
   stream<Output>(
     input: string | UserMessage,
     options?: AnySessionRunOptions,
-    hosted?: Pick<Queued, 'isEntered' | 'orphanMs'>,
+    hosted?: Pick<SessionAttached, 'isEntered' | 'orphanMs' | 'deniesOpen'>,
   ): RunStream<Output> {
     return new EventStream((consumer) =>
       this.enqueue(input, options ?? {}, { ...consumer, ...hosted }),
@@ -155,7 +149,7 @@ export class AgentSession implements Session<never> {
   private async enqueue(
     input: string | UserMessage,
     options: AnySessionRunOptions,
-    attached: Queued,
+    attached: SessionAttached,
   ): Promise<RunResult<unknown>> {
     validateOptions(options, sessionRunRules);
     const { timeouts, clock } = this.host.defaults;
@@ -173,7 +167,7 @@ export class AgentSession implements Session<never> {
   /** Calls `work` when the earlier runs of this session id have ended in this process. */
   private async inQueue<T>(
     options: AnySessionRunOptions,
-    attached: Queued,
+    attached: SessionAttached,
     work: (wait: SessionWait) => Promise<T>,
   ): Promise<T> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);

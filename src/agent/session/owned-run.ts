@@ -1,5 +1,5 @@
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import type { UserMessage } from '../../model/message.js';
+import type { ToolCallPart, UserMessage } from '../../model/message.js';
 import { interruptedResult } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/session-record.js';
 import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
@@ -12,7 +12,7 @@ import type { Claim } from './claim.js';
 import { claimSession, type SessionWait } from './claim-session.js';
 import { RunLogWriter } from './log/run-log-writer.js';
 import { Mailbox } from './mailbox.js';
-import { SessionRecorder } from './recorder.js';
+import { deniedPart, SessionRecorder } from './recorder.js';
 import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
@@ -27,12 +27,20 @@ interface Continued {
   readonly again: readonly string[];
 }
 
+/** The stream of a run, and the wishes of the host that runs it. */
+export interface SessionAttached extends Attached {
+  /** True if the caller has entered the queue of the session, and leaves it after the run. */
+  readonly isEntered?: boolean | undefined;
+  /** Denies the calls that wait for a decision, with this reason, before the input is added. */
+  readonly deniesOpen?: string | undefined;
+}
+
 /** One run of a session: claims the conversation, runs, and lets go. */
 export class OwnedRun {
   constructor(
     private readonly session: StoredSession,
     private readonly options: AnySessionRunOptions,
-    private readonly attached: Attached,
+    private readonly attached: SessionAttached,
   ) {}
 
   async execute(input: string | UserMessage, waiting: SessionWait): Promise<RunResult<unknown>> {
@@ -112,21 +120,30 @@ export class OwnedRun {
 
   /**
    * Gives a result to each call that was interrupted when its process stopped, unless `resume` approves it: then it runs
-   * again.
+   * again. Gives one to each call that is denied because the person went on.
    */
   private async closeInterrupted(claim: Claim, runId: string): Promise<Continued> {
     const { record, agent } = this.session;
-    const { resume } = this.options;
+    const { resume, by } = this.options;
+    const { deniesOpen } = this.attached;
     const { openTurn, pending } = record;
     const asked = openTurn !== undefined && pending?.entry === openTurn.entry ? pending.calls : [];
-    const interrupted = openTurn?.open.filter(({ id }) => !asked.some((call) => call.id === id)) ?? [];
+    const isAsked = ({ id }: ToolCallPart) => asked.some((call) => call.id === id);
+    const interrupted = openTurn?.open.filter((call) => !isAsked(call)) ?? [];
     const again = interrupted.filter(({ id }) => resume?.[id] === 'approve').map(({ id }) => id);
     const ended = interrupted.filter(({ id }) => !again.includes(id));
+    const now = agent.defaults.clock.now();
+    const denied = deniesOpen === undefined ? [] : (openTurn?.open.filter((call) => isAsked(call)) ?? []);
+    for (const { id: call } of denied) {
+      const body = { type: 'decision', call, decision: { deny: deniesOpen ?? '' } } as const;
+      claim.add({ id: `${runId}:${call}:denied`, parent: openTurn?.entry, at: now, run: runId, by, body });
+    }
+    const results = [...ended.map(interruptedResult), ...denied.map((call) => deniedPart(call, deniesOpen))];
     let parent = record.tip;
-    for (const call of ended) {
-      const message = { role: 'tool', content: [interruptedResult(call)] } as const;
-      const id = `${runId}:${call.id}`;
-      claim.add({ id, parent, at: agent.defaults.clock.now(), run: runId, body: { type: 'message', message } });
+    for (const part of results) {
+      const id = `${runId}:${part.id}`;
+      const message = { role: 'tool', content: [part] } as const;
+      claim.add({ id, parent, at: now, run: runId, body: { type: 'message', message } });
       parent = id;
     }
     await claim.flush();

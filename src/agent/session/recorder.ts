@@ -98,7 +98,8 @@ export class SessionRecorder implements Recorder {
     for (const call of open?.open ?? []) {
       const decision = resume?.[call.id] as ResumeDecision;
       this.addDecision(call.id, [open?.entry ?? ''], again.includes(call.id) ? 'again' : decision);
-      if (decision !== 'approve') this.addResult(run, deniedPart(call, decision));
+      if (decision !== 'approve')
+        this.addResult(run, deniedPart(call, typeof decision === 'string' ? undefined : decision.deny));
     }
     await this.start.claim.flush();
   }
@@ -192,8 +193,8 @@ export class SessionRecorder implements Recorder {
   }
 }
 
-function deniedPart(call: ToolCallPart, decision: ResumeDecision): ToolResultPart {
-  const reason = typeof decision === 'string' ? undefined : decision.deny;
+/** Returns the result of a denied call. */
+export function deniedPart(call: ToolCallPart, reason: string | undefined): ToolResultPart {
   return resultPartOf(call, errorResult(deniedCall(reason)));
 }
 

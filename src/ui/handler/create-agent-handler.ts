@@ -155,10 +155,11 @@ class ChatHandler {
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
     const chat = await this.sessionOf(readChatId((body as { readonly id?: unknown } | null)?.id), identity);
-    const stops = this.stops.get(idOf(chat));
-    for (const stop of stops ?? []) stop();
+    // The others wait for the first.
+    const [stop] = this.stops.get(idOf(chat)) ?? [];
+    stop?.();
     await using session = await openSession(this.agent, chat, undefined);
-    const stopped = (await session.stop()) || (stops !== undefined && (await session.stored.running()) === undefined);
+    const stopped = (await session.stop()) || (stop !== undefined && (await session.stored.running()) === undefined);
     return Response.json({ stopped }, { headers: NOT_CACHED });
   }
 
@@ -195,7 +196,8 @@ class ChatHandler {
     };
     try {
       const { signal } = run;
-      const answer = { read, session: chat, signal, queueMs, context, check, runLog, orphanMs };
+      const deniesOpen = decides && config.whileAsking === 'deny';
+      const answer = { read, session: chat, signal, queueMs, deniesOpen, context, check, runLog, orphanMs };
       const started = await startAnswer(this.agent, answer);
       void started.done.then(leave);
       return this.respond(started, { chatId: read.chatId, runId: read.runId, decides });

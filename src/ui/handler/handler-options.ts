@@ -46,6 +46,11 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * person gets no requests for decisions, and no text of a suspended answer. Default: everybody with a session decides.
    */
   readonly mayDecide?: ((identity: Identity, chatId: string) => Awaitable<boolean>) | undefined;
+  /**
+   * Decides on a message of a person who may decide, while tool calls wait for a decision. `deny` denies the calls, and answers
+   * the message. `refuse` answers with status code 409. A suspended answer always needs a decision. Default: `deny`.
+   */
+  readonly whileAsking?: 'deny' | 'refuse' | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */
   readonly protocol?: ProtocolName | undefined;
   /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
@@ -111,6 +116,7 @@ export interface HandlerConfig {
   readonly authorize: Authorize<unknown> | 'none';
   readonly session: HandlerOptions['session'];
   readonly mayDecide: NonNullable<HandlerOptions['mayDecide']>;
+  readonly whileAsking: 'deny' | 'refuse';
   readonly context: ContextOf<unknown, unknown> | undefined;
   readonly protocol: ProtocolName;
   readonly origins: readonly string[];
@@ -148,6 +154,7 @@ const rules = {
   authorize: required(authorize),
   session: required(callable),
   mayDecide: callable,
+  whileAsking: oneOf('deny', 'refuse'),
   context: callable,
   protocol: oneOf('ai-sdk', 'ai-sdk-6', 'ag-ui', 'sse'),
   origins: listOf(origin),
@@ -172,6 +179,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     authorize: all.authorize,
     session: all.session,
     mayDecide: all.mayDecide ?? (() => true),
+    whileAsking: all.whileAsking ?? 'deny',
     context: all.context,
     protocol: all.protocol ?? 'ai-sdk',
     origins: all.origins ?? [],

@@ -3,6 +3,7 @@ import type { RunStream } from '../../agent/run-stream.js';
 import type { AgentSession } from '../../agent/session/agent-session.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
+import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
@@ -23,6 +24,8 @@ export interface AnswerRequest {
   readonly signal: AbortSignal;
   /** How long the request waits for the active run of the session in this process, in milliseconds. */
   readonly queueMs: number;
+  /** True if a message denies the calls that wait for a decision. */
+  readonly deniesOpen: boolean;
   readonly context: unknown;
   readonly runLog: RunLog | undefined;
   /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
@@ -51,12 +54,11 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     return session.close().catch(() => {});
   };
   try {
-    const { signal, read, queueMs } = request;
+    const { read, queueMs } = request;
     const repeated = (await isRepeated(stored, read)) ? await follow(session) : undefined;
     if (repeated !== undefined) return repeated;
     place = await session.enter(queueMs);
     if (place.before !== undefined) await stored.load();
-    signal.throwIfAborted();
     const { stream, messageId } = await startRun(session, request);
     const done = stream.result.then(close, close);
     return { stream, session, messageId, done };
@@ -74,11 +76,11 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   // A new message needs only what the model reads.
   if (read.type !== 'message') await stored.loadAll();
   await request.check(stored);
-  const { input, id, at, resume } = await prepare(stored, read);
+  const { input, id, at, resume, deniesOpen } = await prepare(stored, read, request.deniesOpen);
   const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
   const messageId = isContinued ? openAnswerIn(record) : undefined;
   const context = request.context as never;
-  const hosted = { isEntered: true, orphanMs };
+  const hosted = { isEntered: true, orphanMs, deniesOpen };
   const stream = session.stream<unknown>(input, { signal, context, id, at, resume }, hosted);
   if (orphanMs === undefined || options.runLog === undefined) return { stream, messageId };
   return { stream: watched(stream, options.runLog, agent.defaults.clock), messageId };
@@ -137,11 +139,15 @@ export async function openSession(
   return opened as unknown as AgentSession;
 }
 
+/** The reason of a denial, if the person sends a message instead of a decision. */
+const WENT_ON = 'The person went on without a decision.';
+
 interface Prepared extends Place {
+  readonly deniesOpen?: string | undefined;
   readonly resume?: Readonly<Record<string, UIDecision>> | undefined;
 }
 
-async function prepare(session: StoredSession, read: UIRequest): Promise<Prepared> {
+async function prepare(session: StoredSession, read: UIRequest, deniesOpen: boolean): Promise<Prepared> {
   const { record } = session;
   if (read.type === 'decisions') {
     checkDecisions(openIds(record), read.decisions);
@@ -150,8 +156,10 @@ async function prepare(session: StoredSession, read: UIRequest): Promise<Prepare
   const place = await placeOf(session, read);
   const open = openIds(record);
   // A new branch begins before the open calls.
-  if (place.at === undefined && open.length > 0) throw new UIDecisionMissingError(open);
-  return place;
+  if (place.at !== undefined || open.length === 0) return place;
+  const isNew = place.input !== '' && record.get(place.id ?? '') === undefined;
+  if (!deniesOpen || !isNew || open.includes(ANSWER)) throw new UIDecisionMissingError(open);
+  return { ...place, deniesOpen: WENT_ON };
 }
 
 function checkDecisions(open: readonly string[], decisions: Readonly<Record<string, UIDecision>>): void {

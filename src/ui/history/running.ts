@@ -5,7 +5,8 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 /** Returns the last entry before the answer of a run. The history ends there, because the page gets the answer as a stream. */
 export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {
   const path = record.pathTo(record.tip);
-  const first = run === undefined ? undefined : path.find((entry) => entry.run === run && !isQuestion(entry));
+  const isAnswer = (entry: Entry) => entry.run === run && !isQuestion(entry) && !isBeforeTurns(entry);
+  const first = run === undefined ? undefined : path.find(isAnswer);
   return first === undefined ? record.tip : first.parent;
 }
 
@@ -18,6 +19,11 @@ export function beforeAnswer(record: SessionRecord, run: string | undefined): Se
 /** Returns an entry that ends a path. */
 export function headAt(parent: string | undefined): Entry {
   return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
+}
+
+/** True for the result of a call that the run has closed before its first turn. */
+function isBeforeTurns({ body }: Entry): boolean {
+  return body.type === 'message' && body.turn === undefined;
 }
 
 function isQuestion({ body }: Entry): boolean {

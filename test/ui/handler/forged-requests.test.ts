@@ -36,6 +36,7 @@ const handlerOf = (protocol: ProtocolName) =>
     authorize: 'none',
     session: (id) => (id.startsWith('bo-') ? undefined : id),
     protocol,
+    whileAsking: 'refuse',
   });
 const handlers = {
   'ai-sdk': handlerOf('ai-sdk'),
