@@ -32,7 +32,7 @@ export class UIOriginRefusedError extends UIRequestError {
   constructor(origin: string, own: URL) {
     super(
       `The origin ${JSON.stringify(origin)} must be that of the server, ${JSON.stringify(own.origin)}, or one of ` +
-        '`origins`. Behind a proxy, set `trustProxy`, or pass the `Host` header on.',
+        '`origins`. Behind a proxy, set `trustProxy`, or let the proxy pass the `Host` header on.',
     );
   }
 }
@@ -108,8 +108,8 @@ export class UIBodyUsedError extends UIRequestError {
 
   constructor() {
     super(
-      'The body of the request must be unread, but other code has read it. Let that code read `request.clone()`, or ' +
-        'pass `new Request(request, { body })` to the handler.',
+      'Other code has read the body of the request before the handler. Let that code read `request.clone()`, or pass ' +
+        '`new Request(request, { body })` to the handler, with the body that was read.',
     );
   }
 }

@@ -18,7 +18,7 @@ export interface JoinedRun {
 
 /** The messages and stops that others post while a run has its conversation. Implemented by a session. */
 export interface RunPosts {
-  /** How often a model call was abandoned. The next turn takes the place of the abandoned one. */
+  /** The number of model calls that were abandoned for a message. They do not count as turns. */
   steers: number;
   /** `abort` is called if another run has taken over the conversation, or if somebody has posted a stop. */
   bind(abort: (error: RunError) => void): void;
@@ -27,8 +27,8 @@ export interface RunPosts {
   /** Adds the messages that were sent before the run began. The next save stores them. */
   joinAtStart(run: JoinedRun): void;
   /**
-   * Adds the messages that wait. Returns undefined if none wait. Messages that join behind an answer take it back, so that
-   * the run goes on. If no turn is left, they wait for the next run.
+   * Adds the messages that wait. Returns undefined if none wait. Behind an answer, the run goes on with them, and this answer
+   * is not its last one. With `isLast`, no turn is left: then they wait for the next run.
    */
   join(run: JoinedRun, isLast: boolean): Promise<void> | undefined;
 }

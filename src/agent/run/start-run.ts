@@ -46,7 +46,11 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
 
 /** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
 function messageOf(input: string | UserMessage, messages: readonly unknown[] | undefined): UserMessage | undefined {
-  if (input === '' && messages?.length) return undefined;
+  return input === '' && messages?.length ? undefined : userMessageOf(input);
+}
+
+/** Converts an input to a user message. Throws a MessageInvalidError. */
+export function userMessageOf(input: string | UserMessage): UserMessage {
   if (typeof input === 'string') return { role: 'user', content: input };
   if (input?.role !== 'user') throw new MessageInvalidError(`The input must be ${expectedInput(input)}.`);
   checkAddition(input);

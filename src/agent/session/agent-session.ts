@@ -118,8 +118,9 @@ export class AgentSession implements Session<never> {
   }
 
   /**
-   * Waits for the earlier runs of this conversation in this process, for at most `queueMs`. Then the store decides: a run of
-   * a connection that its host has cut never leaves its place, but its claim runs out. The caller has to leave the place.
+   * Waits up to `queueMs` for the earlier runs of this conversation in this process. Then the claim in the store decides if
+   * the caller may go on: a run that its host has cut off never leaves the queue, but its claim runs out. The caller must leave
+   * the returned place.
    */
   async enter(queueMs: number, wait: SessionWait['wait'] = (promise) => promise): Promise<QueuePlace> {
     const place = joinQueue(this.stored.store, this.id);

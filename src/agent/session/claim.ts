@@ -173,7 +173,7 @@ function watchPosts({ store, id, clock }: ClaimedSession, look: () => Promise<vo
   let isWatching = true;
   let posted = createDeferred<void>();
   const unwatch = store.watch(id, () => posted.resolve());
-  // Workers forbid the code of one request to act for another. A promise continues in the request that awaits it.
+  // Cloudflare Workers do not let one request do I/O for another. Code behind an `await` runs in the request that awaits.
   void (async () => {
     for (;;) {
       await posted.promise;

@@ -58,13 +58,19 @@ export class Mailbox implements RunPosts, ClaimOwner {
     if (stop?.type === 'stop') this.abort(new RunAbortedError(stop.reason ?? 'the answer was stopped'));
     // The next save reports a failure of the store.
     this.settle().catch(() => {});
-    const isUrgent = posts.some((post) => post.type === 'message' && post.when === 'now');
-    if (isUrgent && this.steers < MAX_STEERS) this.interrupt?.(STEERED);
+    if (this.isUrgent) this.interrupt?.(STEERED);
+  }
+
+  /** True if a message waits that must not wait for the model. */
+  private get isUrgent(): boolean {
+    return this.steers < MAX_STEERS && this.start.record.posts.waiting.some(({ when }) => when === 'now');
   }
 
   async untilSteered<T>(asking: PromiseLike<T>): Promise<T> {
     const { promise, reject } = createDeferred<never>();
     this.interrupt = reject;
+    // The message may have come while the turn was prepared.
+    if (this.isUrgent) reject(STEERED);
     try {
       return await Promise.race([asking, promise]);
     } finally {
@@ -75,7 +81,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
   joinAtStart(run: JoinedRun): void {
     const { waiting: all } = this.start.record.posts;
     for (const waiting of all) {
-      // The input itself was sent. Messages that were sent after it join behind it.
+      // The run answers this message, so it adds it as its input. Later messages follow it.
       if (waiting.id === this.input?.id) return;
       this.push(run, waiting);
     }
@@ -104,7 +110,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
     listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message });
   }
 
-  /** Writes down which posts will not join, so that those who wait for it are told. */
+  /** Records the outcome of withdrawals and edits, which their senders wait for. */
   settle(): Promise<void> {
     const { record, claim, runId: run, now } = this.start;
     for (const { post, why } of record.posts.settle(run)) {

@@ -1,11 +1,10 @@
-import { MessageInvalidError } from '../../errors.js';
 import { sleep } from '../../internal/clock.js';
 import { fullText, oneOf, text } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import { checkAddition } from '../../model/check-messages.js';
-import type { Message, UserMessage } from '../../model/message.js';
+import type { UserMessage } from '../../model/message.js';
 import type { Entry, Post, PostWhen } from '../../state/record/entry.js';
 import { DONE, type PostState } from '../../state/record/posts.js';
+import { userMessageOf } from '../run/start-run.js';
 import { SessionStoreError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
@@ -81,14 +80,6 @@ export async function stopRun(session: StoredSession, options: StopOptions): Pro
   return true;
 }
 
-function userMessage(message: string | UserMessage): UserMessage {
-  const own: UserMessage = typeof message === 'string' ? { role: 'user', content: message } : message;
-  checkAddition(own);
-  if (own.role !== 'user')
-    throw new MessageInvalidError(`The message must have the role "user", got "${(own as Message).role}".`);
-  return own;
-}
-
 /**
  * Sends a message without the claim. `begin` stores it if the conversation has no entry yet. Rejects with a SessionStoreError.
  */
@@ -99,7 +90,7 @@ export async function sendMessage(
 ): Promise<SentMessage> {
   validateOptions(options, sendRules);
   const { when, by, id = session.agent.defaults.ids.next('entry') } = options;
-  const post: Post = { type: 'message', message: userMessage(message), ...(when !== undefined && { when }) };
+  const post: Post = { type: 'message', message: userMessageOf(message), ...(when !== undefined && { when }) };
   const stored = await postTo(session, { id, by, post });
   if (!stored) await begin({ id, by, body: { type: 'post', post } });
   return new Receipt(session, id, by);
@@ -144,7 +135,7 @@ class Receipt implements SentMessage {
   }
 
   edit(message: string | UserMessage): Promise<boolean> {
-    return this.change({ type: 'edit', post: this.id, message: userMessage(message) });
+    return this.change({ type: 'edit', post: this.id, message: userMessageOf(message) });
   }
 
   /** Posts a change. Resolves with true once it is certain that the owner makes it before the message joins. */

@@ -16,7 +16,7 @@ export type BoundedCheck = (
  * Returns a check for a schema of a server. A check on the main thread takes less than 100 ms. Every other check runs in
  * a worker thread with limits of time and memory; exceeding a limit is an issue. `format` is an annotation, as in draft
  * 2020-12, and `nullable` allows null, as in OpenAPI. A pattern that is invalid in JavaScript checks nothing. A boolean
- * bound is that of draft 4. If no worker can start, the check runs on the main thread with a step limit, and without
+ * bound is that of draft 4. Without worker threads, the check runs on the main thread: it counts its steps, and ignores
  * patterns.
  */
 export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {

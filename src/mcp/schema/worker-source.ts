@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * Returns the program of the worker thread, with its dependencies. The build calls this function, and puts the string in
- * its place: a file beside the code would be lost in bundles.
+ * Returns the code of the worker thread, bundled with its dependencies. The build replaces this function by one that returns
+ * the string: bundlers would leave out a file beside the code.
  */
 export async function workerSource(): Promise<string> {
   const { build } = await import('esbuild');

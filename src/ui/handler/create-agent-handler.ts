@@ -166,7 +166,7 @@ class ChatHandler {
   /** Lets another request stop the run. Returns a function that ends this. */
   private remember(session: string, run: AbortController): () => void {
     const { promise, resolve } = createDeferred<void>();
-    // Workers forbid a request to abort what another one has begun. A promise continues in the request that awaits it.
+    // Cloudflare Workers do not let one request abort another. Code behind a promise runs in the request that awaits it.
     void promise.then(() => run.abort('the answer was stopped'));
     const stops = this.stops.get(session) ?? new Set();
     this.stops.set(session, stops.add(resolve));

@@ -47,8 +47,9 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly mayDecide?: ((identity: Identity, chatId: string) => Awaitable<boolean>) | undefined;
   /**
-   * Decides on a message of a person who may decide, while tool calls wait for a decision. `deny` denies the calls, and answers
-   * the message. `refuse` answers with status code 409. A suspended answer always needs a decision. Default: `deny`.
+   * Handles a message of a person who may decide, while tool calls wait for a decision. `deny` denies the calls, and answers
+   * the message. `refuse` responds with status code 409. An answer that a lifecycle has suspended always needs a decision.
+   * Default: `deny`.
    */
   readonly whileAsking?: 'deny' | 'refuse' | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */

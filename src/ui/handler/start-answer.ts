@@ -123,7 +123,7 @@ async function follow(session: AgentSession): Promise<StartedAnswer | undefined>
 
 /** True for the latest message of the person, sent again. */
 async function isRepeated(session: StoredSession, read: UIRequest): Promise<boolean> {
-  if (read.type !== 'message' || read.id === undefined) return false;
+  if (read.type !== 'message' || session.record.get(read.id ?? '') === undefined) return false;
   const { id, at } = await placeOf(session, read);
   return at === undefined && session.record.get(id ?? '') !== undefined;
 }

@@ -1,9 +1,9 @@
-import { Agent, type AgentEvent, MemorySessionStore, type Model, type SessionStore } from 'keelson';
-import { approval } from 'keelson/lifecycles';
+import { Agent, type AgentEvent, MemorySessionStore, type Model, type Session, type SessionStore } from 'keelson';
+import { approval, fallbackModels, retryModelCalls } from 'keelson/lifecycles';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { gate, rejectionOf, until } from '../../support/agent/settle.js';
+import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
 import { transcript } from '../../support/agent/transcript.js';
 import { storeOver } from '../../support/state/store-over.js';
 
@@ -110,6 +110,21 @@ describe('a message that is sent to a running agent', () => {
 });
 
 describe('a message with `now`', () => {
+  /** A model whose service fails when its first call is aborted. */
+  const breakingOff = (): Model => {
+    const rest = scriptedModel(['As you wish.']);
+    let asked = 0;
+    return {
+      id: 'slow',
+      generate(request) {
+        asked += 1;
+        if (asked > 1) return rest.generate(request);
+        request.onPart?.({ type: 'text-delta', text: 'Let me th' });
+        const failure = Object.assign(new Error('Service unavailable'), { status: 503 });
+        return new Promise((_, reject) => request.signal?.addEventListener('abort', () => reject(failure)));
+      },
+    };
+  };
   /** A model that shows some text and then hangs in its first call. */
   const slow = (): Model => scriptedModel([streams(['Let me th'], hangs()), 'As you wish.']);
 
@@ -136,35 +151,54 @@ describe('a message with `now`', () => {
     expect(await sent.state()).toMatchObject({ type: 'joined' });
   });
 
-  test('is seen by no retry, and `beforeModel` runs again', async () => {
+  test('is repeated by no retry and no fallback, and `beforeModel` runs again', async () => {
     const seen: string[] = [];
-    const store = new MemorySessionStore();
+    const spare = scriptedModel(['From the spare model.']);
     const agent = new Agent({
-      model: slow(),
-      store,
+      model: breakingOff(),
       lifecycle: [
+        retryModelCalls({ initialDelayMs: 0 }),
+        fallbackModels([spare]),
         {
           beforeModel: (messages) => void seen.push(`before ${messages.length}`),
-          wrapModelCall: async (request, next) => {
-            try {
-              return await next(request);
-            } catch {
-              seen.push('retry');
-              return next(request);
-            }
-          },
+          wrapModelCall: (request, next) =>
+            next(request).catch((error) => {
+              seen.push(error.code);
+              throw error;
+            }),
         },
       ],
     });
-    const session = await agent.session({ id: 's' });
+    agent.on('model-error', ({ action }) => void seen.push(action));
     const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
+    const session = await agent.session({ id: 's' });
     const running = session.run('Why?');
     await shown;
 
     await session.send('No: how?', { when: 'now' });
 
     expect((await running).text).toBe('As you wish.');
-    expect(seen.filter((line) => line.startsWith('before'))).toEqual(['before 1', 'before 3']);
+    await pause(20);
+    expect(seen).toEqual(['before 1', 'ERR_RUN_ENDED', 'before 3']);
+    expect(spare.requests).toEqual([]);
+  });
+
+  test('that comes before the model is asked is part of the next model call', async () => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel([hangs(), 'As you wish.']);
+    let session: Session | undefined;
+    let isSent = false;
+    const beforeModel = async () => {
+      if (!isSent) await session?.send('No: how?', { when: 'now' });
+      isSent = true;
+    };
+    const agent = new Agent({ model, store, lifecycle: [{ beforeModel }] });
+    session = await agent.session({ id: 's' });
+
+    const result = await within(session.run('Why?'));
+
+    expect(result).toMatchObject({ text: 'As you wish.' });
+    expect(transcript(model.requests.at(-1)?.messages ?? [])).toEqual(['user: Why?', 'user: No: how?']);
   });
 
   test('waits for the end of a tool call', async () => {

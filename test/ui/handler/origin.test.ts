@@ -85,7 +85,7 @@ test.each([
   const { error } = (await response.json()) as { readonly error: { readonly message: string } };
   expect(error.message).toBe(
     `The origin "${headers.origin}" must be that of the server, "${own}", or one of \`origins\`. ` +
-      'Behind a proxy, set `trustProxy`, or pass the `Host` header on.',
+      'Behind a proxy, set `trustProxy`, or let the proxy pass the `Host` header on.',
   );
 });
 

@@ -30,7 +30,8 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     if (run.listeners.active) step.record(attempt, response);
     return response;
   } catch (error) {
-    throw failureOf(run, request.model.id, error);
+    // A call that was left behind has no failure for its hooks to repeat.
+    throw step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
   } finally {
     gate?.close();
     step.busy -= 1;
