@@ -29,9 +29,13 @@ async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
 function finish(run: Run, text: string): Awaitable<RunResult<unknown>> {
   const { afterAgent } = run.config.chain;
   run.end.closing = true;
-  if (afterAgent === undefined) return letGo(run, text);
+  return afterAgent === undefined ? letGo(run, text) : saveAndPass(run, text, afterAgent);
+}
+
+/** A function of its own, because its closure allocates memory in each call of the function that contains it. */
+function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
   const saving = run.save();
-  return saving === undefined ? passText(run, text, afterAgent) : saving.then(() => passText(run, text, afterAgent));
+  return saving === undefined ? passText(run, text, hooks) : saving.then(() => passText(run, text, hooks));
 }
 
 function passText(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
