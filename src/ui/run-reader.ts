@@ -25,6 +25,8 @@ export interface RunWriter {
   takeBack(): void;
   respond(response: ModelResponse): void;
   tool(event: ToolEvent): void;
+  /** A message has joined the run, behind the open turn. */
+  join(event: AgentEventOf<'post'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
   denyCall(callId: string, reason: string | undefined): void;
   /** A resumed run has approved or denied the suspended answer. */
@@ -55,6 +57,7 @@ export function convertRun<Item>(create: (push: (item: Item) => void) => RunWrit
 class RunReader {
   /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
   private failed = false;
+  private hasTurns = false;
   private readonly suspension = new SuspendedResponse();
 
   constructor(private readonly writer: RunWriter) {}
@@ -68,7 +71,10 @@ class RunReader {
         return writer.start(event.runId);
       case 'turn-start':
         this.settle();
+        this.hasTurns = true;
         return writer.openTurn(event.turn);
+      case 'post':
+        return this.readPost(event);
       case 'text-delta':
       case 'reasoning-delta':
       case 'tool-input-delta':
@@ -102,6 +108,13 @@ class RunReader {
     if (this.suspension.isAnswer(response)) return this.writer.takeBack();
     this.failed = response === undefined;
     if (response !== undefined) this.writer.respond(response);
+  }
+
+  private readPost(event: AgentEventOf<'post'>): void {
+    // The text of a call that a message has abandoned stays.
+    this.failed = false;
+    // Messages that join before the first turn are shown before the answer.
+    if (this.hasTurns) this.writer.join(event);
   }
 
   private readDecision({ decision: { point, type, call, reason } }: AgentEventOf<'decision'>): void {

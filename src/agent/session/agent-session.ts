@@ -5,7 +5,6 @@ import { type OptionTable, validateOptions } from '../../internal/options/valida
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, UserMessage } from '../../model/message.js';
 import type { Entry } from '../../state/record/entry.js';
-import type { RunLog } from '../../state/run-log/run-log.js';
 import { joinQueue, type QueuePlace } from '../../state/session-queue.js';
 import type { SessionSummary } from '../../state/session-store.js';
 import { type AgentLife, startLimit } from '../agent-life.js';
@@ -14,7 +13,7 @@ import type { RunResult } from '../run-result.js';
 import { EventStream, type RunStream } from '../run-stream.js';
 import { claimSession, type SessionWait } from './claim-session.js';
 import { forkSession, type SessionFork } from './fork.js';
-import { type AttachOptions, attachTo, streamOf } from './log/follow-run.js';
+import { type AttachOptions, attachTo } from './log/follow-run.js';
 import { OwnedRun, type SessionAttached } from './owned-run.js';
 import { type SendOptions, type SentMessage, type StopOptions, sendMessage, stopRun } from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
@@ -40,7 +39,7 @@ export class AgentSession implements Session<never> {
   private closing: Promise<void> | undefined = undefined;
 
   constructor(
-    private readonly host: SessionHost,
+    readonly host: SessionHost,
     options: SessionOptions,
   ) {
     this.stored = new StoredSession(host, options);
@@ -84,11 +83,6 @@ export class AgentSession implements Session<never> {
 
   async attach(options: AttachOptions = {}): Promise<RunStream<unknown> | undefined> {
     return attachTo(this.stored, this.host.life.stop, options);
-  }
-
-  /** Returns the events of a run from the first one on, until its log is closed. */
-  async follow(log: RunLog, runId: string): Promise<RunStream<unknown>> {
-    return streamOf(this.stored, { log, runId, from: 0, stop: this.host.life.stop });
   }
 
   async append(message: Message): Promise<void> {

@@ -110,11 +110,12 @@ async function postTo(
   }
 }
 
-class Receipt implements SentMessage {
+/** The receipt of a message. */
+export class Receipt implements SentMessage {
   constructor(
     private readonly session: StoredSession,
     readonly id: string,
-    private readonly by: string | undefined,
+    private readonly by?: string,
   ) {}
 
   async state(): Promise<PostState> {

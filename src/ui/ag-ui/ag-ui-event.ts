@@ -54,7 +54,7 @@ export interface AgUIToolCall {
 export type AgUIEvent =
   | { readonly type: 'RUN_STARTED'; readonly threadId: string; readonly runId: string }
   | { readonly type: 'STEP_STARTED' | 'STEP_FINISHED'; readonly stepName: string }
-  | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' }
+  | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' | 'user' }
   | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
   | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
   | { readonly type: 'REASONING_START' | 'REASONING_END'; readonly messageId: string }

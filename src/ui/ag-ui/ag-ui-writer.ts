@@ -1,3 +1,4 @@
+import type { AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
@@ -89,6 +90,14 @@ export class AgUIWriter implements RunWriter {
         result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result)),
       );
     }
+  }
+
+  join({ id: messageId, message }: AgentEventOf<'post'>): void {
+    this.closeTurn();
+    this.push({ type: 'TEXT_MESSAGE_START', messageId, role: 'user' });
+    const delta = textOf(message);
+    if (delta !== '') this.push({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta });
+    this.push({ type: 'TEXT_MESSAGE_END', messageId });
   }
 
   denyCall(callId: string, reason: string | undefined): void {

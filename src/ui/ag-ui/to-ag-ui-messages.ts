@@ -4,7 +4,7 @@ import { type ToolCallPart, textOf, toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
-import { type Shown, type ShownStep, shownIn } from '../history/shown.js';
+import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
 import { toolOutput } from '../shown-content.js';
 import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 
@@ -26,13 +26,18 @@ export function agUIMessagesOf(shown: readonly Shown[]): AgUIMessage[] {
   return shown.flatMap((item): AgUIMessage[] => {
     if (item.type === 'answer') return item.steps.flatMap(stepMessages);
     const { id } = item;
-    if (item.type === 'user') return [{ id, role: 'user', content: textOf(item.message) }];
+    if (item.type === 'user') return [userMessage(item)];
     return [{ id, role: 'activity', activityType: 'summary', content: { text: item.text } }];
   });
 }
 
-function stepMessages({ id, message, pending, results, denied }: ShownStep): AgUIMessage[] {
-  if (pending.has(ANSWER)) return [];
+function userMessage({ id, message }: ShownMessage): AgUIMessage {
+  return { id, role: 'user', content: textOf(message) };
+}
+
+function stepMessages({ id, message, joined, pending, results, denied }: ShownStep): AgUIMessage[] {
+  const before = joined.map((one) => userMessage({ ...one, id: one.post ?? one.id }));
+  if (pending.has(ANSWER)) return before;
   const content = textOf(message);
   const calls = toolCallsOf(message);
   const toolCalls = calls.length > 0 ? calls.map(toolCall) : undefined;
@@ -44,7 +49,7 @@ function stepMessages({ id, message, pending, results, denied }: ShownStep): AgU
     const shown = reason === undefined ? output : deniedCall(reason === '' ? undefined : reason);
     return [{ id: result.id, role: 'tool', toolCallId: call.id, content: shown }];
   });
-  return [{ id, role: 'assistant', content: content || undefined, toolCalls }, ...ended];
+  return [...before, { id, role: 'assistant', content: content || undefined, toolCalls }, ...ended];
 }
 
 function toolCall({ id, name, input, invalidInput }: ToolCallPart): AgUIToolCall {

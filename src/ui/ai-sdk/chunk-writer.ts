@@ -1,3 +1,4 @@
+import type { AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
@@ -9,6 +10,7 @@ import { fileUrl, shownData, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
+import { userParts } from './to-ui-messages.js';
 import type { UIMessageChunk } from './ui-chunk.js';
 
 /** Options of a conversion of one run. */
@@ -71,6 +73,11 @@ export class ChunkWriter implements RunWriter {
         this.push({ type: 'tool-output-error', toolCallId, errorText });
       } else this.push({ type: 'tool-output-available', toolCallId, output: toolOutput(result) });
     }
+  }
+
+  join({ id, message }: AgentEventOf<'post'>): void {
+    this.closeStep();
+    this.push({ type: 'steering-message', id, parts: userParts(message) });
   }
 
   /** The page shows the call in the message that asked for approval. */

@@ -13,8 +13,8 @@ const HELD: readonly UIMessageChunk['type'][] = [
 ];
 
 /**
- * Returns a `push` for pages with version 6 of the package `ai`, which refuses `reset-step`, and a `reason` in a request for
- * approval. Holds the text of a step until nothing can take it back: until the tool calls of its response, or its end.
+ * Returns a `push` for pages with version 6 of the package `ai`, which refuses `reset-step`, `steering-message`, and a
+ * `reason` in a request for approval. Holds the text of a step until nothing can take it back: until the tool calls of its response, or its end.
  */
 export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMessageChunk) => void {
   let held: UIMessageChunk[] = [];
@@ -23,7 +23,7 @@ export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMess
     else if (HELD.includes(chunk.type)) hold(held, chunk);
     else {
       for (const one of held.splice(0)) push(one);
-      push(chunk.type === 'tool-approval-request' ? withoutReason(chunk) : chunk);
+      push(forVersion6(chunk));
     }
   };
 }
@@ -37,9 +37,10 @@ function hold(held: UIMessageChunk[], chunk: UIMessageChunk): void {
   else held.push(chunk);
 }
 
-function withoutReason({
-  reason: _,
-  ...chunk
-}: Extract<UIMessageChunk, { readonly approvalId: string }>): UIMessageChunk {
-  return chunk;
+function forVersion6(chunk: UIMessageChunk): UIMessageChunk {
+  if (chunk.type === 'steering-message')
+    return { type: 'data-steering-message', id: chunk.id, data: { parts: chunk.parts } };
+  if (chunk.type !== 'tool-approval-request') return chunk;
+  const { reason: _, ...request } = chunk;
+  return request;
 }

@@ -3,9 +3,10 @@ import { ANSWER } from '../../state/record/decisions.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { answerCall } from '../history/pending.js';
-import { type Shown, type ShownStep, shownIn } from '../history/shown.js';
+import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
+import type { UIMessagePart } from './ui-chunk.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
@@ -15,6 +16,11 @@ export interface ToUIMessagesOptions {
    * answer is left out. Default: true.
    */
   readonly decides?: boolean | undefined;
+  /**
+   * The major version of the package `ai` on the page. A message that joined a run is a part `steering-message` of its
+   * answer, and `data-steering-message` for version 6. Default: 7.
+   */
+  readonly version?: 6 | 7 | undefined;
 }
 
 /**
@@ -32,20 +38,34 @@ export function toUIMessages(entries: readonly Entry[], options: ToUIMessagesOpt
 }
 
 /** Converts what people read to UI messages. */
-export function uiMessagesOf(shown: readonly Shown[], { decides = true }: ToUIMessagesOptions): UIMessage[] {
+export function uiMessagesOf(
+  shown: readonly Shown[],
+  { decides = true, version = 7 }: ToUIMessagesOptions,
+): UIMessage[] {
   return shown.map((item) => {
     const { id } = item;
     if (item.type === 'user') return { id, role: 'user', parts: userParts(item.message) };
     if (item.type === 'summary') {
       return { id, role: 'assistant', parts: [{ type: 'data-summary', data: { text: item.text } }] };
     }
-    const parts = item.steps.flatMap((step): UIPart[] => [{ type: 'step-start' }, ...stepParts(step, decides)]);
+    const parts = item.steps.flatMap((step): UIPart[] => [
+      ...step.joined.map((joined) => joinedPart(joined, version)),
+      { type: 'step-start' },
+      ...stepParts(step, decides),
+    ]);
     const isStopped = item.steps.at(-1)?.message.stopped;
     return { id, role: 'assistant', parts, ...(isStopped && { metadata: { stopped: true } }) };
   });
 }
 
-function userParts({ content }: UserMessage): UIPart[] {
+/** Returns a message that joined a run, as a part of the answer. */
+function joinedPart({ id, post = id, message }: ShownMessage, version: 6 | 7): UIPart {
+  const parts = userParts(message);
+  if (version === 7) return { type: 'steering-message', id: post, parts };
+  return { type: 'data-steering-message', id: post, data: { parts } };
+}
+
+export function userParts({ content }: UserMessage): UIMessagePart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text };

@@ -11,6 +11,11 @@ export interface UIMessageMetadata {
   readonly stopped?: true | undefined;
 }
 
+/** A part of a message of a person. */
+export type UIMessagePart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined };
+
 /**
  * A chunk of the AI SDK's UI message stream, protocol version 1. Each chunk is sent as one server-sent event.
  * The names and members come from the written protocol at ai-sdk.dev.
@@ -44,6 +49,12 @@ export type UIMessageChunk =
     }
   | { readonly type: 'tool-output-error'; readonly toolCallId: string; readonly errorText: string }
   | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
+  | { readonly type: 'steering-message'; readonly id: string; readonly parts: readonly UIMessagePart[] }
+  | {
+      readonly type: 'data-steering-message';
+      readonly id: string;
+      readonly data: { readonly parts: readonly UIMessagePart[] };
+    }
   | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
   | { readonly type: 'error'; readonly errorText: string }

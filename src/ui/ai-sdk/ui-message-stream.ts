@@ -27,6 +27,8 @@ export interface UIMessageResponseOptions extends UIMessageStreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** The event that ends a stream. */
+export const DONE = 'data: [DONE]\n\n';
 const version: OptionRule = { expected: '6 or 7', accepts: (value) => value === 6 || value === 7 };
 const rules = { ...pageRules, messageId: fullText, version } satisfies OptionTable<UIMessageStreamOptions>;
 const responseRules = { ...rules, headers: anything } satisfies OptionTable<UIMessageResponseOptions>;
@@ -55,7 +57,7 @@ export function toUIMessageStream(
  */
 export function uiMessageResponse(stream: RunStream<unknown>, options: UIMessageResponseOptions = {}): Response {
   validateOptions(options, responseRules);
-  const body = eventBytes(stream, conversion(options), { encode: dataEvent, end: 'data: [DONE]\n\n' });
+  const body = eventBytes(stream, conversion(options), { encode: dataEvent, end: DONE });
   return eventStreamResponse(body, { 'x-vercel-ai-ui-message-stream': 'v1', ...options.headers });
 }
 

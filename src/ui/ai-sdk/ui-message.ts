@@ -1,4 +1,4 @@
-import type { UIMessageMetadata } from './ui-chunk.js';
+import type { UIMessageMetadata, UIMessagePart } from './ui-chunk.js';
 
 /** A message as the AI SDK's front ends keep it: plain JSON. */
 export interface UIMessage {
@@ -15,6 +15,12 @@ export type UIPart =
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined }
   | { readonly type: 'step-start' }
   | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
+  | { readonly type: 'steering-message'; readonly id: string; readonly parts: readonly UIMessagePart[] }
+  | {
+      readonly type: 'data-steering-message';
+      readonly id: string;
+      readonly data: { readonly parts: readonly UIMessagePart[] };
+    }
   | { readonly type: 'data-summary'; readonly data: { readonly text: string } }
   | UIToolPart;
 

@@ -1,9 +1,9 @@
 import type { Agent } from '../../agent/agent.js';
+import { Receipt } from '../../agent/session/sent-message.js';
 import { EntryInvalidError, SessionBusyError } from '../../agent/session/session-error.js';
 import { AgentClosedError } from '../../errors.js';
 import { type Logger, logFailure } from '../../internal/logger.js';
 import { invalidOption } from '../../internal/options/validate.js';
-import { createDeferred } from '../../internal/promise.js';
 import {
   UIChatUnknownError,
   UIClosingError,
@@ -15,11 +15,13 @@ import {
   UIUnauthorizedError,
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
-import { pendingIn } from '../history/pending.js';
+import { pendingIn, waitingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
-import { readChatId, readDecisions } from '../sse/from-sse-body.js';
+import type { PageInput } from '../request.js';
+import { readChatId, readDecisions, readMessageId, readSend } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
+import { ChatRuns, type Sender } from './chat-runs.js';
 import { contextOf } from './context-of.js';
 import {
   type AgentHandlerOptions,
@@ -31,7 +33,7 @@ import { allowOrigin, checkOrigin, preflight } from './origin.js';
 import { type Answer, type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
-import { followAnswer, openSession, type StartedAnswer, startAnswer } from './start-answer.js';
+import { type AnswerRequest, followAnswer, openSession, type StartedAnswer } from './start-answer.js';
 
 /** Answers web requests of a chat. Never rejects. */
 export type AgentHandler = (request: Request) => Promise<Response>;
@@ -39,7 +41,8 @@ export type AgentHandler = (request: Request) => Promise<Response>;
 /**
  * Returns a handler that puts an agent behind HTTP, on every server with web requests. The last segment of the path is
  * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, `GET …/<id>/stream`, which follows the
- * running answer, and `POST` to any other path, which sends a message. Takes only the last user message, or decisions, from
+ * running answer, and `POST` to any other path, which sends a message and responds with the answer. `POST …/send` sends a
+ * message to the running answer, and `POST …/edit` and `POST …/cancel` change it while it waits. Takes only the last user message, or decisions, from
  * the body; everything else comes from the session. A run goes on when its client disconnects, unless
  * `onDisconnect` is `abort`. Throws an OptionInvalidError without `authorize`.
  *
@@ -95,14 +98,14 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
 
 class ChatHandler {
   private readonly protocol: Protocol;
-  /** Stops the runs of this process, by session, also before they hold their conversation. */
-  private readonly stops = new Map<string, Set<() => void>>();
+  private readonly runs: ChatRuns;
 
   constructor(
     private readonly agent: Agent<never>,
     private readonly config: HandlerConfig,
   ) {
     this.protocol = protocols[config.protocol];
+    this.runs = new ChatRuns(agent, config);
   }
 
   async answer(request: Request): Promise<Response> {
@@ -118,6 +121,8 @@ class ChatHandler {
     if (isWatched) return this.watch(request, identity);
     const body = await readBody(request, this.config.maxBodyBytes);
     if (route === 'stop') return this.stop(body, identity);
+    if (route === 'send' || route === 'edit' || route === 'cancel')
+      return this.send(route, body, { request, identity });
     if (route === 'decide') return this.run({ request, identity, read: readDecide(body), check: () => {} });
     const read = this.protocol.read(body);
     return this.run({ request, identity, read, check: (session) => this.protocol.check(body, session) });
@@ -137,8 +142,9 @@ class ChatHandler {
     const messages = this.protocol.messages(page.shown, { decides });
     const open = pendingIn(session.stored.record);
     const pending = decides ? open : open.map(({ id }) => ({ id }));
-    const body = { messages, pending, running: running !== undefined, before: page.before };
-    return Response.json(body, { headers: NOT_CACHED });
+    const waits = waitingIn(session.stored.record);
+    const waiting = waits.length > 0 ? this.protocol.messages(waits, { decides }) : undefined;
+    return answerJson({ messages, waiting, pending, running: running !== undefined, before: page.before });
   }
 
   /** Follows the run of a chat, in whatever process it runs. */
@@ -155,59 +161,46 @@ class ChatHandler {
 
   private async stop(body: unknown, identity: unknown): Promise<Response> {
     const chat = await this.sessionOf(readChatId((body as { readonly id?: unknown } | null)?.id), identity);
-    // The others wait for the first.
-    const [stop] = this.stops.get(idOf(chat)) ?? [];
-    stop?.();
-    await using session = await openSession(this.agent, chat, undefined);
-    const stopped = (await session.stop()) || (stop !== undefined && (await session.stored.running()) === undefined);
-    return Response.json({ stopped }, { headers: NOT_CACHED });
+    return answerJson({ stopped: await this.runs.stop(chat) });
   }
 
-  /** Lets another request stop the run. Returns a function that ends this. */
-  private remember(session: string, run: AbortController): () => void {
-    const { promise, resolve } = createDeferred<void>();
-    // Cloudflare Workers do not let one request abort another. Code behind a promise runs in the request that awaits it.
-    void promise.then(() => run.abort('the answer was stopped'));
-    const stops = this.stops.get(session) ?? new Set();
-    this.stops.set(session, stops.add(resolve));
-    return () => {
-      stops.delete(resolve);
-      if (stops.size === 0) this.stops.delete(session);
-    };
+  /** Sends a message to the run that is active, or takes it back, or replaces it. */
+  private async send(route: string, body: unknown, { request, identity }: PageRequest): Promise<Response> {
+    const chatId = readChatId((body as { readonly id?: unknown } | null)?.id);
+    if (route === 'send') {
+      const message = readSend(body);
+      const sender = await this.senderOf({ request, identity }, { chatId });
+      const sent = await this.runs.send(sender, message);
+      return answerJson({ id: sent.id, ...(await sent.state()) });
+    }
+    const messageId = readMessageId(body);
+    const edited = route === 'edit' ? readSend(body).message : undefined;
+    await using session = await openSession(this.agent, await this.sessionOf(chatId, identity), undefined);
+    const sent = new Receipt(session.stored, messageId);
+    if (edited === undefined) return answerJson({ cancelled: await sent.cancel() });
+    return answerJson({ edited: await sent.edit(edited) });
   }
 
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
+    const sender = await this.senderOf({ request, identity }, read);
+    if (!sender.decides && read.type === 'decisions') throw new UIDecisionRefusedError();
+    const started = await this.runs.start(sender, { read, check }, request.signal);
+    return this.respond(started, { chatId: read.chatId, runId: read.runId, decides: sender.decides });
+  }
+
+  private async senderOf(
+    { request, identity }: PageRequest,
+    { chatId, page }: { readonly chatId: string; readonly page?: PageInput | undefined },
+  ): Promise<Sender> {
     const { config } = this;
-    const chat = await this.sessionOf(read.chatId, identity);
-    const decides = await config.mayDecide(identity as never, read.chatId);
-    if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
-    const context = await contextOf(config, { identity, request, page: read.page });
-    const { runLog, queueMs } = config;
-    const aborts = config.onDisconnect === 'abort';
-    const orphanMs = aborts ? undefined : config.orphanMs;
-    const run = new AbortController();
-    const forget = this.remember(idOf(chat), run);
-    const disconnect = () => aborts && run.abort('the client disconnected');
-    request.signal.addEventListener('abort', disconnect);
-    if (request.signal.aborted) disconnect();
-    const leave = () => {
-      request.signal.removeEventListener('abort', disconnect);
-      forget();
-    };
-    try {
-      const { signal } = run;
-      const deniesOpen = decides && config.whileAsking === 'deny';
-      const answer = { read, session: chat, signal, queueMs, deniesOpen, context, check, runLog, orphanMs };
-      const started = await startAnswer(this.agent, answer);
-      void started.done.then(leave);
-      return this.respond(started, { chatId: read.chatId, runId: read.runId, decides });
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    const session = await this.sessionOf(chatId, identity);
+    const decides = await config.mayDecide(identity as never, chatId);
+    const context = await contextOf(config, { identity, request, page });
+    return { chatId, session, identity, decides, context };
   }
 
   private respond({ stream, session, messageId, load, steps }: StartedAnswer, page: AnswerPage): Response {
+    if (stream === undefined) return this.protocol.waiting();
     const { texts, keepAliveMs, clock } = this.config;
     const entries = () => session.entries;
     const { body, headers } = this.protocol.respond(stream, { ...texts, ...page, messageId, entries, load, steps });
@@ -221,11 +214,15 @@ class ChatHandler {
   }
 }
 
-interface RunRequest {
+/** A request whose person is known. */
+interface PageRequest {
   readonly request: Request;
   readonly identity: unknown;
+}
+
+interface RunRequest extends PageRequest {
   readonly read: ReadRequest;
-  readonly check: Parameters<typeof startAnswer>[1]['check'];
+  readonly check: AnswerRequest['check'];
 }
 
 /** The request, as far as the response depends on it. */
@@ -234,8 +231,8 @@ type AnswerPage = Pick<Answer, 'chatId' | 'runId' | 'decides' | 'after'>;
 /** Messages of a person must not stay in a shared cache. */
 const NOT_CACHED = { 'cache-control': 'no-store' };
 
-function idOf(session: ChatSession): string {
-  return typeof session === 'string' ? session : session.id;
+function answerJson(body: unknown): Response {
+  return Response.json(body, { headers: NOT_CACHED });
 }
 
 /** Returns the chat id of `…/<id>/stream`, or of `…/stream?id=<id>`. */

@@ -29,6 +29,16 @@ export type Authorize<Identity> = (request: Request) => Awaitable<Identity | Res
 /** The session of a chat: its id, or its options with an id. */
 export type ChatSession = string | (SessionOptions & { readonly id: string });
 
+/** A message that waits for a run. */
+export interface WaitingPost<Identity = unknown> {
+  readonly chatId: string;
+  readonly sessionId: string;
+  /** The id of the message. */
+  readonly messageId: string;
+  /** The identity of the person who sent the message. */
+  readonly identity: Identity;
+}
+
 /** Options of `createAgentHandler`, apart from `context`. */
 export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   /**
@@ -47,11 +57,16 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly mayDecide?: ((identity: Identity, chatId: string) => Awaitable<boolean>) | undefined;
   /**
-   * Handles a message of a person who may decide, while tool calls wait for a decision. `deny` denies the calls, and answers
-   * the message. `refuse` responds with status code 409. An answer that a lifecycle has suspended always needs a decision.
-   * Default: `deny`.
+   * Handles a message while tool calls wait for a decision. `deny` denies the calls, and answers the message; the message of
+   * a person who may not decide waits. `keep` lets every message wait: it joins behind the calls once they are decided.
+   * `refuse` responds with status code 409. An answer that a lifecycle has suspended always needs a decision. Default: `deny`.
    */
-  readonly whileAsking?: 'deny' | 'refuse' | undefined;
+  readonly whileAsking?: 'deny' | 'keep' | 'refuse' | undefined;
+  /**
+   * Called for a message that waits although nothing runs, such as after the failure of the run that it was sent to. A run of
+   * the session answers it: `session.run('')`, in a process of your choice. Default: the handler starts that run.
+   */
+  readonly onPost?: ((post: WaitingPost<Identity>) => Awaitable<void>) | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */
   readonly protocol?: ProtocolName | undefined;
   /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
@@ -117,7 +132,8 @@ export interface HandlerConfig {
   readonly authorize: Authorize<unknown> | 'none';
   readonly session: HandlerOptions['session'];
   readonly mayDecide: NonNullable<HandlerOptions['mayDecide']>;
-  readonly whileAsking: 'deny' | 'refuse';
+  readonly whileAsking: 'deny' | 'keep' | 'refuse';
+  readonly onPost: HandlerOptions['onPost'];
   readonly context: ContextOf<unknown, unknown> | undefined;
   readonly protocol: ProtocolName;
   readonly origins: readonly string[];
@@ -155,7 +171,8 @@ const rules = {
   authorize: required(authorize),
   session: required(callable),
   mayDecide: callable,
-  whileAsking: oneOf('deny', 'refuse'),
+  whileAsking: oneOf('deny', 'keep', 'refuse'),
+  onPost: callable,
   context: callable,
   protocol: oneOf('ai-sdk', 'ai-sdk-6', 'ag-ui', 'sse'),
   origins: listOf(origin),
@@ -181,6 +198,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     session: all.session,
     mayDecide: all.mayDecide ?? (() => true),
     whileAsking: all.whileAsking ?? 'deny',
+    onPost: all.onPost,
     context: all.context,
     protocol: all.protocol ?? 'ai-sdk',
     origins: all.origins ?? [],

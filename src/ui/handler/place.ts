@@ -1,7 +1,7 @@
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import { toJson } from '../../internal/json.js';
 import type { UserMessage } from '../../model/message.js';
-import type { Entry } from '../../state/record/entry.js';
+import type { Entry, MessageBody } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { UIMessageUnknownError } from '../error.js';
 import { shownIn } from '../history/shown.js';
@@ -35,7 +35,7 @@ export async function placeOf(session: StoredSession, read: Sent): Promise<Place
   const same = versions.findLast((entry) => isSame(entry, message));
   if (same === undefined)
     return checked(session, { input: message, id: nextVersion(id, versions), at: first.parent ?? null });
-  const isLatest = !read.edited && latestUser(session.record) === same.id;
+  const isLatest = !read.edited && latestIds(session.record).includes(same.id);
   return isLatest ? { input: message, id: same.id } : checked(session, { input: '', at: same.id });
 }
 
@@ -46,10 +46,9 @@ export async function placeOf(session: StoredSession, read: Sent): Promise<Place
  */
 async function versionsOf(session: StoredSession, { id = '', after }: Sent): Promise<readonly Entry[]> {
   const { record } = session;
-  const find = () => record.entries.filter((entry) => isUser(entry) && isVersion(entry.id, id));
+  const find = () => record.entries.filter((entry) => isUser(entry) && idsOf(entry).some((one) => isVersion(one, id)));
   const versions = find();
-  if (versions.length > 0 || record.offset === 0 || (after !== undefined && latestUser(record) === after))
-    return versions;
+  if (versions.length > 0 || record.offset === 0 || latestIds(record).includes(after)) return versions;
   await session.loadAll();
   return find();
 }
@@ -58,7 +57,8 @@ async function versionsOf(session: StoredSession, { id = '', after }: Sent): Pro
 function added(record: SessionRecord, read: Sent): Place {
   const { id = '', message, after } = read;
   const isNew = read.type === 'message' && !read.edited;
-  if (record.get(id) !== undefined || (!isNew && !isBehindLatest(record, after))) throw new UIMessageUnknownError();
+  const isKnown = record.get(id) !== undefined && record.posts.stateOf(id)?.type !== 'waiting';
+  if (isKnown || (!isNew && !isBehindLatest(record, after))) throw new UIMessageUnknownError();
   return { input: message, id };
 }
 
@@ -89,15 +89,19 @@ async function checked(session: StoredSession, place: Place): Promise<Place> {
   return place;
 }
 
-function latestUser(record: SessionRecord): string | undefined {
-  return shownIn(record).findLast(({ type }) => type === 'user')?.id;
+/** Returns the ids of the latest message of the person, and of the messages that joined its answer. */
+function latestIds(record: SessionRecord): readonly (string | undefined)[] {
+  const shown = shownIn(record);
+  const latest = shown.slice(shown.findLastIndex(({ type }) => type === 'user'));
+  const joined = latest.flatMap((item) => (item.type === 'answer' ? item.steps.flatMap((step) => step.joined) : []));
+  const [first] = latest;
+  return [...(first?.type === 'user' ? [first] : []), ...joined].flatMap(({ id, post = id }) => [id, post]);
 }
 
 function isBehindLatest(record: SessionRecord, after: string | undefined): boolean {
-  const latest = latestUser(record);
-  return latest === undefined
-    ? record.offset === 0 && after === undefined
-    : after !== undefined && isVersion(latest, after);
+  const latest = latestIds(record);
+  if (latest.length === 0) return record.offset === 0 && after === undefined;
+  return after !== undefined && latest.some((id = '') => isVersion(id, after));
 }
 
 /** An edit has the id of the message on the page, `~`, and a number. */
@@ -106,7 +110,14 @@ function isVersion(id: string, page: string): boolean {
 }
 
 function nextVersion(page: string, versions: readonly Entry[]): string {
-  return `${page}~${1 + Math.max(...versions.map(({ id }) => Number(id.slice(page.length + 1))))}`;
+  const numbers = versions.flatMap(idsOf).map((id) => (isVersion(id, page) ? Number(id.slice(page.length + 1)) : 0));
+  return `${page}~${1 + Math.max(...numbers)}`;
+}
+
+/** Returns the ids under which a page knows a message: that of its entry, and the one under which it was sent. */
+function idsOf({ id, body }: Entry): readonly string[] {
+  const { post } = body as MessageBody;
+  return post === undefined ? [id] : [id, post];
 }
 
 function isUser({ body, path }: Entry): boolean {

@@ -8,7 +8,7 @@ import { agUIMessagesOf } from '../ag-ui/to-ag-ui-messages.js';
 import { checkAnswers } from '../ai-sdk/check-answers.js';
 import { fromUIMessages } from '../ai-sdk/from-ui-messages.js';
 import { uiMessagesOf } from '../ai-sdk/to-ui-messages.js';
-import { uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
+import { DONE, uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
 import type { Shown } from '../history/shown.js';
 import type { PageInput, UIRequest } from '../request.js';
 import { eventStreamResponse } from '../sse/encode.js';
@@ -42,6 +42,8 @@ export interface Protocol {
   /** Throws a UIRequestError if the body contradicts the record of the session. */
   check(body: unknown, session: StoredSession): Awaitable<void>;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
+  /** Answers a message that waits for a decision. */
+  waiting(): Response;
   /** Answers a page that comes back while nothing runs. */
   idle(): Response;
   messages(shown: readonly Shown[], page: Pick<Answer, 'decides'>): readonly unknown[];
@@ -60,13 +62,19 @@ function aiSdk(version: 6 | 7): Protocol {
         errorText,
         toolErrorText,
       }),
+    waiting: () => noEvents(DONE),
     idle: noContent,
-    messages: uiMessagesOf,
+    messages: (shown, page) => uiMessagesOf(shown, { ...page, version }),
   };
 }
 
 function noContent(): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
+}
+
+/** Returns an event stream that has ended. A client fails without a body. */
+function noEvents(end: string): Response {
+  return eventStreamResponse(new Blob([end]).stream(), undefined);
 }
 
 export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
@@ -86,8 +94,8 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
         toolErrorText,
         entries,
       }),
-    // The client fails without a body.
-    idle: () => eventStreamResponse(new ReadableStream({ start: (events) => events.close() }), undefined),
+    waiting: () => noEvents(''),
+    idle: () => noEvents(''),
     messages: agUIMessagesOf,
   },
   sse: {
@@ -95,7 +103,8 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
     check: () => {},
     respond: (stream, { decides, errorText, toolErrorText, after }) =>
       sseResponse(stream, { decides, errorText, toolErrorText, after }),
+    waiting: () => noEvents(''),
     idle: noContent,
-    messages: uiMessagesOf,
+    messages: (shown, page) => uiMessagesOf(shown, page),
   },
 };

@@ -11,7 +11,8 @@ export function refusal(error: unknown, request: Request, { protocol, texts }: H
   const headers: Record<string, string> = { 'keelson-error': code };
   if (error instanceof UIMethodInvalidError) headers.allow = error.allow;
   if (error instanceof UIRequestError && error.retryable) headers['retry-after'] = '1';
-  const isShown = protocol !== 'sse' && !/\/(history|decide|stop)$/.test(new URL(request.url).pathname);
+  const isShown =
+    protocol !== 'sse' && !/\/(history|decide|stop|send|edit|cancel)$/.test(new URL(request.url).pathname);
   return isShown
     ? new Response(message, { status, headers })
     : Response.json({ error: { code, message } }, { status, headers });

@@ -1,6 +1,8 @@
 import type { Agent } from '../../agent/agent.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import type { AgentSession } from '../../agent/session/agent-session.js';
+import { streamOf } from '../../agent/session/log/follow-run.js';
+import type { SentMessage } from '../../agent/session/sent-message.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { ANSWER } from '../../state/record/decisions.js';
@@ -24,8 +26,8 @@ export interface AnswerRequest {
   readonly signal: AbortSignal;
   /** How long the request waits for the active run of the session in this process, in milliseconds. */
   readonly queueMs: number;
-  /** True if a message denies the calls that wait for a decision. */
-  readonly deniesOpen: boolean;
+  /** Decides on a message while calls wait for a decision: it denies them, waits for the decision, or is refused. */
+  readonly whileAsking: 'deny' | 'keep' | 'refuse';
   readonly context: unknown;
   readonly runLog: RunLog | undefined;
   /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
@@ -36,7 +38,10 @@ export interface AnswerRequest {
 
 /** A run that answers a request. */
 export interface StartedAnswer extends Catching {
-  readonly stream: RunStream<unknown>;
+  /** Undefined if the message waits for a decision on open calls. */
+  readonly stream: RunStream<unknown> | undefined;
+  /** The message, if it was sent to a run that was active. */
+  readonly sent?: SentMessage | undefined;
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
@@ -44,7 +49,10 @@ export interface StartedAnswer extends Catching {
   readonly done: Promise<void>;
 }
 
-/** Opens the session, compares the request with the record, and starts the run, or follows the run that answers already. */
+/**
+ * Opens the session, and compares the request with the record. Sends a message to the run that is active, and follows that run.
+ * Otherwise starts a run, unless one answers the same message already.
+ */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
   const session = await openSession(agent, request.session, request.runLog);
   const { stored } = session;
@@ -57,10 +65,13 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     const { read, queueMs } = request;
     const repeated = (await isRepeated(stored, read)) ? await follow(session) : undefined;
     if (repeated !== undefined) return repeated;
+    const sent = await sendToRun(session, read);
+    const joined = sent && (await follow(session));
+    if (joined !== undefined) return { ...joined, sent };
     place = await session.enter(queueMs);
-    if (place.before !== undefined) await stored.load();
-    const { stream, messageId } = await startRun(session, request);
-    const done = stream.result.then(close, close);
+    if (place.before !== undefined || sent !== undefined) await stored.load();
+    const { stream, messageId } = await startRun(session, { ...request, read: sent ? { ...read, id: sent.id } : read });
+    const done = (stream ?? { result: Promise.resolve() }).result.then(close, close);
     return { stream, session, messageId, done };
   } catch (error) {
     await close();
@@ -76,7 +87,11 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   // A new message needs only what the model reads.
   if (read.type !== 'message') await stored.loadAll();
   await request.check(stored);
-  const { input, id, at, resume, deniesOpen } = await prepare(stored, read, request.deniesOpen);
+  const { input, id, at, resume, deniesOpen, waits } = await prepare(stored, read, request.whileAsking);
+  if (waits) {
+    if (read.type === 'message' && record.get(id ?? '') === undefined) await session.send(read.message, { id });
+    return { stream: undefined, messageId: undefined };
+  }
   const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
   const messageId = isContinued ? openAnswerIn(record) : undefined;
   const context = request.context as never;
@@ -94,9 +109,9 @@ export async function followAnswer(
   agent: Agent<never>,
   chat: ChatSession,
   runLog: RunLog | undefined,
-): Promise<StartedAnswer | undefined> {
+): Promise<FollowedAnswer | undefined> {
   const session = await openSession(agent, chat, runLog);
-  let followed: StartedAnswer | undefined;
+  let followed: FollowedAnswer | undefined;
   try {
     followed = await follow(session);
   } finally {
@@ -105,12 +120,12 @@ export async function followAnswer(
   return followed;
 }
 
-async function follow(session: AgentSession): Promise<StartedAnswer | undefined> {
-  const { stored } = session;
+async function follow(session: AgentSession): Promise<FollowedAnswer | undefined> {
+  const { stored, host } = session;
   const { runLog } = stored.options;
   const running = runLog && (await stored.running());
   if (runLog === undefined || running === undefined) return undefined;
-  const stream = await session.follow(runLog, running);
+  const stream = streamOf(stored, { log: runLog, runId: running, from: 0, stop: host.life.stop });
   const close = () => session.close().catch(() => {});
   stream.result.then(close, close);
   const before = beforeAnswer(stored.record, running);
@@ -121,12 +136,24 @@ async function follow(session: AgentSession): Promise<StartedAnswer | undefined>
   return { stream, session, messageId, load, steps, done: Promise.resolve() };
 }
 
+/** Sends a new message to the run that is active. Returns undefined if none is, or if the page could not follow it. */
+async function sendToRun(session: AgentSession, read: UIRequest): Promise<SentMessage | undefined> {
+  const { stored } = session;
+  if (read.type !== 'message' || read.edited || stored.options.runLog === undefined) return undefined;
+  if (stored.record.get(read.id ?? '') !== undefined || (await stored.running()) === undefined) return undefined;
+  const { at, input } = await placeOf(stored, read);
+  return at === undefined && input !== '' ? session.send(input, { id: read.id }) : undefined;
+}
+
 /** True for the latest message of the person, sent again. */
 async function isRepeated(session: StoredSession, read: UIRequest): Promise<boolean> {
   if (read.type !== 'message' || session.record.get(read.id ?? '') === undefined) return false;
   const { id, at } = await placeOf(session, read);
   return at === undefined && session.record.get(id ?? '') !== undefined;
 }
+
+/** A run that a page follows. */
+export type FollowedAnswer = StartedAnswer & { readonly stream: RunStream<unknown> };
 
 /** Opens the session of a chat, and calls `onSessionStart`. */
 export async function openSession(
@@ -143,11 +170,17 @@ export async function openSession(
 const WENT_ON = 'The person went on without a decision.';
 
 interface Prepared extends Place {
+  /** True if the message waits for a decision on open calls. */
+  readonly waits?: boolean | undefined;
   readonly deniesOpen?: string | undefined;
   readonly resume?: Readonly<Record<string, UIDecision>> | undefined;
 }
 
-async function prepare(session: StoredSession, read: UIRequest, deniesOpen: boolean): Promise<Prepared> {
+async function prepare(
+  session: StoredSession,
+  read: UIRequest,
+  whileAsking: AnswerRequest['whileAsking'],
+): Promise<Prepared> {
   const { record } = session;
   if (read.type === 'decisions') {
     checkDecisions(openIds(record), read.decisions);
@@ -157,9 +190,10 @@ async function prepare(session: StoredSession, read: UIRequest, deniesOpen: bool
   const open = openIds(record);
   // A new branch begins before the open calls.
   if (place.at !== undefined || open.length === 0) return place;
-  const isNew = place.input !== '' && record.get(place.id ?? '') === undefined;
-  if (!deniesOpen || !isNew || open.includes(ANSWER)) throw new UIDecisionMissingError(open);
-  return { ...place, deniesOpen: WENT_ON };
+  const known = record.posts.stateOf(place.id ?? '')?.type ?? record.get(place.id ?? '');
+  const isNew = place.input !== '' && (known === undefined || known === 'waiting');
+  if (whileAsking === 'refuse' || !isNew || open.includes(ANSWER)) throw new UIDecisionMissingError(open);
+  return whileAsking === 'keep' ? { ...place, waits: true } : { ...place, deniesOpen: WENT_ON };
 }
 
 function checkDecisions(open: readonly string[], decisions: Readonly<Record<string, UIDecision>>): void {

@@ -1,6 +1,7 @@
 import { textOf, toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import type { ShownMessage } from './shown.js';
 
 /** A tool call or an answer of a session that waits for a decision. */
 export type StoredPending =
@@ -18,6 +19,11 @@ export function pendingIn({ pending, people }: SessionRecord): readonly StoredPe
       return call === undefined ? [] : [{ id, name: call.name, input: call.invalidInput ?? call.input, reason }];
     }) ?? []
   );
+}
+
+/** Returns the messages that wait to join the conversation, under the ids with which they were sent. */
+export function waitingIn({ posts }: SessionRecord): readonly ShownMessage[] {
+  return posts.waiting.map(({ id, message }) => ({ type: 'user', id, message }));
 }
 
 /** A suspended answer as a tool call: the AI SDK asks for approval of tool calls only. */

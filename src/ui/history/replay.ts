@@ -24,7 +24,8 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
  */
 export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
   const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
-  for (const [index, { message, results, denied }] of called.entries()) {
+  for (const [index, { message, joined, results, denied }] of called.entries()) {
+    for (const { id, post = id, message } of joined) yield { type: 'post', runId, turn: index, id: post, message };
     const parts = [...results.values()].map(({ part }) => part);
     const turn = index + 1;
     for (const event of turnOf(message, parts)) yield { ...event, runId, turn };

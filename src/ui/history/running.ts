@@ -1,11 +1,13 @@
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import { isInAnswer } from './shown.js';
 
 /** Returns the last entry before the answer of a run. The history ends there, because the page gets the answer as a stream. */
 export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {
   const path = record.pathTo(record.tip);
-  const isAnswer = (entry: Entry) => entry.run === run && !isQuestion(entry) && !isBeforeTurns(entry);
+  const isAnswer = (entry: Entry) =>
+    entry.run === run && (isInAnswer(entry) || (!isQuestion(entry) && !isBeforeTurns(entry)));
   const first = run === undefined ? undefined : path.find(isAnswer);
   return first === undefined ? record.tip : first.parent;
 }

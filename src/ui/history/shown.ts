@@ -6,11 +6,20 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
 export type Shown =
-  | { readonly type: 'user'; readonly id: string; readonly message: UserMessage }
+  | ShownMessage
   | ShownAnswer
   | { readonly type: 'summary'; readonly id: string; readonly text: string };
 
-/** All responses of the model between two messages of a person. */
+/** A message of a person. */
+export interface ShownMessage {
+  readonly type: 'user';
+  readonly id: string;
+  /** The id under which the message was sent while another run was active. */
+  readonly post?: string | undefined;
+  readonly message: UserMessage;
+}
+
+/** All responses of the model between two messages of a person. A message that joined a run is part of its answer. */
 interface ShownAnswer {
   readonly type: 'answer';
   /** The run of the first response, or the entry of that response if its run has an earlier answer. */
@@ -23,6 +32,8 @@ export interface ShownStep {
   /** Identifies the turn of the response: the same in the stream of the run. */
   readonly id: string;
   readonly message: AssistantMessage;
+  /** The messages that joined the run before the response. */
+  readonly joined: readonly ShownMessage[];
   readonly results: ReadonlyMap<string, ShownResult>;
   /** The reasons of denied calls. An empty string stands for no reason. */
   readonly denied: ReadonlyMap<string, string>;
@@ -46,6 +57,13 @@ export function openAnswerIn(record: SessionRecord): string | undefined {
   return new ShownPath(record).answer?.id;
 }
 
+/** True for a message that joined a run behind its first turn began. The events of the run show it. */
+export function isInAnswer(entry: Entry): boolean {
+  const { type } = entry.body;
+  const { post, turn = 0 } = entry.body as MessageBody;
+  return type === 'message' && post !== undefined && turn > 0;
+}
+
 /** Returns the id of a turn, for the ids of its messages. */
 export function turnId(run: string, turn: number): string {
   return `${run}.t${turn}`;
@@ -61,6 +79,10 @@ class ShownPath {
   answer: OpenAnswer | undefined = undefined;
   private readonly pending: SessionRecord['pending'];
   private readonly steps: OpenStep[] = [];
+  /** The messages that joined the answer behind its last response. */
+  private readonly joined: ShownMessage[] = [];
+  /** The runs whose turns the answer has. */
+  private readonly answering = new Set<string | undefined>();
   /** The runs that have an answer. */
   private readonly answered = new Set<string>();
   /** The runs that denied an answer, and whose first message told the model. */
@@ -69,6 +91,7 @@ class ShownPath {
   constructor(private readonly record: SessionRecord) {
     this.pending = record.pending;
     for (const entry of record.pathTo(record.tip)) this.add(entry);
+    if (this.joined.length > 0) this.endAnswer();
   }
 
   private add(entry: Entry): void {
@@ -79,9 +102,26 @@ class ShownPath {
     if (message.role === 'assistant') this.addStep(entry, message);
     else if (message.role === 'tool') for (const part of message.content) this.addResult(entry, part);
     else if (message.role === 'user' && !this.isDenial(entry)) {
-      this.answer = undefined;
-      this.items.push({ type: 'user', id, message });
+      this.addMessage(entry, { type: 'user', id, post: body.post, message });
     }
+  }
+
+  private addMessage(entry: Entry, message: ShownMessage): void {
+    if (isInAnswer(entry) || this.isResumed(entry)) return void this.joined.push(message);
+    this.endAnswer();
+    this.items.push(message);
+  }
+
+  /** True for a message that joined a resumed run behind the results of its calls. */
+  private isResumed({ run, body }: Entry): boolean {
+    return (body as MessageBody).post !== undefined && this.answering.has(run);
+  }
+
+  /** A message without a response behind it stands for itself. */
+  private endAnswer(): void {
+    this.items.push(...this.joined.splice(0));
+    this.answer = undefined;
+    this.answering.clear();
   }
 
   /** The place of a summary is before the answer that it interrupts: the page continues the last message. */
@@ -103,11 +143,13 @@ class ShownPath {
     const step: OpenStep = {
       id: idOf(entry),
       message,
+      joined: this.joined.splice(0),
       results: new Map(results),
       denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
       pending: new Set(pending?.entry === entry.id ? pending.calls.map(({ id }) => id) : []),
     };
     this.steps.push(step);
+    this.answering.add(entry.run);
     answer.steps.push(step);
   }
 
@@ -129,6 +171,8 @@ class ShownPath {
     const step = this.steps.findLast(({ message }) => toolCallsOf(message).some(({ id }) => id === part.id));
     if (step === undefined || step.results.has(part.id)) return;
     step.results.set(part.id, { id: `${idOf(entry)}.${part.id}`, part });
+    // A run that closes the calls of another one does so before its turns.
+    if ((entry.body as MessageBody).turn !== undefined) this.answering.add(entry.run);
   }
 }
 

@@ -1,4 +1,6 @@
 import { isObject } from '../../internal/json.js';
+import type { UserMessage } from '../../model/message.js';
+import type { PostWhen } from '../../state/record/entry.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
@@ -10,12 +12,15 @@ import { userMessageOf } from '../user-content.js';
  */
 export function fromSSEBody(body: unknown): UIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);
-  const { id, message, decisions, messageId } = body;
+  const { id, message, decisions } = body;
+  if (decisions === undefined) return readMessage(body);
+  if (message !== undefined) throw invalidBody('`message`', 'absent beside `decisions`', message);
+  return { type: 'decisions', chatId: readChatId(id), decisions: readDecisions(decisions) };
+}
+
+function readMessage(body: unknown): Extract<UIRequest, { readonly type: 'message' }> {
+  const { id, message, messageId } = Object(body) as Readonly<Record<string, unknown>>;
   const chatId = readChatId(id);
-  if (decisions !== undefined) {
-    if (message !== undefined) throw invalidBody('`message`', 'absent beside `decisions`', message);
-    return { type: 'decisions', chatId, decisions: readDecisions(decisions) };
-  }
   if (messageId !== undefined && (typeof messageId !== 'string' || messageId === '')) {
     throw invalidBody('`messageId`', 'a non-empty string', messageId);
   }
@@ -25,6 +30,32 @@ export function fromSSEBody(body: unknown): UIRequest {
     throw invalidBody('`message`', 'a string or an array of parts', message);
   }
   return { ...sent, message: userMessageOf(message, '`message`') };
+}
+
+/** A message for the run that is active. */
+export interface SendBody {
+  readonly message: UserMessage;
+  readonly messageId: string | undefined;
+  readonly when: PostWhen | undefined;
+}
+
+/** Reads a body `{ id, message, messageId, when }`. `messageId` and `when` are optional. */
+export function readSend(body: unknown): SendBody {
+  const { when } = Object(body) as Readonly<Record<string, unknown>>;
+  const { message, id: messageId } = readMessage(body);
+  if (when === undefined || when === 'now' || when === 'after-turn' || when === 'after-answer') {
+    return { message, messageId, when };
+  }
+  throw invalidBody('`when`', "'now', 'after-turn' or 'after-answer'", when);
+}
+
+/** Reads the id of a waiting message in a body `{ id, messageId }`. */
+export function readMessageId(body: unknown): string {
+  const { messageId } = Object(body) as Readonly<Record<string, unknown>>;
+  if (typeof messageId !== 'string' || messageId === '') {
+    throw invalidBody('`messageId`', 'the id of a message that waits', messageId);
+  }
+  return messageId;
 }
 
 /** Reads the id of a chat. */

@@ -46,6 +46,8 @@ function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | un
       return { type: 'model-error', turn: event.turn };
     case 'model-end':
       return modelEnd(event);
+    case 'post':
+      return { type: 'post', turn: event.turn, id: event.id, text: textOf(event.message) };
     case 'run-error':
       return runErrorEvent(event.error, options);
     case 'run-end':

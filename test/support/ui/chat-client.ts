@@ -66,6 +66,8 @@ export function post(handler: AgentHandler, route: string, body: unknown): Promi
 /** The history of a chat as the handler returns it. */
 export interface LoadedHistory {
   readonly messages: UIMessage[];
+  /** The messages that wait to join the conversation. */
+  readonly waiting?: readonly UIMessage[];
   readonly pending: readonly unknown[];
   /** Selects the page before. */
   readonly before?: string;

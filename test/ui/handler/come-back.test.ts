@@ -179,19 +179,6 @@ describe('a message that is sent again while its answer runs', () => {
     expect(held.arrived).toBe(1);
     expect((await store.load('chat'))?.entries.filter(({ id }) => id === 'm')).toHaveLength(1);
   });
-
-  test('is refused while another message is answered', async () => {
-    const { held, here } = chat({ queueMs: 0 });
-    const first = await post(here, '', { id: 'chat', messages: [message] });
-    await until(() => held.arrived === 1);
-
-    const other = await post(here, '', { id: 'chat', messages: [{ ...message, id: 'n' }] });
-    held.open();
-
-    expect(other.status).toBe(409);
-    expect(other.headers.get('retry-after')).toBe('1');
-    await first.text();
-  });
 });
 
 test('a page that comes back while an approved call runs shows the answer from its beginning', async () => {

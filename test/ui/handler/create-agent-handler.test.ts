@@ -176,8 +176,8 @@ test('stops the answer of another tab', async () => {
   expect(await (await post(handler, '/stop', { id: 'chat' })).json()).toEqual({ stopped: false });
 });
 
-test('refuses a second run of a session while the first is active', async () => {
-  const { client, handler, agent } = chatOf([streams(['Hel'], hangs())], { queueMs: 0 });
+test('refuses a second run of a session while a run is active that ends with its page', async () => {
+  const { client, handler, agent } = chatOf([streams(['Hel'], hangs())], { queueMs: 0, onDisconnect: 'abort' });
   const shown = new Promise<void>((resolve) => agent.once('text-delta', () => resolve()));
   const sent = client.sendMessage({ text: 'Hi' });
   await shown;

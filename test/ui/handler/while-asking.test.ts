@@ -112,10 +112,21 @@ describe('a message while a tool call waits for a decision', () => {
   });
 
   test.each([
-    ['with `refuse`', { whileAsking: 'refuse' as const }],
+    ['with `keep`', { whileAsking: 'keep' as const }],
     ['of a person who may not decide', { mayDecide: () => false }],
-  ])('is refused %s, and the call still waits', async (_title, options) => {
+  ])('waits for the decision %s', async (_title, options) => {
     const { page, model, handler } = await openPage(options);
+
+    await page.sendMessage({ text: 'Pay 40 instead.' });
+
+    expect([page.errors, page.status, model.requests.length]).toEqual([[], 'ready', 1]);
+    const { pending, waiting } = await loadHistory(handler);
+    expect(pending).toMatchObject([{ id: 'call_1' }]);
+    expect(waiting).toMatchObject([{ parts: [{ text: 'Pay 40 instead.' }] }]);
+  });
+
+  test('is refused with `refuse`, and the call still waits', async () => {
+    const { page, model, handler } = await openPage({ whileAsking: 'refuse' });
 
     await page.sendMessage({ text: 'Pay 40 instead.' });
 

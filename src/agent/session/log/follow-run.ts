@@ -1,9 +1,16 @@
 import { sleep } from '../../../internal/clock.js';
 import { whole } from '../../../internal/options/rules.js';
 import { invalidOption, type OptionTable, validateOptions } from '../../../internal/options/validate.js';
+import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { RunAbortedError } from '../../../lifecycle/run-failure.js';
-import { type RunLog, TOUCH_MS } from '../../../state/run-log/run-log.js';
+import {
+  type RunLog,
+  RunLogGoneError,
+  type RunLogPage,
+  type RunOutcome,
+  TOUCH_MS,
+} from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import type { RunResult } from '../../run-result.js';
 import { EventStream, type RunStream, type StreamConsumer } from '../../run-stream.js';
@@ -100,6 +107,39 @@ async function readToEnd(session: StoredSession, follow: Reading): Promise<RunRe
     // A run gives up the conversation shortly before it closes its log. So the log is read once more before it counts as lost.
     if (isLost) await log.close(runId, 'lost');
     isLost = (await session.running()) !== runId;
+  }
+}
+
+/**
+ * Waits for the end of a run, without its events and without counting as a reader. Throws the reason of the stop if that comes
+ * first.
+ */
+export async function endOfRun(
+  session: StoredSession,
+  { log, runId, stop }: Omit<Following, 'from'>,
+): Promise<RunOutcome> {
+  const { clock } = session.agent.defaults;
+  let end = 0;
+  let isLost = false;
+  for (;;) {
+    const query = { limit: 1, waitMs: LOOK_MS, signal: stop.signal };
+    const page = await endAfter(() => log.read(runId, end, query));
+    if (stop.stopped) throw stop.reason;
+    if (page?.outcome !== undefined) return page.outcome;
+    end = page?.end ?? end;
+    if (page === undefined) await sleep(BEGIN_MS, clock);
+    if (isLost) return log.close(runId, 'lost');
+    isLost = (await session.running()) !== runId;
+  }
+}
+
+/** Reads a page. If its events are gone, returns the offset of the first one that is left. */
+async function endAfter(read: () => Awaitable<RunLogPage | undefined>): Promise<Partial<RunLogPage> | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof RunLogGoneError) return { end: error.first };
+    throw error;
   }
 }
 

@@ -1,0 +1,141 @@
+import type { Agent } from '../../agent/agent.js';
+import type { AgentSession } from '../../agent/session/agent-session.js';
+import { endOfRun } from '../../agent/session/log/follow-run.js';
+import type { SentMessage } from '../../agent/session/sent-message.js';
+import { SessionBusyError } from '../../agent/session/session-error.js';
+import { AgentClosedError } from '../../errors.js';
+import { logFailure } from '../../internal/logger.js';
+import { createDeferred } from '../../internal/promise.js';
+import type { SendBody } from '../sse/from-sse-body.js';
+import type { ChatSession, HandlerConfig } from './handler-options.js';
+import { type AnswerRequest, openSession, type StartedAnswer, startAnswer } from './start-answer.js';
+
+/** A person who sends something to a chat. */
+export interface Sender extends Pick<AnswerRequest, 'session' | 'context'> {
+  readonly chatId: string;
+  readonly identity: unknown;
+  readonly decides: boolean;
+}
+
+/** Starts and stops the runs of the chats of one handler, and answers the messages that wait. */
+export class ChatRuns {
+  /** Stops the runs of this process, by session, also before they hold their conversation. */
+  private readonly stops = new Map<string, Set<() => void>>();
+
+  constructor(
+    private readonly agent: Agent<never>,
+    private readonly config: HandlerConfig,
+  ) {}
+
+  /** Starts or follows the answer to a request. The run is stopped if `left` aborts and `onDisconnect` says so. */
+  async start(
+    sender: Sender,
+    { read, check }: Pick<AnswerRequest, 'read' | 'check'>,
+    left?: AbortSignal,
+  ): Promise<StartedAnswer> {
+    const { runLog, queueMs, onDisconnect, orphanMs, whileAsking } = this.config;
+    const aborts = onDisconnect === 'abort';
+    const run = new AbortController();
+    const forget = this.remember(idOf(sender.session), run);
+    const disconnect = () => aborts && run.abort('the client disconnected');
+    left?.addEventListener('abort', disconnect);
+    if (left?.aborted) disconnect();
+    const leave = () => {
+      left?.removeEventListener('abort', disconnect);
+      forget();
+    };
+    try {
+      const started = await startAnswer(this.agent, {
+        ...{ read, check, queueMs, runLog },
+        ...{ session: sender.session, context: sender.context, signal: run.signal },
+        whileAsking: whileAsking === 'deny' && !sender.decides ? 'keep' : whileAsking,
+        orphanMs: aborts ? undefined : orphanMs,
+      });
+      void started.done.then(leave);
+      if (started.sent !== undefined) this.lookAfter(sender, started.sent);
+      return started;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Stops the run of a chat, in whatever process it runs. */
+  async stop(chat: ChatSession): Promise<boolean> {
+    // The others wait for the first.
+    const [stop] = this.stops.get(idOf(chat)) ?? [];
+    stop?.();
+    await using session = await openSession(this.agent, chat, undefined);
+    return (await session.stop()) || (stop !== undefined && (await session.stored.running()) === undefined);
+  }
+
+  /** Sends a message without an answer. A run answers it once no other run is active. */
+  async send(sender: Sender, { message, messageId: id, when }: SendBody): Promise<SentMessage> {
+    await using session = await openSession(this.agent, sender.session, undefined);
+    const sent = await session.send(message, { id, when });
+    this.lookAfter(sender, sent);
+    return sent;
+  }
+
+  /** Lets another request stop the run. Returns a function that ends this. */
+  private remember(session: string, run: AbortController): () => void {
+    const { promise, resolve } = createDeferred<void>();
+    // Cloudflare Workers do not let one request abort another. Code behind a promise runs in the request that awaits it.
+    void promise.then(() => run.abort('the answer was stopped'));
+    const stops = this.stops.get(session) ?? new Set();
+    this.stops.set(session, stops.add(resolve));
+    return () => {
+      stops.delete(resolve);
+      if (stops.size === 0) this.stops.delete(session);
+    };
+  }
+
+  /** Whoever sends a message sees to it that it is answered. */
+  private lookAfter(sender: Sender, { id }: SentMessage): void {
+    // Without its client, no run may begin.
+    if (this.config.onDisconnect === 'abort') return;
+    this.answer(sender, id).catch((error) => {
+      if (error instanceof AgentClosedError) return;
+      logFailure(this.config, `The message "${id}" waits for the next run, since it could not be answered.`, error);
+    });
+  }
+
+  private async answer(sender: Sender, id: string): Promise<void> {
+    await using session = await openSession(this.agent, sender.session, this.config.runLog);
+    for (;;) {
+      if (await endsStopped(session)) return;
+      await session.stored.load();
+      const { posts, pending } = session.stored.record;
+      const waiting = posts.waiting.find((one) => one.id === id);
+      if (waiting === undefined) return;
+      // The decision lets the conversation go on.
+      if (pending !== undefined && !(sender.decides && this.config.whileAsking === 'deny')) return;
+      const { chatId, identity } = sender;
+      if (this.config.onPost !== undefined) {
+        return this.config.onPost({ chatId, sessionId: session.id, messageId: id, identity: identity as never });
+      }
+      const read = { type: 'message', chatId, id, message: waiting.message } as const;
+      try {
+        const { stream } = await this.start(sender, { read, check: () => {} });
+        // Nobody watches the run yet.
+        await stream?.[Symbol.asyncIterator]().return?.();
+        return;
+      } catch (error) {
+        if (!(error instanceof SessionBusyError)) throw error;
+      }
+    }
+  }
+}
+
+/** Waits for the end of the active run, if there is one. Resolves with true if somebody stopped it. */
+async function endsStopped(session: AgentSession): Promise<boolean> {
+  const { runLog } = session.stored.options;
+  const run = await session.stored.running();
+  if (runLog === undefined || run === undefined) return false;
+  const { stop } = session.host.life;
+  return (await endOfRun(session.stored, { log: runLog, runId: run, stop })) === 'stopped';
+}
+
+function idOf(session: ChatSession): string {
+  return typeof session === 'string' ? session : session.id;
+}
