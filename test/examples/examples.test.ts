@@ -39,6 +39,7 @@ const printed: Readonly<Record<string, readonly string[]>> = {
     'There are 12 ropes. We do not sell sails. (2 turns, 30 tokens)',
     '',
   ],
+  '17-terminal.ts': ['Ask about the Aurora, and add something while the agent works.', '> '],
   ...(hasRedis && {
     '06-redis-session.ts': ['first process: I have read 1 messages.', 'second process: I have read 3 messages.', ''],
   }),

@@ -5,6 +5,7 @@ import { Composer } from './composer.jsx';
 import { chatId, stopAnswer } from './history.js';
 import { Message } from './message.jsx';
 import { useReconnect } from './reconnect.js';
+import { useWaiting, Waiting } from './waiting.jsx';
 
 const HINTS = ['What is the weather in Oslo?', 'Pay the harbour fee of 40 euro', 'Tell me a long story', 'Fail once'];
 
@@ -20,19 +21,20 @@ const transport = new DefaultChatTransport({
 export function Chat({ loaded }) {
   const chat = useChat({
     id: chatId,
-    messages: loaded,
+    messages: loaded.messages,
     resume: true,
     transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const { messages, status, error } = chat;
-  const isOffline = useReconnect(chat);
+  const waiting = useWaiting(chat, loaded.waiting ?? []);
+  const isOffline = useReconnect(chat, waiting);
   const isBusy = status === 'submitted' || status === 'streaming';
   const log = useRef(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the messages change.
   useEffect(() => {
     log.current.scrollTop = log.current.scrollHeight;
-  }, [messages]);
+  }, [messages, waiting.list.length]);
 
   const decide = (id, approved) => chat.addToolApprovalResponse({ id, approved });
   const answerAgain = () => {
@@ -53,8 +55,10 @@ export function Chat({ loaded }) {
       <section ref={log} className="messages" role="log" aria-live="polite" aria-label="Conversation">
         {messages.length === 0 && <Hints send={(text) => chat.sendMessage({ text })} />}
         {messages.map((message) => (
-          <Message key={message.id} message={message} decide={decide} />
+          // A message behind an open question has denied it.
+          <Message key={message.id} message={message} decide={message === messages.at(-1) ? decide : undefined} />
         ))}
+        <Waiting waiting={waiting} />
         {(isBusy || isOffline) && (
           <p className="working" role="status">
             {isOffline ? 'No connection. Connecting again' : 'Answering'}
@@ -70,6 +74,7 @@ export function Chat({ loaded }) {
       <Composer
         isBusy={isBusy}
         send={chat.sendMessage}
+        add={waiting.send}
         stop={() => stopAnswer(chatId)}
         answerAgain={messages.length > 0 && !isBusy && !isOffline && !waits(messages) ? answerAgain : undefined}
       />

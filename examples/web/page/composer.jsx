@@ -1,16 +1,20 @@
 import { useRef, useState } from 'react';
 
-/** The form: a text, pictures, and the buttons. Enter sends, Shift+Enter starts a line, Escape stops the answer. */
-export function Composer({ isBusy, send, stop, answerAgain }) {
+/**
+ * The form: a text, pictures, and the buttons. Enter sends, Shift+Enter starts a line, Escape stops the answer. A text that is
+ * sent during the answer is added to it.
+ */
+export function Composer({ isBusy, send, add, stop, answerAgain }) {
   const [text, setText] = useState('');
   const [files, setFiles] = useState(undefined);
   const picker = useRef(null);
 
   const submit = (event) => {
     event.preventDefault();
-    if (isBusy || (text.trim() === '' && files === undefined)) return;
-    void send({ text, ...(files && { files }) });
+    if (text.trim() === '' && (isBusy || files === undefined)) return;
     setText('');
+    if (isBusy) return void add(text);
+    void send({ text, ...(files && { files }) });
     setFiles(undefined);
     picker.current.value = '';
   };
@@ -45,9 +49,12 @@ export function Composer({ isBusy, send, stop, answerAgain }) {
         </button>
       )}
       {isBusy ? (
-        <button type="button" className="primary" onClick={stop}>
-          Stop
-        </button>
+        <>
+          <button type="submit">Add</button>
+          <button type="button" className="primary" onClick={stop}>
+            Stop
+          </button>
+        </>
       ) : (
         <button type="submit" className="primary">
           Send

@@ -17,6 +17,13 @@ export async function loadHistory(id) {
 
 /** Stops the answer. To close the connection stops nothing, because the answer goes on without its page. */
 export async function stopAnswer(id) {
+  await postTo('stop', { id });
+}
+
+/** Sends JSON to a route of the chat. Returns the JSON of the response. */
+export async function postTo(route, body) {
   const headers = { 'content-type': 'application/json' };
-  await fetch('/api/chat/stop', { method: 'POST', headers, body: JSON.stringify({ id }) });
+  const response = await fetch(`/api/chat/${route}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`The request was refused with status code ${response.status}.`);
+  return response.json();
 }

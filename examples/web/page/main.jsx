@@ -4,5 +4,5 @@ import { chatId, loadHistory } from './history.js';
 import './style.css';
 
 const root = createRoot(document.getElementById('root'));
-const { messages } = await loadHistory(chatId).catch(() => ({ messages: [] }));
-root.render(<Chat loaded={messages} />);
+const loaded = await loadHistory(chatId).catch(() => ({ messages: [] }));
+root.render(<Chat loaded={loaded} />);

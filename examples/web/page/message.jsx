@@ -1,3 +1,5 @@
+import { textOf } from './waiting.jsx';
+
 /** One message with its parts in order, or the place of a summary, which is not a message. */
 export function Message({ message: { role, parts, metadata }, decide }) {
   const [first] = parts;
@@ -26,6 +28,7 @@ function Part({ part, decide }) {
   if (part.type === 'file' && part.mediaType.startsWith('image/')) {
     return <img className="picture" src={part.url} alt={part.filename ?? 'Attached picture'} />;
   }
+  if (part.type === 'steering-message') return <p className="joined">{textOf(part.parts)}</p>;
   if (part.type.startsWith('tool-')) return <ToolCall part={part} decide={decide} />;
   return null;
 }
@@ -54,11 +57,13 @@ const STATES = {
 
 function ToolCall({ part, decide }) {
   const name = part.type.slice('tool-'.length);
-  const asks = part.state === 'approval-requested';
+  // The person went on without a decision, so the server has denied the call.
+  const state = part.state === 'approval-requested' && decide === undefined ? 'output-denied' : part.state;
+  const asks = state === 'approval-requested';
   return (
-    <section className={`tool ${part.state}`} aria-label={`Tool ${name}`}>
+    <section className={`tool ${state}`} aria-label={`Tool ${name}`}>
       <h2>
-        {name} <span className="state">{part.preliminary ? STATES['input-available'] : STATES[part.state]}</span>
+        {name} <span className="state">{part.preliminary ? STATES['input-available'] : STATES[state]}</span>
       </h2>
       <pre>{JSON.stringify(part.input ?? {}, null, 1)}</pre>
       {part.output !== undefined && <pre className="output">{shown(part.output)}</pre>}

@@ -7,12 +7,15 @@ const RETRY_MS = 1_000;
  * Shows what was said meanwhile, and follows the answer that runs: after a lost connection, and when the page comes back to
  * the front. Returns true while the server cannot be reached.
  */
-export function useReconnect({ status, error, messages, setMessages, resumeStream, sendMessage, clearError }) {
+export function useReconnect(
+  { status, error, messages, setMessages, resumeStream, sendMessage, clearError },
+  { list: waiting, show: showWaiting },
+) {
   const isIdle = status === 'ready' || status === 'error';
   // Only a fetch without a connection fails with a TypeError.
   const isLost = error instanceof TypeError;
   // An answer can end between the load of the history and the request for its stream.
-  const mayLack = status === 'error' || messages.at(-1)?.role === 'user';
+  const mayLack = status === 'error' || messages.at(-1)?.role === 'user' || waiting.length > 0;
   const [isOffline, setOffline] = useState(false);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the functions of `chat` are the same at each render.
@@ -26,9 +29,10 @@ export function useReconnect({ status, error, messages, setMessages, resumeStrea
       if (isLeft) return;
       setOffline(history === undefined);
       if (history !== undefined) await show(history);
-      if (!isLeft && history?.running !== false) timer = setTimeout(catchUp, RETRY_MS);
+      if (!isLeft && (history?.running !== false || history.waiting)) timer = setTimeout(catchUp, RETRY_MS);
     }
-    async function show({ messages: stored, running }) {
+    async function show({ messages: stored, waiting: waits = [], running }) {
+      showWaiting(waits);
       const last = messages.at(-1);
       const isUnsent = last?.role === 'user' && !stored.some(({ id }) => id === last.id);
       setMessages(isUnsent && !isLost ? [...stored, last] : stored);

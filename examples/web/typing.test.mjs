@@ -1,0 +1,99 @@
+// Tests messages that a person types while the agent works, or waits for a decision.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { click, count, open, problems, ready, sees, send, setUp, shot, textOf } from './browser.mjs';
+
+// An answer lasts for seconds, so that a message is typed meanwhile.
+setUp({ wordMs: 60 });
+
+/** Types a message while an answer is written. */
+async function add(page, text) {
+  await page.bringToFront();
+  await page.type('textarea', text);
+  await click(page, 'Add');
+}
+
+test('shows a message as waiting, lets it be edited, and then as a part of the answer', async () => {
+  const page = await open();
+  await send(page, 'What is the weather in Oslo?');
+  await sees(page, 'running');
+  await add(page, 'And in Bergn?');
+  await sees(page, 'Waits for the agent');
+  await click(page, 'Edit');
+  await page.locator('input[aria-label="Waiting text"]').fill('Say: and in Bergen?');
+  await click(page, 'Save');
+  await sees(page, 'Say: and in Bergen?');
+  await shot(page, 'waiting');
+  await sees(page, 'You said: Say: and in Bergen?');
+  await ready(page);
+  await shot(page, 'joined');
+  const shown = await textOf(page);
+
+  assert.doesNotMatch(shown, /Waits for the agent|Bergn/);
+  await page.reload();
+  await ready(page);
+  assert.equal(await textOf(page), shown);
+  assert.equal(await count(page, '.joined'), 1);
+});
+
+test('takes a waiting message back', async () => {
+  const page = await open();
+  await send(page, 'What is the weather in Oslo?');
+  await sees(page, 'running');
+  await add(page, 'Never mind');
+  await sees(page, 'Waits for the agent');
+  await click(page, 'Take back');
+  await page.waitForFunction(() => document.querySelector('.waiting') === null);
+  await ready(page);
+
+  assert.doesNotMatch(await textOf(page), /Never mind/);
+});
+
+test('shows the messages of two tabs in one answer', async () => {
+  const page = await open();
+  await send(page, 'What is the weather in Oslo?');
+  await sees(page, 'running');
+  const tab = await open(page.url());
+  await sees(tab, 'running');
+  await add(page, 'One');
+  await add(tab, 'Two');
+  await ready(page);
+  await ready(tab);
+
+  for (const each of [page, tab]) {
+    assert.match(await textOf(each), /One\s+Two/);
+    assert.equal(await count(each, '.joined'), 2);
+  }
+});
+
+test('denies a call by a message that is typed while it waits', async () => {
+  const page = await open();
+  await send(page, 'Pay the harbour fee of 40 euro');
+  await sees(page, 'waits for you');
+  await send(page, 'Say: no, wait');
+  await sees(page, 'You said: Say: no, wait');
+  await ready(page);
+  await shot(page, 'denied-by-typing');
+  const shown = await textOf(page);
+
+  assert.doesNotMatch(shown, /Paid 40/);
+  assert.equal(await count(page, '.decision'), 0);
+  await page.reload();
+  await sees(page, 'denied');
+  assert.equal(await textOf(page), shown);
+});
+
+test('approves a call after a message was typed and taken back', async () => {
+  const page = await open();
+  await send(page, 'Pay the harbour fee of 40 euro');
+  await page.waitForFunction(() => document.querySelector('article.assistant') !== null);
+  await add(page, 'Hm');
+  await sees(page, 'Waits for the agent');
+  await click(page, 'Take back');
+  await sees(page, 'waits for you');
+  await click(page, 'Approve');
+  await sees(page, 'The tool says: Paid 40 euro to the harbour.');
+  await ready(page);
+
+  assert.deepEqual(problems, []);
+});
