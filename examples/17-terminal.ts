@@ -11,8 +11,8 @@ const search = defineTool({
   name: 'search',
   description: 'Searches the logs of the harbour.',
   input: z.object({}),
-  execute: async (_input, { run }) => {
-    await setTimeout(Number(WORK_MS), undefined, { signal: run.signal });
+  execute: async (_input, { signal }) => {
+    await setTimeout(Number(WORK_MS), undefined, { signal });
     return 'The Aurora left at six.';
   },
 });

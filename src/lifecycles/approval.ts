@@ -23,7 +23,8 @@ export interface ApprovalOptions<Context = unknown> {
   /** Returns true, or a reason to show, if a call needs approval. With `tools`, either of the two options suffices. */
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
-   * Decides on a call, with the final arguments. `undefined`, or a missing `ask`, suspends the call. Called for one
+   * Decides on a call, with the final arguments. `signal` is aborted when the question is over: the run was stopped, or
+   * somebody sent the session a message with `when: 'now'`, which denies the call. `undefined`, or a missing `ask`, suspends the call. Called for one
    * call at a time within a run and the agents that the run uses as tools. The type accepts any string, because an
    * `async` function without parameters loses its literal types. Any string other than 'approve' and 'deny' is an
    * error.
@@ -32,6 +33,7 @@ export interface ApprovalOptions<Context = unknown> {
     | ((
         call: ToolCallRequest<Context>,
         reason: string,
+        signal: AbortSignal,
       ) => Awaitable<ApprovalAnswer | (string & Record<never, never>) | undefined>)
     | undefined;
   /** Calls `ask` for all calls of a turn at the same time, for example to show one card per call. Default: false. */
@@ -79,8 +81,9 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
       void hookRunOf(call.run)?.onMoment?.({ kind: 'approval', tool: call.name, reason });
-      const question = () => ask && whileAsking(call.run, reason, () => ask(call, reason));
-      const asking = askInParallel ? question() : inTurn(queues, call.run as RunContext, question);
+      const run = call.run as RunContext;
+      const question = () => ask && whileAsking(run, reason, (signal) => ask(call, reason, signal));
+      const asking = askInParallel ? question() : inTurn(queues, run, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);
       if (answer === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);

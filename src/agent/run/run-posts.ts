@@ -22,6 +22,10 @@ export interface RunPosts {
   steers: number;
   /** `abort` is called if another run has taken over the conversation, or if somebody has posted a stop. */
   bind(abort: (error: RunError) => void): void;
+  /** True if a message waits that must not wait for an answer to a question. */
+  readonly isUrgent: boolean;
+  /** Calls `listener` when such a message comes. Returns a function that ends this. */
+  onUrgent(listener: () => void): () => void;
   /** Settles as the model call does, or rejects with `STEERED`. */
   untilSteered<T>(asking: PromiseLike<T>): Promise<T>;
   /** Adds the messages that were sent before the run began. The next save stores them. */

@@ -15,7 +15,14 @@ import { claimSession, type SessionWait } from './claim-session.js';
 import { forkSession, type SessionFork } from './fork.js';
 import { type AttachOptions, attachTo } from './log/follow-run.js';
 import { OwnedRun, type SessionAttached } from './owned-run.js';
-import { type SendOptions, type SentMessage, type StopOptions, sendMessage, stopRun } from './sent-message.js';
+import {
+  denyPending,
+  type SendOptions,
+  type SentMessage,
+  type StopOptions,
+  sendMessage,
+  stopRun,
+} from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
 import { SessionBusyError } from './session-error.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
@@ -96,8 +103,12 @@ export class AgentSession implements Session<never> {
     );
   }
 
-  stop(options: StopOptions = {}): Promise<boolean> {
-    return stopRun(this.stored, options);
+  async stop(options: StopOptions = {}): Promise<boolean> {
+    const isStopped = await stopRun(this.stored, options);
+    if (isStopped !== undefined) return isStopped;
+    await this.stored.load();
+    if (this.stored.record.pending === undefined) return false;
+    return this.inQueue({}, {}, (wait) => denyPending(this.stored, options, wait));
   }
 
   async branch(entry: string | null): Promise<void> {

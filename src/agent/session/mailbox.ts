@@ -29,6 +29,8 @@ export class Mailbox implements RunPosts, ClaimOwner {
   input: WaitingMessage | undefined = undefined;
   /** Ends the wait for the model. Undefined while the model is not asked. */
   private interrupt: ((reason: unknown) => void) | undefined = undefined;
+  /** Called when a message comes that must not wait. */
+  private readonly urgent = new Set<() => void>();
   /** The posts whose messages have joined. */
   private readonly joined = new WeakMap<Message, WaitingMessage>();
   /** The posts that this run has settled. */
@@ -58,19 +60,25 @@ export class Mailbox implements RunPosts, ClaimOwner {
     if (stop?.type === 'stop') this.abort(new RunAbortedError(stop.reason ?? 'the answer was stopped'));
     // The next save reports a failure of the store.
     this.settle().catch(() => {});
-    if (this.isUrgent) this.interrupt?.(STEERED);
+    if (!this.isUrgent) return;
+    for (const listener of this.urgent) listener();
+    if (this.steers < MAX_STEERS) this.interrupt?.(STEERED);
   }
 
-  /** True if a message waits that must not wait for the model. */
-  private get isUrgent(): boolean {
-    return this.steers < MAX_STEERS && this.start.record.posts.waiting.some(({ when }) => when === 'now');
+  get isUrgent(): boolean {
+    return this.start.record.posts.waiting.some(({ when }) => when === 'now');
+  }
+
+  onUrgent(listener: () => void): () => void {
+    this.urgent.add(listener);
+    return () => this.urgent.delete(listener);
   }
 
   async untilSteered<T>(asking: PromiseLike<T>): Promise<T> {
     const { promise, reject } = createDeferred<never>();
     this.interrupt = reject;
     // The message may have come while the turn was prepared.
-    if (this.isUrgent) reject(STEERED);
+    if (this.isUrgent && this.steers < MAX_STEERS) reject(STEERED);
     try {
       return await Promise.race([asking, promise]);
     } finally {

@@ -55,8 +55,8 @@ export interface Session<Context = unknown> extends SessionInfo {
    */
   send(message: string | UserMessage, options?: SendOptions): Promise<SentMessage>;
   /**
-   * Stops the active run, in whatever process it runs. Resolves with true when it has ended, and with false if no run is
-   * active, or if it has not ended after ten seconds.
+   * Stops the active run, in whatever process it runs, or denies the calls and the answer of a suspended run. Resolves with
+   * true when that is done, and with false if there is no such run, or if it has not ended after ten seconds.
    */
   stop(options?: StopOptions): Promise<boolean>;
   /**

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../internal/promise.js';
+import { type Awaitable, createDeferred } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
@@ -19,7 +19,7 @@ export interface HookRun {
   };
   /** A run of a session can tell other runs which question it waits for. */
   readonly attached: {
-    readonly recorder?: { readonly claim: { waitFor(question: string | undefined): void } } | undefined;
+    readonly recorder?: { readonly claim: QuestionClaim; readonly posts: UrgentPosts } | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
@@ -33,6 +33,17 @@ export interface HookRun {
   toolErrors?: Map<string, unknown> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;
+}
+
+interface QuestionClaim {
+  waitFor(question: string | undefined): void;
+}
+
+interface UrgentPosts {
+  /** True if a message waits that must not wait for an answer. */
+  readonly isUrgent: boolean;
+  /** Calls `listener` when such a message comes. Returns a function that ends this. */
+  onUrgent(listener: () => void): () => void;
 }
 
 /** A budget for model calls. */
@@ -71,13 +82,29 @@ export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
 }
 
-/** Asks a person. Meanwhile the session of the run, if it has one, says which question it waits for. */
-export async function whileAsking<T>(run: object, question: string, ask: () => Awaitable<T>): Promise<T> {
-  const claim = hookRunOf(run)?.attached.recorder?.claim;
+/** The reason of a denial, if the person sends a message instead of a decision. */
+export const WENT_ON = 'The person went on without a decision.';
+
+/**
+ * Asks a person. Meanwhile the session of the run, if it has one, says which question it waits for. A message with
+ * `when: 'now'` denies the call, and aborts the signal of the question.
+ */
+export async function whileAsking<T>(
+  run: RunContext,
+  question: string,
+  ask: (signal: AbortSignal) => Awaitable<T>,
+): Promise<T | { readonly deny: string }> {
+  const { claim, posts } = hookRunOf(run)?.attached.recorder ?? {};
+  if (posts?.isUrgent) return { deny: WENT_ON };
+  const { promise: wentOn, resolve } = createDeferred<{ readonly deny: string }>();
+  const over = new AbortController();
+  const unlisten = posts?.onUrgent(() => resolve({ deny: WENT_ON }));
   claim?.waitFor(question);
   try {
-    return await ask();
+    return await Promise.race([wentOn, ask(AbortSignal.any([run.signal, over.signal]))]);
   } finally {
+    unlisten?.();
+    over.abort(WENT_ON);
     claim?.waitFor(undefined);
   }
 }

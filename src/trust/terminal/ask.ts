@@ -28,9 +28,9 @@ export type TerminalAnswer = 'approve' | 'deny' | { readonly deny: string } | un
  */
 export function terminalAsk(
   options: TerminalOptions = {},
-): (call: AskedCall, reason: string) => Promise<TerminalAnswer> {
+): (call: AskedCall, reason: string, signal?: AbortSignal) => Promise<TerminalAnswer> {
   checkTerminalOptions(options);
-  return async (call, reason) => {
+  return async (call, reason, signal = call.run.signal) => {
     if (!isTerminal(options)) return { deny: 'there is no terminal to ask on' };
     const rows = argumentRows(call.input);
     const isCut = rows.some(({ isCut }) => isCut);
@@ -49,7 +49,7 @@ export function terminalAsk(
         refusal: 'deny',
         onInterrupt: () => call.run.end?.(INTERRUPTED),
       },
-      call.run.signal,
+      signal,
     );
   };
 }

@@ -5,6 +5,7 @@ import { streamOf } from '../../agent/session/log/follow-run.js';
 import type { SentMessage } from '../../agent/session/sent-message.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
+import { WENT_ON } from '../../lifecycle/hook-run/hook-run.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
@@ -165,9 +166,6 @@ export async function openSession(
   const opened = await agent.session({ runLog, ...options });
   return opened as unknown as AgentSession;
 }
-
-/** The reason of a denial, if the person sends a message instead of a decision. */
-const WENT_ON = 'The person went on without a decision.';
 
 interface Prepared extends Place {
   /** True if the message waits for a decision on open calls. */

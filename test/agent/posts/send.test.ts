@@ -1,4 +1,12 @@
-import { Agent, type AgentEvent, MemorySessionStore, type Model, type Session, type SessionStore } from 'keelson';
+import {
+  Agent,
+  type AgentEvent,
+  HookAction,
+  MemorySessionStore,
+  type Model,
+  type Session,
+  type SessionStore,
+} from 'keelson';
 import { approval, fallbackModels, retryModelCalls } from 'keelson/lifecycles';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -365,5 +373,100 @@ test('refuses a message of another role', async () => {
 
   expect(await rejectionOf(session.send({ role: 'assistant', content: [] } as never))).toMatchObject({
     code: 'ERR_MESSAGE_INVALID',
+  });
+});
+
+describe('a question that is asked while the agent works', () => {
+  /** A run that asks for approval of `build`. The person does not answer. */
+  async function asked() {
+    const held = gate();
+    const signals: AbortSignal[] = [];
+    const model = scriptedModel([calls({ name: 'build' }, { name: 'build' }), 'Done.']);
+    const ask = (_call: unknown, _reason: string, signal: AbortSignal) => {
+      signals.push(signal);
+      return held.pass().then(() => 'approve');
+    };
+    const built: string[] = [];
+    const tools = [toolOf('build', () => void built.push('built') as never)];
+    const store = new MemorySessionStore();
+    const agent = new Agent({ model, store, tools, lifecycle: [approval({ ask })] });
+    const other = new Agent({ model, store: elsewhere(store) });
+    const [session, there] = [await agent.session({ id: 's' }), await other.session({ id: 's' })];
+    const running = session.run('Build it.');
+    await until(() => signals.length === 1);
+    return { built, held, signals, model, session, there, running };
+  }
+
+  test('ends as denied by an urgent message, and the calls behind it are not asked about', async () => {
+    const { built, signals, model, there, running } = await asked();
+
+    await there.send('No, wait.', { when: 'now' });
+
+    expect((await running).text).toBe('Done.');
+    expect(transcript(model.requests[1]?.messages ?? []).slice(2)).toEqual([
+      'tool: call_1!The call was denied: The person went on without a decision., call_2!The call was denied: The person went on without a decision.',
+      'user: No, wait.',
+    ]);
+    expect([built, signals.map(({ aborted }) => aborted)]).toEqual([[], [true]]);
+  });
+
+  test('does not end by another message, which joins behind the calls', async () => {
+    const { built, held, model, there, running } = await asked();
+
+    await there.send('And then?');
+    held.open();
+
+    await running;
+    expect(built).toEqual(['built', 'built']);
+    expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toBe('user: And then?');
+  });
+
+  test('ends with the run by a stop', async () => {
+    const { built, signals, there, running } = await asked();
+    const failed = rejectionOf(running);
+
+    await there.stop({ reason: 'enough' });
+
+    expect(await failed).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect([built, signals[0]?.aborted]).toEqual([[], true]);
+  });
+});
+
+describe('a stop of a suspended run', () => {
+  test('denies the calls that wait, with the reason, and the conversation goes on', async () => {
+    const paid: string[] = [];
+    const model = scriptedModel([calls('pay'), 'Gone on.']);
+    const tools = [toolOf('pay', () => void paid.push('paid') as never)];
+    const store = new MemorySessionStore();
+    const agent = new Agent({ model, store, tools, lifecycle: [approval()] });
+    const [session, there] = [
+      await agent.session({ id: 's' }),
+      await agent.session({ id: 's', store: elsewhere(store) }),
+    ];
+    await session.run('Pay.');
+
+    const stopped = await there.stop({ reason: 'too dear', by: 'ada' });
+
+    expect([stopped, await there.stop()]).toEqual([true, false]);
+    await session.run('And now?');
+    expect(transcript(model.requests[1]?.messages ?? []).slice(2)).toEqual([
+      'tool: call_1!The call was denied: too dear',
+      'user: And now?',
+    ]);
+    expect(session.entries.find(({ body }) => body.type === 'decision')).toMatchObject({ by: 'ada' });
+    expect(paid).toEqual([]);
+  });
+
+  test('denies an answer that waits', async () => {
+    const model = scriptedModel(['A secret.', 'Gone on.']);
+    const once = { afterModel: () => (model.requests.length === 1 ? HookAction.suspend('look') : undefined) };
+    const agent = new Agent({ model, store: new MemorySessionStore(), lifecycle: [once] });
+    const session = await agent.session({ id: 's' });
+    await session.run('Hi.');
+
+    expect(await session.stop()).toBe(true);
+
+    expect((await session.run('And now?')).text).toBe('Gone on.');
+    expect(model.requests[1]?.messages[1]).toMatchObject({ denied: true });
   });
 });
