@@ -144,8 +144,8 @@ function* nextServers(project) {
  */
 function* workersServers(project) {
   const wrangler = ['node_modules/n22/bin/node', 'node_modules/.bin/wrangler'];
-  // A run ends with the connection of its page, and there are no threads.
-  const without = ['reload', 'leave', 'worker'];
+  // There are no threads.
+  const without = ['worker'];
   const dev = [...wrangler, 'dev', '--port', '$PORT', '--var', 'SERVICES:$SERVICES'];
   yield { name: 'wrangler dev', command: dev, without };
   yield* built(project, { build: [...wrangler, 'deploy', '--dry-run', '--outdir', 'out'] }, function* () {

@@ -6,7 +6,7 @@ import { createAgentHandler } from 'keelson/ui';
 
 const { SERVICES } = process.env;
 
-const agent = new Agent({
+export const agent = new Agent({
   model: openai('gpt-5-mini', { baseURL: `${SERVICES}/v1`, apiKey: 'none' }),
   loaders: [mcpServers({ servers: { harbour: { url: `${SERVICES}/mcp` } }, waitForServers: true })],
   lifecycle: [approval({ tools: ['mcp__harbour__book'] })],

@@ -51,7 +51,8 @@ export class ChatRuns {
         whileAsking: whileAsking === 'deny' && !sender.decides ? 'keep' : whileAsking,
         orphanMs: aborts ? undefined : orphanMs,
       });
-      void started.done.then(leave);
+      const ended = started.done.then(leave);
+      if (!aborts) this.config.waitUntil?.(ended);
       if (started.sent !== undefined) this.lookAfter(sender, started.sent);
       return started;
     } catch (error) {
@@ -94,10 +95,11 @@ export class ChatRuns {
   private lookAfter(sender: Sender, { id }: SentMessage): void {
     // Without its client, no run may begin.
     if (this.config.onDisconnect === 'abort') return;
-    this.answer(sender, id).catch((error) => {
+    const answered = this.answer(sender, id).catch((error) => {
       if (error instanceof AgentClosedError) return;
       logFailure(this.config, `The message "${id}" waits for the next run, since it could not be answered.`, error);
     });
+    this.config.waitUntil?.(answered);
   }
 
   private async answer(sender: Sender, id: string): Promise<void> {

@@ -92,6 +92,11 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly onDisconnect?: 'continue' | 'abort' | undefined;
   /**
+   * Called with a promise that resolves when a run has ended, for hosts that end the code of a request with its connection:
+   * pass `waitUntil` of `cloudflare:workers`. Default: none.
+   */
+  readonly waitUntil?: ((ended: Promise<void>) => void) | undefined;
+  /**
    * With `onDisconnect: 'continue'`, a run that nobody watches for this time is stopped between two turns, never during a
    * tool call. In milliseconds. Default: 600,000.
    */
@@ -142,6 +147,7 @@ export interface HandlerConfig {
   readonly trustProxy: boolean;
   readonly maxBodyBytes: number;
   readonly onDisconnect: 'continue' | 'abort';
+  readonly waitUntil: HandlerOptions['waitUntil'];
   readonly orphanMs: number;
   readonly runLog: RunLog | undefined;
   readonly keepAliveMs: number;
@@ -180,6 +186,7 @@ const rules = {
   trustProxy: boolean,
   maxBodyBytes: whole(1),
   onDisconnect: oneOf('continue', 'abort'),
+  waitUntil: callable,
   orphanMs: numberRule(`milliseconds from ${2 * TOUCH_MS} to ${MAX_TIMER_MS}`, 2 * TOUCH_MS, MAX_TIMER_MS),
   runLog,
   keepAliveMs: timerMs,
@@ -206,6 +213,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     trustProxy: all.trustProxy ?? false,
     maxBodyBytes: all.maxBodyBytes ?? 4 * 1024 * 1024,
     onDisconnect,
+    waitUntil: all.waitUntil,
     orphanMs: all.orphanMs ?? 600_000,
     runLog: all.runLog ?? (onDisconnect === 'continue' ? new MemoryRunLog({ clock: all.clock }) : undefined),
     keepAliveMs: all.keepAliveMs ?? 1_000,

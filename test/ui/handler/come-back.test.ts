@@ -166,6 +166,21 @@ test('a silent stream gets comments, and so does the stream of a page that came 
 describe('a message that is sent again while its answer runs', () => {
   const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Go.' }] };
 
+  test('keeps its host awake until the run has ended', async () => {
+    const ended: Promise<void>[] = [];
+    const { held, here, store } = chat({ waitUntil: (run) => void ended.push(run) });
+    const page = await post(here, '', { id: 'chat', messages: [message] });
+    await until(() => held.arrived === 1);
+    await page.body?.cancel();
+    const isEnded = () => store.load('chat')?.holder === undefined;
+    const before = isEnded();
+
+    held.open();
+    await Promise.all(ended);
+
+    expect([ended.length, before, isEnded()]).toEqual([1, false, true]);
+  });
+
   test.each(['here', 'there'] as const)('follows the answer, sent to the process %s', async (place) => {
     const { held, store, ...handlers } = chat();
     const first = await post(handlers.here, '', { id: 'chat', messages: [message] });
