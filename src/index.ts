@@ -26,6 +26,7 @@ export {
   TurnLimitError,
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
+export type { BackgroundStatus } from './agent/session/background/works.js';
 export type { SessionFork } from './agent/session/fork.js';
 export type { AttachOptions } from './agent/session/log/follow-run.js';
 export type { SendOptions, SentMessage, StopOptions } from './agent/session/sent-message.js';
@@ -38,6 +39,7 @@ export {
 } from './agent/session/session-error.js';
 export {
   AgentClosedError,
+  BackgroundUnavailableError,
   HookResultInvalidError,
   KeelsonError,
   type KeelsonErrorOptions,
@@ -125,6 +127,7 @@ export {
 export { MemorySessionStore, type MemorySessionStoreOptions } from './state/memory-session-store.js';
 export { messagesOf, modelMessagesOf } from './state/record/derive.js';
 export type {
+  BackgroundBody,
   DecisionBody,
   DroppedBody,
   Entry,
@@ -170,6 +173,8 @@ export type {
 export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {
+  BackgroundOptions,
+  BackgroundWork,
   JsonData,
   LiveToolSet,
   PlainObject,

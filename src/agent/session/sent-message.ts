@@ -97,7 +97,7 @@ export async function sendMessage(
 }
 
 /** Posts to a conversation. Resolves with false if it has no entry yet. */
-async function postTo(
+export async function postTo(
   { store, id: session, agent }: StoredSession,
   { id, by, post }: { readonly id: string; readonly by: string | undefined; readonly post: Post },
 ): Promise<boolean> {

@@ -56,7 +56,7 @@ export interface Session<Context = unknown> extends SessionInfo {
   send(message: string | UserMessage, options?: SendOptions): Promise<SentMessage>;
   /**
    * Stops the active run, in whatever process it runs. Resolves with true when it has ended, and with false if no run is
-   * active, or if it has not ended after ten seconds.
+   * active, or if it has not ended after ten seconds. The background works of the run go on.
    */
   stop(options?: StopOptions): Promise<boolean>;
   /**
@@ -71,7 +71,7 @@ export interface Session<Context = unknown> extends SessionInfo {
    */
   fork(fork: SessionFork): Promise<SessionSummary>;
   /**
-   * Waits for the queued runs, then calls `onSessionEnd`. The record stays. Awaiting `close` inside a run of the same
+   * Waits for the queued runs, stops the background works, and calls `onSessionEnd`. The record stays. Awaiting `close` inside a run of the same
    * session deadlocks.
    */
   close(): Promise<void>;

@@ -45,7 +45,7 @@ export interface StartedAnswer extends Catching {
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
-  /** Resolves when the session is closed. Never rejects. */
+  /** Resolves when the run has ended. Never rejects. */
   readonly done: Promise<void>;
 }
 
@@ -71,7 +71,10 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     place = await session.enter(queueMs);
     if (place.before !== undefined || sent !== undefined) await stored.load();
     const { stream, messageId } = await startRun(session, { ...request, read: sent ? { ...read, id: sent.id } : read });
-    const done = (stream ?? { result: Promise.resolve() }).result.then(close, close);
+    const leave = () => place?.leave(stored.ending);
+    const done = (stream ?? { result: Promise.resolve() }).result.then(leave, leave);
+    // Closing the session would stop the works that go on in the background.
+    void done.then(() => session.works.idle()).then(close);
     return { stream, session, messageId, done };
   } catch (error) {
     await close();
