@@ -134,7 +134,7 @@ async function follow(session: AgentSession): Promise<FollowedAnswer | undefined
   const before = beforeAnswer(stored.record, running);
   const messageId = openAnswerIn(before);
   const answer = shownIn(before).at(-1);
-  const steps = answer?.type === 'answer' ? answer.steps : [];
+  const steps = answer?.type === 'answer' && answer.id === messageId ? answer.steps : [];
   const load = () => stored.load().then(() => stored.loadAll());
   return { stream, session, messageId, load, steps, done: Promise.resolve() };
 }
