@@ -119,7 +119,7 @@ export interface ToolRun<Context = unknown> {
   end(action: RejectAction | RespondAction): void;
   /**
    * Lets a work go on after the tool call. Resolves with a string for the tool to return. A message tells the model the value
-   * of the work, or its failure: it joins the active run of the session, or starts a run with the options of this run. Closing
+   * of the work, or its failure. It joins the active run of the session, or starts a run with the options of this run. Closing
    * the session stops the work; `session.stop()` does not. Rejects with a BackgroundUnavailableError without a session
    * and in a durable run, and with a RunEndedError once `afterAgent` has begun.
    *
