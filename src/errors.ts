@@ -173,6 +173,19 @@ export class RunEndedError extends KeelsonError {
   }
 }
 
+/** `run.background` was called in a run that cannot have background works. The work was not started. */
+export class BackgroundUnavailableError extends KeelsonError {
+  readonly code = 'ERR_BACKGROUND_UNAVAILABLE';
+
+  constructor(problem: 'without a session' | 'in a durable run') {
+    const remedy =
+      problem === 'without a session'
+        ? 'A message in the session tells the result. Open one with `agent.session()`, and start the run there.'
+        : 'A replay cannot repeat it. Await the work in the tool.';
+    super(`\`run.background\` was called ${problem}. ${remedy}`);
+  }
+}
+
 /** A run was started in a closed session. */
 export class SessionClosedError extends KeelsonError {
   readonly code = 'ERR_SESSION_CLOSED';

@@ -26,9 +26,10 @@ export {
   TurnLimitError,
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
+export type { BackgroundStatus } from './agent/session/background/works.js';
 export type { SessionFork } from './agent/session/fork.js';
 export type { AttachOptions } from './agent/session/log/follow-run.js';
-export type { SendOptions, SentMessage, StopOptions } from './agent/session/sent-message.js';
+export type { SendOptions, SentMessage } from './agent/session/sent-message.js';
 export type { HistoryQuery, Session, SessionRun, SessionStream } from './agent/session/session.js';
 export {
   EntryInvalidError,
@@ -36,8 +37,10 @@ export {
   SessionLostError,
   SessionStoreError,
 } from './agent/session/session-error.js';
+export type { StopOptions } from './agent/session/stop-session.js';
 export {
   AgentClosedError,
+  BackgroundUnavailableError,
   HookResultInvalidError,
   KeelsonError,
   type KeelsonErrorOptions,
@@ -125,6 +128,7 @@ export {
 export { MemorySessionStore, type MemorySessionStoreOptions } from './state/memory-session-store.js';
 export { messagesOf, modelMessagesOf } from './state/record/derive.js';
 export type {
+  BackgroundBody,
   DecisionBody,
   DroppedBody,
   Entry,
@@ -170,6 +174,8 @@ export type {
 export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {
+  BackgroundOptions,
+  BackgroundWork,
   JsonData,
   LiveToolSet,
   PlainObject,

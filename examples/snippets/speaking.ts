@@ -1,4 +1,4 @@
-import type { Session } from 'keelson';
+import type { Agent, Session } from 'keelson';
 
 export async function speak(session: Session) {
   // #region receipt
@@ -13,4 +13,12 @@ export async function stop(session: Session) {
   const hasStopped = await session.stop({ reason: 'Ada pressed the button.', by: 'ada' });
   // #endregion
   return hasStopped;
+}
+
+export function showWorks(agent: Agent) {
+  // #region background
+  for (const { id, label, session, since } of agent.status().background) {
+    console.log(`${label} (${id}) in session ${session} since ${new Date(since).toISOString()}`);
+  }
+  // #endregion
 }

@@ -64,7 +64,13 @@ export interface AgentEvents {
    */
   'tool-end': OfCall & { readonly result?: ToolResult | undefined; readonly error?: unknown };
   /** A message that was sent to the session joined the conversation, behind this turn. */
-  post: InTurn & { readonly id: string; readonly by?: string | undefined; readonly message: UserMessage };
+  post: InTurn & {
+    readonly id: string;
+    readonly by?: string | undefined;
+    readonly message: UserMessage;
+    /** The background work whose end the message tells. */
+    readonly work?: string | undefined;
+  };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
 }

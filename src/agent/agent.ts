@@ -167,7 +167,7 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Starts no more runs, and lets the active runs go on for `drainMs` milliseconds (default: 0). Then aborts the rest,
+   * Starts no more runs, and lets runs and background works go on for `drainMs` milliseconds (default: 0). Then aborts the rest,
    * closes the sessions, calls `onShutdown` in reverse order, and closes the loaders. Failures are logged. Further calls
    * return the same promise.
    *

@@ -11,6 +11,7 @@ import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
 import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
 import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
+import type { BackgroundStatus } from './session/background/works.js';
 import { AgentSessions } from './session/sessions.js';
 
 /** The current state of an agent, as plain data. */
@@ -22,6 +23,8 @@ export interface AgentStatus {
   readonly runs: number;
   /** The number of open sessions. */
   readonly sessions: number;
+  /** The background works of the open sessions. */
+  readonly background: readonly BackgroundStatus[];
   /** The lifecycles in the order in which their hooks are called. */
   readonly lifecycles: readonly LifecycleStatus[];
   readonly tools: readonly { readonly name: string; readonly origin?: string | undefined }[];
@@ -111,6 +114,7 @@ export class Engine {
       closed: !life.isOpen,
       runs: life.runs,
       sessions: sessions.open.size,
+      background: [...sessions.open].flatMap(({ works }) => works.list),
       lifecycles: chain.entries.map(({ lifecycle, name, priority, onFailure }) => {
         const hooks = HOOKS.filter((hook) => lifecycle[hook] !== undefined);
         return { name, priority, onFailure, hooks };

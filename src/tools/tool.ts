@@ -117,6 +117,38 @@ export interface ToolRun<Context = unknown> {
    * has begun.
    */
   end(action: RejectAction | RespondAction): void;
+  /**
+   * Lets a work go on after the tool call. Resolves with a string for the tool to return. A message tells the model the value
+   * of the work, or its failure. It joins the active run of the session, or starts a run with the options of this run. Closing
+   * the session stops the work; `session.stop()` does not. Rejects with a BackgroundUnavailableError without a session
+   * and in a durable run, and with a RunEndedError once `afterAgent` has begun.
+   *
+   * @example
+   * const build = defineTool({
+   *   name: 'build',
+   *   description: 'Builds the site.',
+   *   input: z.object({}),
+   *   execute: (_, { run }) => run.background((signal) => buildSite(signal), { label: 'build' }),
+   * });
+   */
+  background(work: BackgroundWork, options: BackgroundOptions): Promise<string>;
+}
+
+/**
+ * A work for the background: a promise, or a function that returns one. The signal of the function is aborted when the work is
+ * stopped. The value is a string, content parts, or data that JSON can hold.
+ */
+export type BackgroundWork = PromiseLike<unknown> | ((signal: AbortSignal) => Awaitable<unknown>);
+
+/**
+ * Options of `run.background`.
+ *
+ * @example
+ * await run.background((signal) => buildSite(signal), { label: 'build' });
+ */
+export interface BackgroundOptions {
+  /** Names the work for the model and for `agent.status()`. */
+  readonly label: string;
 }
 
 /** The second argument of `execute`. */

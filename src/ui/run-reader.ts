@@ -113,8 +113,8 @@ class RunReader {
   private readPost(event: AgentEventOf<'post'>): void {
     // The text of a call that a message has abandoned stays.
     this.failed = false;
-    // Messages that join before the first turn are shown before the answer.
-    if (this.hasTurns) this.writer.join(event);
+    // Messages that join before the first turn are shown before the answer. The end of a work is not of a person.
+    if (this.hasTurns && event.work === undefined) this.writer.join(event);
   }
 
   private readDecision({ decision: { point, type, call, reason } }: AgentEventOf<'decision'>): void {

@@ -14,11 +14,19 @@ import type { Message, ToolResultPart } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
-import type { RejectAction, RespondAction, SessionInfo, Tool } from '../../tools/tool.js';
+import type {
+  BackgroundOptions,
+  BackgroundWork,
+  RejectAction,
+  RespondAction,
+  SessionInfo,
+  Tool,
+} from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, streamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
+import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
 import type { RunPosts } from './run-posts.js';
@@ -69,6 +77,8 @@ export interface Recorder {
   decide(run: Run): Promise<void>;
   /** Adds the messages of the run since the last save. The last save also adds what waits, and ends the claim. */
   save(run: Run, isLast?: boolean): Promise<void>;
+  /** Adds the start of a background work, and starts it. Returns its id. */
+  background(work: BackgroundWork, label: string): Promise<string>;
   /** Adds the result of a call, without a wait. */
   addResult(run: Run, part: ToolResultPart): void;
   /** Adds a summary with the next save. `told` is its message in the conversation of the run. */
@@ -256,6 +266,10 @@ export class RunView implements RunContext {
     checkAddition(message);
     conversation.enqueue(message);
     effects?.added(message);
+  }
+
+  background(work: BackgroundWork, options: BackgroundOptions): Promise<string> {
+    return startBackground(this[RUN], work, options);
   }
 
   summarize(summary: Summary): void {

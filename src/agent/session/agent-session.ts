@@ -11,20 +11,15 @@ import { type AgentLife, startLimit } from '../agent-life.js';
 import { type AnySessionRunOptions, type SessionOptions, sessionRunRules } from '../agent-options.js';
 import type { RunResult } from '../run-result.js';
 import { EventStream, type RunStream } from '../run-stream.js';
+import { BackgroundWorks } from './background/works.js';
 import { claimSession, type SessionWait } from './claim-session.js';
 import { forkSession, type SessionFork } from './fork.js';
 import { type AttachOptions, attachTo } from './log/follow-run.js';
 import { OwnedRun, type SessionAttached } from './owned-run.js';
-import {
-  denyPending,
-  type SendOptions,
-  type SentMessage,
-  type StopOptions,
-  sendMessage,
-  stopRun,
-} from './sent-message.js';
+import { type SendOptions, type SentMessage, sendMessage } from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
 import { SessionBusyError } from './session-error.js';
+import { denyPending, type StopOptions, stopRun } from './stop-session.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
 
 /** The members of an agent that a session uses. */
@@ -42,6 +37,7 @@ const historyRules = { before: fullText, limit: whole(1) } satisfies OptionTable
 /** A session: the queue of its runs. */
 export class AgentSession implements Session<never> {
   readonly stored: StoredSession;
+  readonly works: BackgroundWorks;
   private tail: Promise<unknown> = Promise.resolve();
   private closing: Promise<void> | undefined = undefined;
 
@@ -50,6 +46,9 @@ export class AgentSession implements Session<never> {
     options: SessionOptions,
   ) {
     this.stored = new StoredSession(host, options);
+    this.works = new BackgroundWorks(this.stored, host.life, (post, runOptions) =>
+      this.enqueue(runOptions, {}, (run) => run.answer(post)),
+    );
   }
 
   get id(): string {
@@ -65,7 +64,7 @@ export class AgentSession implements Session<never> {
   }
 
   run<Output>(input: string | UserMessage, options?: AnySessionRunOptions): Promise<RunResult<Output>> {
-    return this.enqueue(input, options ?? {}, {}) as Promise<RunResult<Output>>;
+    return this.enqueue(options ?? {}, {}, (owned) => owned.execute(input)) as Promise<RunResult<Output>>;
   }
 
   stream<Output>(
@@ -74,7 +73,7 @@ export class AgentSession implements Session<never> {
     hosted?: Pick<SessionAttached, 'isEntered' | 'orphanMs' | 'deniesOpen'>,
   ): RunStream<Output> {
     return new EventStream((consumer) =>
-      this.enqueue(input, options ?? {}, { ...consumer, ...hosted }),
+      this.enqueue(options ?? {}, { ...consumer, ...hosted }, (owned) => owned.execute(input)),
     ) as RunStream<Output>;
   }
 
@@ -94,12 +93,13 @@ export class AgentSession implements Session<never> {
 
   async append(message: Message): Promise<void> {
     checkAddition(message);
-    await this.inQueue({}, {}, (wait) => this.add((parent) => ({ parent, body: { type: 'message', message } }), wait));
+    const make = (parent: string | undefined) => ({ parent, body: { type: 'message', message } }) as const;
+    await this.inQueue({}, {}, (wait) => addEntry(this.stored, make, wait));
   }
 
   send(message: string | UserMessage, options: SendOptions = {}): Promise<SentMessage> {
     return sendMessage(this.stored, { message, options }, (entry) =>
-      this.inQueue({}, {}, (wait) => this.add(() => entry, wait)),
+      this.inQueue({}, {}, (wait) => addEntry(this.stored, () => entry, wait)),
     );
   }
 
@@ -114,7 +114,7 @@ export class AgentSession implements Session<never> {
   async branch(entry: string | null): Promise<void> {
     await this.inQueue({}, {}, async (wait) => {
       if (entry !== null) await this.stored.branchPoint(entry);
-      await this.add(() => ({ parent: entry ?? undefined, body: { type: 'head' } }), wait);
+      await addEntry(this.stored, () => ({ parent: entry ?? undefined, body: { type: 'head' } }), wait);
     });
   }
 
@@ -144,7 +144,7 @@ export class AgentSession implements Session<never> {
 
   close(): Promise<void> {
     const { life, sessions } = this.host;
-    this.closing ??= this.tail.then(() => life.track(sessions.end(this)));
+    this.closing ??= this.tail.then(() => this.works.close()).then(() => life.track(sessions.end(this)));
     return this.closing;
   }
 
@@ -152,19 +152,24 @@ export class AgentSession implements Session<never> {
     return this.close();
   }
 
-  private async enqueue(
-    input: string | UserMessage,
+  /** Calls `work` with a run that has claimed the conversation. */
+  private async enqueue<T>(
     options: AnySessionRunOptions,
     attached: SessionAttached,
-  ): Promise<RunResult<unknown>> {
+    work: (run: OwnedRun) => Promise<T>,
+  ): Promise<T> {
     validateOptions(options, sessionRunRules);
-    const { timeouts, clock } = this.host.defaults;
+    const { stored: session, works } = this;
+    const { timeouts, clock, ids } = this.host.defaults;
     const limit = startLimit(options.timeouts?.runMs ?? timeouts.runMs, clock);
     const limited = { ...attached, limit, session: this };
     try {
-      return await this.inQueue(options, limited, (wait) =>
-        new OwnedRun(this.stored, options, limited).execute(input, wait),
-      );
+      return await this.inQueue(options, limited, async (wait) => {
+        const runId = ids.next('run');
+        const claimant = { run: runId, by: options.by, claimMs: options.timeouts?.claimMs };
+        const claim = await claimSession(session, claimant, wait);
+        return work(new OwnedRun({ session, claim, runId, options, attached: limited, works }));
+      });
     } finally {
       limit?.release();
     }
@@ -194,17 +199,18 @@ export class AgentSession implements Session<never> {
       place?.leave(this.stored.ending);
     }
   }
+}
 
-  /** Claims the conversation, adds one entry without a run, and lets go. */
-  private async add(
-    make: (tip: string | undefined) => Pick<Entry, 'body'> & Partial<Entry>,
-    wait: SessionWait,
-  ): Promise<void> {
-    const { ids, clock } = this.host.defaults;
-    const claim = await claimSession(this.stored, { run: ids.next('run') }, wait);
-    claim.add({ id: ids.next('entry'), at: clock.now(), ...make(this.stored.record.tip) });
-    await claim.release();
-  }
+/** Claims the conversation, adds one entry without a run, and lets go. */
+async function addEntry(
+  session: StoredSession,
+  make: (tip: string | undefined) => Pick<Entry, 'body'> & Partial<Entry>,
+  wait: SessionWait,
+): Promise<void> {
+  const { ids, clock } = session.agent.defaults;
+  const claim = await claimSession(session, { run: ids.next('run') }, wait);
+  claim.add({ id: ids.next('entry'), at: clock.now(), ...make(session.record.tip) });
+  await claim.release();
 }
 
 async function whenFree(session: StoredSession, before: Promise<unknown> | undefined, queueMs: number): Promise<void> {

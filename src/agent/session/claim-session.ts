@@ -5,7 +5,8 @@ import { Claim } from './claim.js';
 import { SessionBusyError, SessionStoreError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
-const CLAIM_MS = 30_000;
+/** The default of `timeouts.claimMs`. */
+export const CLAIM_MS = 30_000;
 /** Limits of the pause before a run of another process is asked for again. */
 const LEAST_PAUSE_MS = 50;
 const MOST_PAUSE_MS = 500;

@@ -54,7 +54,7 @@ export class Claim implements RunClaim {
     this.until = session.clock.now() + session.ttlMs;
     // A store that is away may be back at the next renewal.
     this.stopRenewing = repeat(() => this.renew(), Math.max(1, session.ttlMs / 3), session.clock);
-    this.unwatch = watchPosts(session, () => this.appendNext(true));
+    this.unwatch = watchPosts(session, () => this.flush(true));
   }
 
   /** Puts an entry behind those that wait for the next append. */
@@ -68,11 +68,11 @@ export class Claim implements RunClaim {
   }
 
   /**
-   * Appends the entries that wait. Rejects with a SessionStoreError if the store fails, and a later flush tries again.
-   * Rejects with a SessionLostError if the claim is gone.
+   * Appends the entries that wait. With `looks`, also asks for the posts of others if none wait. Rejects with a
+   * SessionStoreError if the store fails, and a later flush tries again. Rejects with a SessionLostError if the claim is gone.
    */
-  flush(): Promise<void> {
-    return this.waiting.length === 0 ? (this.flushing ?? Promise.resolve()) : this.appendNext(false);
+  flush(looks = false): Promise<void> {
+    return this.waiting.length === 0 && !looks ? (this.flushing ?? Promise.resolve()) : this.appendNext(looks);
   }
 
   /** Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. */
@@ -95,7 +95,7 @@ export class Claim implements RunClaim {
     this.renew().catch(() => {});
   }
 
-  /** Appends after the append that is on its way. With `looks`, also if nothing waits, to learn of posts. */
+  /** Appends after the append that is on its way. */
   private appendNext(looks: boolean): Promise<void> {
     const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
     const flushing = before.then(() => (this.isRenewing || !looks ? this.append({ looks }) : undefined));

@@ -110,12 +110,12 @@ export class Mailbox implements RunPosts, ClaimOwner {
   }
 
   private push(run: JoinedRun, post: WaitingMessage): void {
-    const { id, by, message } = post;
+    const { id, by, message, work } = post;
     const { context, conversation, listeners } = run;
     this.joined.set(message, post);
     conversation.push(message);
     if (!listeners.hears('post')) return;
-    listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message });
+    listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message, work });
   }
 
   /** Records the outcome of withdrawals and edits, which their senders wait for. */

@@ -8,8 +8,8 @@ import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
 import { answerTo } from './answer-to.js';
+import type { BackgroundWorks } from './background/works.js';
 import type { Claim } from './claim.js';
-import { claimSession, type SessionWait } from './claim-session.js';
 import { RunLogWriter } from './log/run-log-writer.js';
 import { Mailbox } from './mailbox.js';
 import { deniedPart, SessionRecorder } from './recorder.js';
@@ -35,25 +35,33 @@ export interface SessionAttached extends Attached {
   readonly deniesOpen?: string | undefined;
 }
 
-/** One run of a session: claims the conversation, runs, and lets go. */
-export class OwnedRun {
-  constructor(
-    private readonly session: StoredSession,
-    private readonly options: AnySessionRunOptions,
-    private readonly attached: SessionAttached,
-  ) {}
+/** A run that has claimed the conversation of its session. */
+interface OwnedStart {
+  readonly session: StoredSession;
+  readonly claim: Claim;
+  readonly runId: string;
+  readonly options: AnySessionRunOptions;
+  readonly attached: SessionAttached;
+  readonly works: BackgroundWorks;
+}
 
-  async execute(input: string | UserMessage, waiting: SessionWait): Promise<RunResult<unknown>> {
-    const { session, options, attached } = this;
-    const runId = session.agent.defaults.ids.next('run');
-    const claim = await claimSession(
-      session,
-      { run: runId, by: options.by, claimMs: options.timeouts?.claimMs },
-      waiting,
-    );
-    const writer = session.options.runLog && this.startLog(session.options.runLog, claim, runId);
+/** One run of a session: runs, and lets go of the conversation. */
+export class OwnedRun {
+  constructor(private readonly start: OwnedStart) {}
+
+  /** Runs to answer a message that was posted. Lets go at once if it does not wait any more, or if calls wait for a decision. */
+  async answer(post: string): Promise<void> {
+    const { claim, session } = this.start;
+    const { posts, pending } = session.record;
+    if (posts.stateOf(post)?.type === 'waiting' && pending === undefined) await this.execute('');
+    else await claim.release();
+  }
+
+  async execute(input: string | UserMessage): Promise<RunResult<unknown>> {
+    const { session, claim, attached, runId } = this.start;
+    const writer = session.options.runLog && this.startLog(session.options.runLog);
     const sink = writer === undefined ? attached.sink : sinkOf(attached, writer);
-    const running = this.run(input, claim, { ...attached, sink, runId });
+    const running = this.run(input, { ...attached, sink, runId });
     const outcome = await running.catch((error: unknown) => error);
     const released = claim
       .release()
@@ -66,24 +74,21 @@ export class OwnedRun {
   }
 
   /** Starts to write the events of the run. */
-  private startLog(log: RunLog, claim: Claim, runId: string): RunLogWriter {
-    const { clock, logger } = this.session.agent.defaults;
-    const { orphanMs } = this.attached;
+  private startLog(log: RunLog): RunLogWriter {
+    const { claim, runId, session, attached } = this.start;
+    const { clock, logger } = session.agent.defaults;
+    const { orphanMs } = attached;
     const writer = new RunLogWriter({ log, runId, clock, logger, orphanMs, onClosed: () => claim.lose() });
     claim.log = writer;
     return writer;
   }
 
-  private async run(
-    input: string | UserMessage,
-    claim: Claim,
-    attached: Attached & { readonly runId: string },
-  ): Promise<RunResult<unknown>> {
-    const { session, options } = this;
-    const { runId } = attached;
+  private async run(input: string | UserMessage, attached: Attached): Promise<RunResult<unknown>> {
+    const { session, claim, runId, options, works } = this.start;
     const { record, agent } = session;
     const { id, at, by, ...runOptions } = options;
     if (id !== undefined) await session.loadIfStored(id);
+    if (record.posts.works !== undefined) await works.tellLost(claim);
     const mailbox = new Mailbox({ record, claim, runId, now: () => agent.defaults.clock.now() });
     if (!record.posts.isEmpty) await mailbox.settle();
     const posted = id === undefined ? undefined : record.posts.stateOf(id);
@@ -100,13 +105,14 @@ export class OwnedRun {
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
     const from = isOff ? inputId : at;
-    const continued = from === undefined ? await this.closeInterrupted(claim, runId) : NOTHING_OPEN;
+    const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
     const tip = from === undefined ? record.tip : (from ?? undefined);
     const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);
     const { clock, agent: name } = agent.defaults;
-    const start = { record, claim, tip, model, ...continued, runId, agent: name, by, now: () => clock.now() };
+    const place = { record, claim, tip, model, ...continued, runId, agent: name, by, now: () => clock.now() };
     const isNew = !isKnown && posted === undefined;
-    const recorder = new SessionRecorder({ ...start, mailbox, inputId: isNew ? inputId : undefined });
+    const given = { mailbox, works, options, inputId: isNew ? inputId : undefined };
+    const recorder = new SessionRecorder({ ...place, ...given });
     const { messages } = model;
     const all = { ...runOptions, resume: continued.resume, messages };
     const closed = continued.open === undefined ? messages.length : model.indexOf(continued.open.entry);
@@ -122,10 +128,11 @@ export class OwnedRun {
    * Gives a result to each call that was interrupted when its process stopped, unless `resume` approves it: then it runs
    * again. Gives one to each call that is denied because the person went on.
    */
-  private async closeInterrupted(claim: Claim, runId: string): Promise<Continued> {
-    const { record, agent } = this.session;
-    const { resume, by } = this.options;
-    const { deniesOpen } = this.attached;
+  private async closeInterrupted(): Promise<Continued> {
+    const { claim, runId, session, options, attached } = this.start;
+    const { record, agent } = session;
+    const { resume, by } = options;
+    const { deniesOpen } = attached;
     const { openTurn, pending } = record;
     const asked = openTurn !== undefined && pending?.entry === openTurn.entry ? pending.calls : [];
     const isAsked = ({ id }: ToolCallPart) => asked.some((call) => call.id === id);

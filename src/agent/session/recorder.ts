@@ -11,10 +11,13 @@ import { ANSWER } from '../../state/record/decisions.js';
 import type { EntryBody } from '../../state/record/entry.js';
 import type { MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
+import type { BackgroundWork } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
+import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecision, ResumeDecisions } from '../run/resume/continuation.js';
 import type { Recorder, Run, RunClaim } from '../run/run.js';
 import { resultPartOf } from '../run/turn/tool-calls.js';
+import type { BackgroundWorks } from './background/works.js';
 import { type EntryOrigin, EntryWriter } from './entry-writer.js';
 import type { Mailbox } from './mailbox.js';
 
@@ -34,6 +37,10 @@ export interface RecordedStart extends EntryOrigin {
   readonly inputId: string | undefined;
   readonly by: string | undefined;
   readonly mailbox: Mailbox;
+  /** The background works of the session. */
+  readonly works: BackgroundWorks;
+  /** The options of the run. */
+  readonly options: AnySessionRunOptions;
 }
 
 /** Writes what a run of a session adds to the record. */
@@ -91,13 +98,16 @@ export class SessionRecorder implements Recorder {
   /** Appends the decisions on the open calls. The result of a denied call is part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
-    const { open, resume, again } = this.start;
+    const { open, resume, again, by } = this.start;
     const answer = run.conversation.resuming?.answer;
-    if (answer !== undefined)
-      this.addDecision(ANSWER, this.idsOf(run.conversation.history[answer.index]), answer.decision);
+    if (answer !== undefined) {
+      const [parent = ''] = this.idsOf(run.conversation.history[answer.index]);
+      this.writer.put(decisionOn(ANSWER, answer.decision), { parent, by });
+    }
     for (const call of open?.open ?? []) {
       const decision = resume?.[call.id] as ResumeDecision;
-      this.addDecision(call.id, [open?.entry ?? ''], again.includes(call.id) ? 'again' : decision);
+      const given = again.includes(call.id) ? 'again' : decision;
+      this.writer.put(decisionOn(call.id, given), { parent: open?.entry ?? '', by });
       if (decision !== 'approve')
         this.addResult(run, deniedPart(call, typeof decision === 'string' ? undefined : decision.deny));
     }
@@ -143,6 +153,14 @@ export class SessionRecorder implements Recorder {
     if (told !== undefined) this.ids.set(told, [id]);
   }
 
+  async background(work: BackgroundWork, label: string): Promise<string> {
+    const { claim, works, options } = this.start;
+    const { id } = this.writer.put({ type: 'background', label }, {});
+    await claim.flush();
+    await works.start({ id, label, work, options });
+    return id;
+  }
+
   /** Makes an entry of each message that the run has added since the last call. */
   private collect(run: Run): void {
     const { conversation, context } = run;
@@ -171,7 +189,7 @@ export class SessionRecorder implements Recorder {
     const body: EntryBody = { type: 'message', message: own, turn, ...(isStopped && { stopped: true }) };
     const post = this.posts.postOf(message, isInput);
     const { id } = this.writer.follow(
-      post === undefined ? body : { ...body, post: post.id },
+      post === undefined ? body : { ...body, post: post.id, ...(post.work !== undefined && { work: post.work }) },
       isInput ? { id: inputId, by: post?.by ?? by } : { by: post?.by },
     );
     this.ids.set(message, [id]);
@@ -179,11 +197,6 @@ export class SessionRecorder implements Recorder {
     if (toolCallsOf(message).length === 0) return;
     this.calls = id;
     this.recorded = new Set();
-  }
-
-  private addDecision(call: string, [parent = '']: readonly string[], decision: ResumeDecision | 'again'): void {
-    const given = decision === 'deny' ? { deny: '' } : decision;
-    this.writer.put({ type: 'decision', call, decision: given as 'approve' }, { parent, by: this.start.by });
   }
 
   private idsOf(message: Message | undefined): readonly string[] {
@@ -196,6 +209,11 @@ export class SessionRecorder implements Recorder {
 /** Returns the result of a denied call. */
 export function deniedPart(call: ToolCallPart, reason: string | undefined): ToolResultPart {
   return resultPartOf(call, errorResult(deniedCall(reason)));
+}
+
+function decisionOn(call: string, decision: ResumeDecision | 'again'): EntryBody {
+  const given = decision === 'deny' ? { deny: '' } : decision;
+  return { type: 'decision', call, decision: given as 'approve' };
 }
 
 function withoutMark({ suspended: _suspended, ...answer }: AssistantMessage): AssistantMessage {

@@ -5,9 +5,6 @@ import type { UserMessage } from '../../model/message.js';
 import type { Entry, Post, PostWhen } from '../../state/record/entry.js';
 import { DONE, type PostState } from '../../state/record/posts.js';
 import { userMessageOf } from '../run/start-run.js';
-import { claimSession, type SessionWait } from './claim-session.js';
-import { EntryWriter } from './entry-writer.js';
-import { deniedPart } from './recorder.js';
 import { SessionStoreError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
@@ -47,68 +44,7 @@ const sendRules = {
 } satisfies OptionTable<SendOptions>;
 
 /** How often a caller looks for what the owner of the conversation has decided. */
-const LOOK_MS = 50;
-
-/**
- * Options of `session.stop`.
- *
- * @example
- * await session.stop({ reason: 'Ada pressed the button.', by: 'ada' });
- */
-export interface StopOptions {
-  /** The cause of the error with which the run ends, or the reason of the denials. */
-  readonly reason?: string | undefined;
-  /** Identifies who stops, for the record. */
-  readonly by?: string | undefined;
-}
-
-const stopRules = { reason: text, by: text } satisfies OptionTable<StopOptions>;
-
-const STOP_MS = 10_000;
-const STOPPED = 'The run was stopped.';
-
-/**
- * Posts a stop for the run that holds the conversation. Resolves with false if it does not end in time, and with undefined if
- * no run has the conversation.
- */
-export async function stopRun(session: StoredSession, options: StopOptions): Promise<boolean | undefined> {
-  validateOptions(options, stopRules);
-  const { reason, by } = options;
-  const { ids, clock } = session.agent.defaults;
-  const run = await session.running();
-  if (run === undefined) return undefined;
-  const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
-  await postTo(session, { id: ids.next('entry'), by, post });
-  const until = clock.now() + STOP_MS;
-  while ((await session.running()) === run) {
-    if (clock.now() >= until) return false;
-    await sleep(LOOK_MS, clock);
-  }
-  return true;
-}
-
-/** Denies the calls, or the answer, that wait for a decision. Resolves with false if nothing waits. */
-export async function denyPending(
-  session: StoredSession,
-  { reason = STOPPED, by }: StopOptions,
-  wait: SessionWait,
-): Promise<boolean> {
-  const { record, agent } = session;
-  const { ids, clock } = agent.defaults;
-  const run = ids.next('run');
-  const claim = await claimSession(session, { run, by }, wait);
-  const { pending, openTurn, tip } = record;
-  const origin = { claim, tip, runId: run, agent: agent.defaults.agent, now: () => clock.now() };
-  const writer = new EntryWriter(origin);
-  for (const { id: call } of pending?.calls ?? []) {
-    writer.put({ type: 'decision', call, decision: { deny: reason } }, { parent: pending?.entry, by });
-    const open = openTurn?.open.find(({ id }) => id === call);
-    if (open === undefined) continue;
-    writer.follow({ type: 'message', message: { role: 'tool', content: [deniedPart(open, reason)] } });
-  }
-  await claim.release();
-  return pending !== undefined;
-}
+export const LOOK_MS = 50;
 
 /**
  * Sends a message without the claim. `begin` stores it if the conversation has no entry yet. Rejects with a SessionStoreError.
@@ -127,7 +63,7 @@ export async function sendMessage(
 }
 
 /** Posts to a conversation. Resolves with false if it has no entry yet. */
-async function postTo(
+export async function postTo(
   { store, id: session, agent }: StoredSession,
   { id, by, post }: { readonly id: string; readonly by: string | undefined; readonly post: Post },
 ): Promise<boolean> {

@@ -8,7 +8,8 @@ import type { RunResult } from '../run-result.js';
 import type { RunStream } from '../run-stream.js';
 import type { SessionFork } from './fork.js';
 import type { AttachOptions } from './log/follow-run.js';
-import type { SendOptions, SentMessage, StopOptions } from './sent-message.js';
+import type { SendOptions, SentMessage } from './sent-message.js';
+import type { StopOptions } from './stop-session.js';
 
 /** A stored conversation. Its runs are queued and execute one at a time, in whatever process they start. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -56,7 +57,8 @@ export interface Session<Context = unknown> extends SessionInfo {
   send(message: string | UserMessage, options?: SendOptions): Promise<SentMessage>;
   /**
    * Stops the active run, in whatever process it runs, or denies the calls and the answer of a suspended run. Resolves with
-   * true when that is done, and with false if there is no such run, or if it has not ended after ten seconds.
+   * true when that is done, and with false if it finds no such run, or if the run has not ended after ten seconds. The background
+   * works of the run go on.
    */
   stop(options?: StopOptions): Promise<boolean>;
   /**
@@ -71,7 +73,7 @@ export interface Session<Context = unknown> extends SessionInfo {
    */
   fork(fork: SessionFork): Promise<SessionSummary>;
   /**
-   * Waits for the queued runs, then calls `onSessionEnd`. The record stays. Awaiting `close` inside a run of the same
+   * Waits for the queued runs, stops the background works, and calls `onSessionEnd`. The record stays. Awaiting `close` inside a run of the same
    * session deadlocks.
    */
   close(): Promise<void>;

@@ -52,7 +52,7 @@ async function runTool({ name, input }: Call, execution: ToolExecution): Promise
 
 let calls = 0;
 
-/** Creates the tool context for a call outside of a run. `run.add` and `run.end` throw a RunEndedError. */
+/** Creates the tool context for a call outside of a run. The methods of its run throw a RunEndedError. */
 function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
   calls += 1;
   const id = `registry-${calls}`;
@@ -77,6 +77,7 @@ function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
       idempotencyKey: id,
       add: absent('run.add'),
       end: absent('run.end'),
+      background: absent('run.background'),
     },
   };
 }

@@ -10,7 +10,7 @@ export interface Entry {
   readonly id: string;
   /**
    * For a `message`, a `summary` and a `head`: the entry that it follows, undefined for the first one. For a `suspended` and
-   * a `decision`: the message with the calls, or the suspended answer. A `post` and a `dropped` have no parent.
+   * a `decision`: the message with the calls, or the suspended answer. A `background`, a `post` and a `dropped` have no parent.
    */
   readonly parent?: string | undefined;
   /** Time in milliseconds since the epoch. */
@@ -27,7 +27,15 @@ export interface Entry {
 }
 
 /** The content of an entry, by its `type`. A reader passes over types that it does not know. */
-export type EntryBody = MessageBody | SummaryBody | SuspendedBody | DecisionBody | HeadBody | PostBody | DroppedBody;
+export type EntryBody =
+  | MessageBody
+  | SummaryBody
+  | SuspendedBody
+  | DecisionBody
+  | HeadBody
+  | BackgroundBody
+  | PostBody
+  | DroppedBody;
 
 /** A message of the person, of the model, or the results of tool calls. Results of one turn may come in several entries. */
 export interface MessageBody {
@@ -35,6 +43,8 @@ export interface MessageBody {
   readonly message: Message;
   /** The post that this message joins. */
   readonly post?: string | undefined;
+  /** The background work whose end this message tells. */
+  readonly work?: string | undefined;
   /** The number of the turn of its run. */
   readonly turn?: number | undefined;
   /** Set if the run was stopped during this answer: the id of the stop, or true. */
@@ -92,6 +102,12 @@ export interface HeadBody {
   readonly type: 'head';
 }
 
+/** A work that goes on in the background. The id of the entry is the id of the work. */
+export interface BackgroundBody {
+  readonly type: 'background';
+  readonly label: string;
+}
+
 /** A message that somebody sent without the claim, or the wish to stop a run, or to take a message back or edit it. */
 export interface PostBody {
   readonly type: 'post';
@@ -106,6 +122,8 @@ export type Post =
       readonly mayDecide?: boolean | undefined;
       /** Default: `after-turn`. */
       readonly when?: PostWhen | undefined;
+      /** The background work whose end the message tells. */
+      readonly work?: string | undefined;
     }
   | { readonly type: 'stop'; readonly run: string; readonly reason?: string | undefined }
   | { readonly type: 'withdraw'; readonly post: string }

@@ -8,6 +8,8 @@ export interface WaitingMessage {
   readonly by: string | undefined;
   readonly message: UserMessage;
   readonly when: PostWhen;
+  /** The background work whose end the message tells. */
+  readonly work: string | undefined;
 }
 
 /** The state of a message that was sent to a session. */
@@ -33,11 +35,18 @@ const WAITING: PostState = { type: 'waiting' };
 export class Posts {
   private readonly open = new Map<string, { readonly post: Post; readonly by: string | undefined }>();
   private readonly outcomes = new Map<string, PostState>();
+  /** The labels of the background works whose end is not posted yet, by id. Undefined if none has begun. */
+  works: Map<string, string> | undefined = undefined;
 
   /** Takes an entry into account. */
   add({ id, run, by, body }: Entry): void {
-    if (body.type === 'post') this.open.set(id, { post: body.post, by });
-    else if (body.type === 'dropped') this.drop(body.post, body.why);
+    if (body.type === 'post') {
+      this.open.set(id, { post: body.post, by });
+      if (body.post.type === 'message') this.works?.delete(body.post.work ?? '');
+    } else if (body.type === 'background') {
+      this.works ??= new Map();
+      this.works.set(id, body.label);
+    } else if (body.type === 'dropped') this.drop(body.post, body.why);
     else if (body.type === 'message' && body.post !== undefined) {
       this.end(body.post, { type: 'joined', entry: id, run, modelCall: (body.turn ?? 0) + 1 });
     }
@@ -50,7 +59,9 @@ export class Posts {
 
   get waiting(): readonly WaitingMessage[] {
     return [...this.open].flatMap(([id, { post, by }]) =>
-      post.type === 'message' ? [{ id, by, message: post.message, when: post.when ?? 'after-turn' }] : [],
+      post.type === 'message'
+        ? [{ id, by, message: post.message, when: post.when ?? 'after-turn', work: post.work }]
+        : [],
     );
   }
 

@@ -51,8 +51,8 @@ export class ChatRuns {
         whileAsking: whileAsking === 'deny' && !sender.decides ? 'keep' : whileAsking,
         orphanMs: aborts ? undefined : orphanMs,
       });
-      const ended = started.done.then(leave);
-      if (!aborts) this.config.waitUntil?.(ended);
+      void started.done.then(leave);
+      if (!aborts) this.config.waitUntil?.(started.idle);
       if (started.sent !== undefined) this.lookAfter(sender, started.sent);
       return started;
     } catch (error) {

@@ -46,8 +46,10 @@ export interface StartedAnswer extends Catching {
   readonly session: AgentSession;
   /** The id of the answer that the run continues. Undefined for a new answer. */
   readonly messageId: string | undefined;
-  /** Resolves when the session is closed. Never rejects. */
+  /** Resolves when the run has ended. Never rejects. */
   readonly done: Promise<void>;
+  /** Resolves when the background works of the run have ended, too. Never rejects. */
+  readonly idle: Promise<void>;
 }
 
 /**
@@ -72,8 +74,11 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     place = await session.enter(queueMs);
     if (place.before !== undefined || sent !== undefined) await stored.load();
     const { stream, messageId } = await startRun(session, { ...request, read: sent ? { ...read, id: sent.id } : read });
-    const done = (stream ?? { result: Promise.resolve() }).result.then(close, close);
-    return { stream, session, messageId, done };
+    const leave = () => place?.leave(stored.ending);
+    const done = (stream ?? { result: Promise.resolve() }).result.then(leave, leave);
+    // Closing the session would stop the works that go on in the background.
+    const idle = done.then(() => session.works.idle()).then(close);
+    return { stream, session, messageId, done, idle };
   } catch (error) {
     await close();
     throw error;
@@ -132,9 +137,10 @@ async function follow(session: AgentSession): Promise<FollowedAnswer | undefined
   const before = beforeAnswer(stored.record, running);
   const messageId = openAnswerIn(before);
   const answer = shownIn(before).at(-1);
-  const steps = answer?.type === 'answer' ? answer.steps : [];
+  const steps = answer?.type === 'answer' && answer.id === messageId ? answer.steps : [];
   const load = () => stored.load().then(() => stored.loadAll());
-  return { stream, session, messageId, load, steps, done: Promise.resolve() };
+  const done = Promise.resolve();
+  return { stream, session, messageId, load, steps, done, idle: done };
 }
 
 /** Sends a new message to the run that is active. Returns undefined if none is, or if the page could not follow it. */

@@ -21,9 +21,10 @@ export function pendingIn({ pending, people }: SessionRecord): readonly StoredPe
   );
 }
 
-/** Returns the messages that wait to join the conversation, under the ids with which they were sent. */
+/** Returns the messages of people that wait to join the conversation, under the ids with which they were sent. */
 export function waitingIn({ posts }: SessionRecord): readonly ShownMessage[] {
-  return posts.waiting.map(({ id, message }) => ({ type: 'user', id, message }));
+  const messages = posts.waiting.filter(({ work }) => work === undefined);
+  return messages.map(({ id, message }) => ({ type: 'user', id, message }));
 }
 
 /** A suspended answer as a tool call: the AI SDK asks for approval of tool calls only. */

@@ -107,9 +107,11 @@ class ShownPath {
   }
 
   private addMessage(entry: Entry, message: ShownMessage): void {
-    if (isInAnswer(entry) || this.isResumed(entry)) return void this.joined.push(message);
+    // The person has not written the end of a background work.
+    const shown = (entry.body as MessageBody).work === undefined ? [message] : [];
+    if (isInAnswer(entry) || this.isResumed(entry)) return void this.joined.push(...shown);
     this.endAnswer();
-    this.items.push(message);
+    this.items.push(...shown);
   }
 
   /** True for a message that joined a resumed run behind the results of its calls. */

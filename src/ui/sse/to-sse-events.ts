@@ -47,6 +47,7 @@ function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | un
     case 'model-end':
       return modelEnd(event);
     case 'post':
+      if (event.work !== undefined) return undefined;
       return { type: 'post', turn: event.turn, id: event.id, text: textOf(event.message) };
     case 'run-error':
       return runErrorEvent(event.error, options);

@@ -140,7 +140,7 @@ describe('a run inside a run', () => {
     const controller = new AbortController();
     const hanging = new Agent({ model: { id: 'm', generate: () => new Promise(() => {}) } });
     const ends: unknown[] = [];
-    const methods = { attempt: 1, idempotencyKey: 'run_1', add() {}, end() {} };
+    const methods = { attempt: 1, idempotencyKey: 'run_1', add() {}, end() {}, background: async () => '' };
     const foreign = { id: 'run_1', agent: 'other', turn: 1, context: undefined, signal: controller.signal, ...methods };
     const ask = toolOf('ask', async (_input, { run }) => {
       for (const parent of [run, foreign]) ends.push(await rejectionOf(hanging.run('inner', { parent })));

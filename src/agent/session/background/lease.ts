@@ -1,0 +1,54 @@
+import { repeat } from '../../../internal/clock.js';
+import { CLAIM_MS } from '../claim-session.js';
+import { SessionStoreError } from '../session-error.js';
+import type { StoredSession } from '../stored-session.js';
+
+/** A work, and the milliseconds after which others take it for lost if its lease is not renewed. */
+interface LeasedWork {
+  readonly id: string;
+  readonly ttlMs: number;
+}
+
+/**
+ * Takes the lease of a background work, and renews it. The lease is the claim of a conversation without entries, which `list`
+ * hides. Calls `onLost` if another process has taken the work for lost. Returns a function that removes the lease.
+ */
+export async function takeLease(
+  session: StoredSession,
+  { id, ttlMs }: LeasedWork,
+  onLost: () => void,
+): Promise<() => Promise<void>> {
+  const { store, agent } = session;
+  const lease = leaseOf(session, id);
+  const token = crypto.randomUUID();
+  try {
+    await store.claim(lease, { token, run: id, ttlMs });
+  } catch (error) {
+    throw new SessionStoreError(session.id, 'claimed', error);
+  }
+  const renew = async () => {
+    if (!(await store.renew(lease, { token, ttlMs }))) onLost();
+  };
+  const stopRenewing = repeat(renew, Math.max(1, ttlMs / 3), agent.defaults.clock);
+  return async () => {
+    stopRenewing();
+    await store.delete(lease);
+  };
+}
+
+/** Removes the lease of a work whose process has stopped. Returns false while the process renews it. */
+export async function removeLost(session: StoredSession, work: string): Promise<boolean> {
+  const { store } = session;
+  const lease = leaseOf(session, work);
+  try {
+    const { claimed } = await store.claim(lease, { token: crypto.randomUUID(), run: work, ttlMs: CLAIM_MS });
+    if (claimed) await store.delete(lease);
+    return claimed;
+  } catch (error) {
+    throw new SessionStoreError(session.id, 'claimed', error);
+  }
+}
+
+function leaseOf({ id }: StoredSession, work: string): string {
+  return `${id}:background:${work}`;
+}

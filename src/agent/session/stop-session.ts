@@ -1,0 +1,70 @@
+import { sleep } from '../../internal/clock.js';
+import { text } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import type { Post } from '../../state/record/entry.js';
+import { claimSession, type SessionWait } from './claim-session.js';
+import { EntryWriter } from './entry-writer.js';
+import { deniedPart } from './recorder.js';
+import { LOOK_MS, postTo } from './sent-message.js';
+import type { StoredSession } from './stored-session.js';
+
+/**
+ * Options of `session.stop`.
+ *
+ * @example
+ * await session.stop({ reason: 'Ada pressed the button.', by: 'ada' });
+ */
+export interface StopOptions {
+  /** The cause of the error with which the run ends, or the reason of the denials. */
+  readonly reason?: string | undefined;
+  /** Identifies who stops, for the record. */
+  readonly by?: string | undefined;
+}
+
+const stopRules = { reason: text, by: text } satisfies OptionTable<StopOptions>;
+
+const STOP_MS = 10_000;
+const STOPPED = 'The run was stopped.';
+
+/**
+ * Posts a stop for the run that holds the conversation. Resolves with false if it does not end in time, and with undefined if
+ * no run has the conversation.
+ */
+export async function stopRun(session: StoredSession, options: StopOptions): Promise<boolean | undefined> {
+  validateOptions(options, stopRules);
+  const { reason, by } = options;
+  const { ids, clock } = session.agent.defaults;
+  const run = await session.running();
+  if (run === undefined) return undefined;
+  const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
+  await postTo(session, { id: ids.next('entry'), by, post });
+  const until = clock.now() + STOP_MS;
+  while ((await session.running()) === run) {
+    if (clock.now() >= until) return false;
+    await sleep(LOOK_MS, clock);
+  }
+  return true;
+}
+
+/** Denies the calls, or the answer, that wait for a decision. Resolves with false if nothing waits. */
+export async function denyPending(
+  session: StoredSession,
+  { reason = STOPPED, by }: StopOptions,
+  wait: SessionWait,
+): Promise<boolean> {
+  const { record, agent } = session;
+  const { ids, clock } = agent.defaults;
+  const run = ids.next('run');
+  const claim = await claimSession(session, { run, by }, wait);
+  const { pending, openTurn, tip } = record;
+  const origin = { claim, tip, runId: run, agent: agent.defaults.agent, now: () => clock.now() };
+  const writer = new EntryWriter(origin);
+  for (const { id: call } of pending?.calls ?? []) {
+    writer.put({ type: 'decision', call, decision: { deny: reason } }, { parent: pending?.entry, by });
+    const open = openTurn?.open.find(({ id }) => id === call);
+    if (open === undefined) continue;
+    writer.follow({ type: 'message', message: { role: 'tool', content: [deniedPart(open, reason)] } });
+  }
+  await claim.release();
+  return pending !== undefined;
+}
