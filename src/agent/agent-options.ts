@@ -168,9 +168,9 @@ const timeoutRules = {
 const turns = whole(1);
 
 const maxTurns: OptionRule = {
-  expected: 'a whole number of 1 or more, or `{ limit, atLimit }`',
+  expected: 'a whole number of 1 or more, or `{ limit, total, atLimit }`',
   accepts: (value) => turns.accepts(value) || isObject(value),
-  members: { limit: required(turns), atLimit: oneOf('throw', 'answer') } satisfies OptionTable<TurnLimit>,
+  members: { limit: turns, total: turns, atLimit: oneOf('throw', 'answer') } satisfies OptionTable<TurnLimit>,
 };
 
 /** Options that an agent and a run have in common. `tools` are checked when they are read. */
@@ -235,7 +235,7 @@ export const sessionRules = {
 /** Checks the options of an agent and fills in the defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
   validateOptions(options, agentRules);
-  const { instructions, maxTurns = 20, parallelToolCalls = true } = options;
+  const { instructions, maxTurns = {}, parallelToolCalls = true } = options;
   return {
     agent: options.name ?? 'agent',
     model: options.model,
@@ -272,9 +272,10 @@ export function resolveRunConfig(
   };
 }
 
-function turnLimitOf(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
-  const { limit, atLimit = 'throw' } = typeof maxTurns === 'number' ? { limit: maxTurns } : maxTurns;
-  return { maxTurns: limit, atLimit };
+function turnLimitOf(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'totalTurns' | 'atLimit'> {
+  const given: TurnLimit = typeof maxTurns === 'number' ? { limit: maxTurns } : maxTurns;
+  const { limit = 20, total: totalTurns, atLimit = 'throw' } = given;
+  return { maxTurns: limit, totalTurns, atLimit };
 }
 
 function mergeSettings(settings: AgentSettings = {}, base?: AgentSettings): Pick<RunConfig, 'settings' | 'toolChoice'> {

@@ -2,14 +2,11 @@ import { describeError, ToolInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import { anything, callable, required, text } from '../internal/options/rules.js';
 import { type OptionTable, optionProblem } from '../internal/options/validate.js';
-import { RUN } from '../lifecycle/hook-run/hook-run.js';
-import { RunError } from '../model/run-error.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
-import type { Tool, ToolContext } from '../tools/tool.js';
+import type { Tool } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
 import type { AnyRunOptions } from './agent-options.js';
-import type { RunView } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
 /** Options of `agent.asTool`. */
@@ -59,21 +56,14 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
       const { run: parent, signal } = context;
       try {
         const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
-        countUsage(context, result);
         if (result.status === 'completed') return result.text;
         const content = `Agent "${agent}" was suspended, but a tool call cannot wait for a decision.`;
         return toolResult({ content, isError: true });
       } catch (error) {
-        if (error instanceof RunError) countUsage(context, error);
         return toolResult({ content: `Agent "${agent}" failed: ${describeError(error)}`, isError: true });
       }
     },
   });
-}
-
-function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
-  // The run may be of another copy of this library.
-  (run as Partial<RunView> | undefined)?.[RUN]?.spend(usage);
 }
 
 function promptIn(input: unknown): string | undefined {

@@ -7,17 +7,20 @@ import { HookAction } from '../lifecycle/hook-action.js';
 import { type Budget, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
-import type { ModelResponse, Usage } from '../model/model.js';
+import type { ModelResponse } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { costOf, findPrice, type ModelPrice, missingPrice, priceOf, priceRule } from './price.js';
 import { checkToolNames } from './tool-name-check.js';
 
-/** Limits of one run; set at least one. A resumed run is a new run, with the full limits. */
+/**
+ * Limits of one run and of all runs inside of it, such as those of agents used as tools; set at least one. A resumed run is a
+ * new run, with the full limits.
+ */
 export interface LimitsOptions {
   /** The maximum number of model calls, retries included. (`maxTurns` of an agent counts turns.) */
   readonly modelCalls?: number | undefined;
-  /** The maximum number of tool calls that the model may request, refused calls included. 0 allows no call. */
+  /** The maximum number of tool calls that the models may request, refused calls included. 0 allows no call. */
   readonly toolCalls?: number | undefined;
   /**
    * The maximum of `run.usage.totalTokens`. The last model call may exceed it, because usage is known only afterwards.
@@ -25,14 +28,13 @@ export interface LimitsOptions {
   readonly tokens?: number | undefined;
   /**
    * The maximum cost in US dollars, by `prices`. The last model call may exceed it, because its cost is known only
-   * afterwards. Counts summaries of `compaction` and all nested runs, such as those of agents used as tools. At the
-   * limit, the next model call of a nested run is refused, and the nested run fails with a RejectedError.
+   * afterwards. Counts summaries of `compaction`, too.
    */
   readonly usd?: number | undefined;
   /** The prices of each model that may be called, by model id. A call of a model without a price ends the run. */
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /**
-   * The maximum number of calls of each tool, by tool name. A further call gets an error result, and the run continues.
+   * The maximum number of calls of each tool of the agent itself, by tool name. A further call gets an error result, and the run continues.
    * A name that matches no tool ends the run with an OptionInvalidError, unless `optional` is set.
    */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
@@ -79,7 +81,7 @@ const NO_RESPONSE: ModelResponse = {
 export function limits(options: LimitsOptions): AgentLifecycle {
   const { onLimit = rejectAt, perTool, optional, prices, ...max } = resolveLimits(options);
   const names = perTool && !optional ? checkToolNames('limits({ perTool })', Object.keys(perTool), true) : undefined;
-  const usedBy = createCounters({ usd: max.usd, prices });
+  const usedBy = createCounters({ ...max, prices });
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
     if (reached === undefined) return undefined;
@@ -117,8 +119,8 @@ export function limits(options: LimitsOptions): AgentLifecycle {
   };
 }
 
-/** Returns a function that returns the counters of a run. With prices, it also gives the run a budget for nested runs. */
-function createCounters(limit: Pick<LimitsOptions, 'usd' | 'prices'>): (run: RunContext) => Used {
+/** Returns a function that returns the counters of a run. It also gives the run a budget for the runs inside of it. */
+function createCounters(max: LimitsOptions): (run: RunContext) => Used {
   const runs = new WeakMap<RunContext, Used>();
   return (run) => {
     const known = runs.get(run);
@@ -126,21 +128,32 @@ function createCounters(limit: Pick<LimitsOptions, 'usd' | 'prices'>): (run: Run
     const used: Used = { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
     runs.set(run, used);
     const hookRun = hookRunOf(run);
-    if (limit.prices !== undefined && hookRun !== undefined) {
-      const budget: Budget = { by: 'limits', admit: (model) => admit(model, used, limit) };
-      hookRun.budgets = [...(hookRun.budgets ?? []), budget];
-    }
+    if (hookRun !== undefined) hookRun.budgets = [...(hookRun.budgets ?? []), budgetOf(run, used, max)];
     return used;
   };
 }
 
-/** Returns the reason to refuse a model call of a nested run, or a function that counts its cost. */
-function admit(model: string, used: Used, { usd = Infinity, prices = {} }: Pick<LimitsOptions, 'usd' | 'prices'>) {
-  if (used.usd >= usd) return reasonFor({ limit: 'usd', max: usd, used: used.usd });
-  const price = findPrice(prices, model);
-  if (price === undefined) return missingPrice(model);
-  return (usage: Usage | undefined) => {
-    used.usd += costOf(usage, price);
+/** Returns the budget of the runs inside of a run. A refusal names the agent whose limit is reached. */
+function budgetOf(run: RunContext, used: Used, max: LimitsOptions): Budget {
+  const { prices, toolCalls = Infinity } = max;
+  const whose = `The run of agent "${run.agent}"`;
+  return {
+    by: 'limits',
+    admit({ model }) {
+      const reached = reachedBy(run, used, max);
+      if (reached !== undefined) return reasonFor(reached, whose);
+      const price = prices && findPrice(prices, model);
+      if (prices !== undefined && price === undefined) return missingPrice(model);
+      used.modelCalls += 1;
+      return (usage) => {
+        if (price !== undefined) used.usd += costOf(usage, price);
+      };
+    },
+    admitTool() {
+      used.toolCalls += 1;
+      if (used.toolCalls <= toolCalls) return undefined;
+      return reasonFor({ limit: 'toolCalls', max: toolCalls, used: used.toolCalls }, whose);
+    },
   };
 }
 
@@ -174,8 +187,8 @@ function rejectAt(reached: LimitReached): RejectAction {
   return HookAction.reject(reasonFor(reached));
 }
 
-function reasonFor({ limit, max, used }: LimitReached): string {
-  return `The run reached its limit of ${counted(max, NAMES[limit])} (${used} used).`;
+function reasonFor({ limit, max, used }: LimitReached, whose = 'The run'): string {
+  return `${whose} reached its limit of ${counted(max, NAMES[limit])} (${used} used).`;
 }
 
 const rules = {

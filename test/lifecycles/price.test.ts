@@ -111,7 +111,7 @@ describe('the budget of a run with subagents', () => {
 
     expect(cheap.requests).toHaveLength(2);
     expect(resultsIn(error.messages)).toEqual({
-      h: '!Agent "helper" failed: The run was rejected by "limits" in wrapModelCall: The run reached its limit of 2 US dollars (2 used).',
+      h: '!Agent "helper" failed: The run was rejected by "limits" in wrapModelCall: The run of agent "agent" reached its limit of 2 US dollars (2 used).',
     });
   });
 

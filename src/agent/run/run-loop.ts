@@ -8,8 +8,8 @@ import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
 import { resumeRun } from './resume/resume-run.js';
 import type { Run } from './run.js';
-import { turnLimitOf } from './run-posts.js';
 import { startTurn } from './turn/turn.js';
+import { turnLimitOf } from './turn-limit.js';
 
 /**
  * Executes a run, for `run` and `stream` alike. Each phase returns a promise only if it has to wait for a model, a tool, a

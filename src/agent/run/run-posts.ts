@@ -36,14 +36,3 @@ export interface RunPosts {
    */
   join(run: JoinedRun, isLast: boolean): Promise<void> | undefined;
 }
-
-/** The parts of a run that limit its turns. */
-interface LimitedRun {
-  readonly config: { readonly maxTurns: number };
-  readonly attached: { readonly recorder?: { readonly posts: RunPosts } | undefined };
-}
-
-/** The number of turns that may ask the model. */
-export function turnLimitOf({ config, attached }: LimitedRun): number {
-  return config.maxTurns + (attached.recorder?.posts.steers ?? 0);
-}

@@ -5,7 +5,14 @@ import type { Logger } from '../../internal/logger.js';
 import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOf } from '../../lifecycle/hook-action.js';
-import { type HookRun, type HookTurn, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
+import {
+  type Budget,
+  type HookRun,
+  type HookTurn,
+  hookRunOf,
+  RUN,
+  type RunReport,
+} from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import type { RunContext, Summary } from '../../lifecycle/run-context.js';
@@ -31,6 +38,7 @@ import { Conversation } from './conversation.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
 import type { RunPosts } from './run-posts.js';
 import type { TurnEvents } from './turn/turn-events.js';
+import { TurnBudget } from './turn-limit.js';
 
 /** The session and the stream of a run. */
 export interface Attached {
@@ -145,6 +153,9 @@ export class Run implements HookRun {
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
   toolErrors: Map<string, unknown> | undefined = undefined;
+  budgets: readonly Budget[] | undefined = undefined;
+  /** Set with `maxTurns.total`. */
+  turnBudget: TurnBudget | undefined = undefined;
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(
@@ -156,6 +167,7 @@ export class Run implements HookRun {
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);
     this.context = new RunView(this);
+    if (config.totalTurns !== undefined) limitTurns(this, config.totalTurns);
   }
 
   /** The tokens so far. A sum that is changed in place. */
@@ -163,9 +175,12 @@ export class Run implements HookRun {
     return this.effects === undefined ? this.total : this.effects.usageOver(this.total);
   }
 
-  /** Counts tokens. After the end of the run its result already has the sum. */
+  /** Counts tokens, also in the runs around this one. After the end of a run its result already has the sum. */
   spend(usage: Usage): void {
     if (!this.end.over) addUsage(this.usage, usage);
+    const { parent } = this.origin;
+    // The parent may be a run of an older copy of this library.
+    if (parent !== undefined) hookRunOf(parent)?.spend?.(usage);
   }
 
   /** Adds the new messages to the record of the session. An abort ends the wait. Returns undefined without a session. */
@@ -188,6 +203,12 @@ export class Run implements HookRun {
     this.listeners.emit({ ...news, runId: this.context.id, turn: this.context.turn });
     return true;
   }
+}
+
+function limitTurns(run: Run, total: number): void {
+  const own = () => run.turn?.modelCalls ?? 0;
+  run.turnBudget = new TurnBudget({ agent: run.config.agent, total, own });
+  run.budgets = [run.turnBudget];
 }
 
 /** Waits for work of the recorder. An abort ends the wait. */

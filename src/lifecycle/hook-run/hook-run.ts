@@ -23,12 +23,14 @@ export interface HookRun {
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
+  /** Counts tokens of a model call, in this run and in the runs around it. */
+  spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
-  /** Budgets for the model calls of all runs inside of this run. */
-  budgets?: readonly Budget[];
+  /** Budgets for all runs inside of this run. */
+  budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
@@ -46,12 +48,22 @@ interface UrgentPosts {
   onUrgent(listener: () => void): () => void;
 }
 
-/** A budget for model calls. */
+/** A budget for the runs inside of a run. */
 export interface Budget {
-  /** The name of the lifecycle. */
+  /** The name of the lifecycle, or of the option. */
   readonly by: string;
   /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
-  admit(model: string): string | ((usage: Usage | undefined) => void);
+  admit(call: BudgetedCall): string | ((usage: Usage | undefined) => void);
+  /** Called before a tool call. Returns the reason to refuse the call. */
+  admitTool?(): string | undefined;
+}
+
+/** A model call of a nested run. */
+export interface BudgetedCall {
+  /** The id of the model. */
+  readonly model: string;
+  /** True for the first model call of a turn. */
+  readonly beginsTurn: boolean;
 }
 
 /** A moment inside of a ready-made lifecycle that other lifecycles react to. */

@@ -1,7 +1,7 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import { budgetsOf, type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
+import { type BudgetedCall, budgetsOf, type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
@@ -24,7 +24,10 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   step.busy += 1;
   try {
     run.end.throwIfAborted();
-    const pay = run.origin.parent === undefined ? undefined : askBudgets(run, request.model.id);
+    const pay =
+      run.origin.parent === undefined
+        ? undefined
+        : askBudgets(run, { model: request.model.id, beginsTurn: attempt === 1 });
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
@@ -39,12 +42,17 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
 }
 
 /**
- * True if the model call has no hooks, listeners, abort signal or time limit. The run loop then awaits the promise of the
+ * True if the model call has no hooks, listeners, parent, abort signal or time limit. The run loop then awaits the promise of the
  * model itself, which saves a fifth of the time of a turn.
  */
-export function isPlainCall({ config, end, listeners }: Run): boolean {
+export function isPlainCall({ config, end, listeners, origin }: Run): boolean {
   const { modelMs, firstPartMs } = config.timeouts;
-  const isWatched = end.stop !== undefined || listeners.active || modelMs !== undefined || firstPartMs !== undefined;
+  const isWatched =
+    end.stop !== undefined ||
+    origin.parent !== undefined ||
+    listeners.active ||
+    modelMs !== undefined ||
+    firstPartMs !== undefined;
   return config.chain.wrapModelCall === undefined && !isWatched;
 }
 
@@ -66,10 +74,10 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
 }
 
 /** Asks the budgets of the outer runs. */
-function askBudgets({ origin, end }: Run, model: string): (usage: Usage) => void {
-  const payments = budgetsOf(origin.parent).map(({ by, admit }) => {
-    const answer = admit(model);
-    if (typeof answer === 'string') throw end.own(new RejectedError(answer, by, 'wrapModelCall'));
+function askBudgets({ origin, end }: Run, call: BudgetedCall): (usage: Usage) => void {
+  const payments = budgetsOf(origin.parent).map((budget) => {
+    const answer = budget.admit(call);
+    if (typeof answer === 'string') throw end.own(new RejectedError(answer, budget.by, 'wrapModelCall'));
     return answer;
   });
   return (usage) => {

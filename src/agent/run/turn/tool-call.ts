@@ -5,7 +5,7 @@ import { copyData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
-import type { CallScope } from '../../../lifecycle/hook-run/hook-run.js';
+import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { withAdditions } from '../../../tools/additions.js';
@@ -58,6 +58,8 @@ function begin(call: ToolCall): unknown {
   // A hook may call the tool again.
   loop.toolErrors?.delete(call.callId);
   try {
+    const refused = loop.origin.parent && refusedByBudget(loop.origin.parent);
+    if (refused !== undefined) return refusal(`The call was not run: ${refused}`);
     const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
     if (input.input === undefined && input.invalidInput !== undefined) {
@@ -77,6 +79,15 @@ function begin(call: ToolCall): unknown {
   } catch (error) {
     return thrown(call, error);
   }
+}
+
+/** Asks the budgets of the outer runs. Returns the reason of a refusal. */
+function refusedByBudget(parent: ToolRun): string | undefined {
+  for (const budget of budgetsOf(parent)) {
+    const reason = budget.admitTool?.();
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
 }
 
 /** Runs the tool with the checked arguments. */

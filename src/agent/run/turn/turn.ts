@@ -10,7 +10,8 @@ import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
 import { TurnLimitError } from '../../run-result.js';
 import type { CurrentTurn, Run } from '../run.js';
-import { STEERED, turnLimitOf } from '../run-posts.js';
+import { STEERED } from '../run-posts.js';
+import { turnLimitOf } from '../turn-limit.js';
 import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
 import { callsOf, haveSameId, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
@@ -211,10 +212,12 @@ export class Turn implements CurrentTurn {
 
 /** Starts the next turn. Throws TurnLimitError at the limit. With `atLimit: 'answer'`, one more turn is allowed. */
 export function startTurn(run: Run): Turn {
-  const { maxTurns, atLimit } = run.config;
+  const { maxTurns, totalTurns, atLimit } = run.config;
   const turn = new Turn(run, run.context.turn + 1);
   const extra = atLimit === 'answer' ? 1 : 0;
-  if (turn.number > turnLimitOf(run) + extra) throw run.end.own(new TurnLimitError(maxTurns));
+  if (turn.number > turnLimitOf(run) + extra) {
+    throw run.end.own(new TurnLimitError(run.turnBudget?.inside ? (totalTurns ?? 0) : maxTurns));
+  }
   run.turn = turn;
   turn.events?.start();
   return turn;
