@@ -130,6 +130,7 @@ export type {
   Entry,
   EntryBody,
   EntryDecision,
+  GivenResult,
   HeadBody,
   MessageBody,
   Post,

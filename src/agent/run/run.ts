@@ -65,6 +65,8 @@ export interface Recorder {
   callKey(call: string): string;
   /** Returns the number of times that a call has begun, this time included. */
   attemptOf(call: string): number;
+  /** Returns true if a call waits for its result, because the caller runs its tool. */
+  needsResult(call: string): boolean;
   /** Adds the decisions of a resumed run. */
   decide(run: Run): Promise<void>;
   /** Adds the messages of the run since the last save. The last save also adds what waits, and ends the claim. */

@@ -8,11 +8,11 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
-import type { EntryBody } from '../../state/record/entry.js';
+import type { EntryBody, SuspendedCall } from '../../state/record/entry.js';
 import type { MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
 import { errorResult } from '../../tools/tool-result.js';
-import type { ResumeDecision, ResumeDecisions } from '../run/resume/continuation.js';
+import { type ResumeDecision, type ResumeDecisions, resultOf } from '../run/resume/continuation.js';
 import type { Recorder, Run, RunClaim } from '../run/run.js';
 import { resultPartOf } from '../run/turn/tool-calls.js';
 import { type EntryOrigin, EntryWriter } from './entry-writer.js';
@@ -88,7 +88,11 @@ export class SessionRecorder implements Recorder {
     return this.attempts.get(call) ?? 1;
   }
 
-  /** Appends the decisions on the open calls. The result of a denied call is part of the same append. */
+  needsResult(call: string): boolean {
+    return this.start.record.pending?.calls.find(({ id }) => id === call)?.needs === 'result';
+  }
+
+  /** Appends the decisions on the open calls. The result of a call that does not run is part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
     const { open, resume, again } = this.start;
@@ -98,8 +102,8 @@ export class SessionRecorder implements Recorder {
     for (const call of open?.open ?? []) {
       const decision = resume?.[call.id] as ResumeDecision;
       this.addDecision(call.id, [open?.entry ?? ''], again.includes(call.id) ? 'again' : decision);
-      if (decision !== 'approve')
-        this.addResult(run, deniedPart(call, typeof decision === 'string' ? undefined : decision.deny));
+      const result = resultOf(decision);
+      if (result !== undefined) this.addResult(run, resultPartOf(call, result));
     }
     await this.start.claim.flush();
   }
@@ -116,7 +120,7 @@ export class SessionRecorder implements Recorder {
     this.isLeaving = true;
     const { pending } = run;
     if (pending !== undefined) {
-      const calls = pending.map(({ id, reason, by }) => ({ id, reason, by }));
+      const calls = (pending as readonly SuspendedCall[]).map(suspendedCall);
       this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.calls });
     }
     claim.set({ waits: pending === undefined ? null : runId });
@@ -196,6 +200,10 @@ export class SessionRecorder implements Recorder {
 /** Returns the result of a denied call. */
 export function deniedPart(call: ToolCallPart, reason: string | undefined): ToolResultPart {
   return resultPartOf(call, errorResult(deniedCall(reason)));
+}
+
+function suspendedCall({ id, reason, by, needs }: SuspendedCall): SuspendedCall {
+  return needs === undefined ? { id, reason, by } : { id, reason, by, needs };
 }
 
 function withoutMark({ suspended: _suspended, ...answer }: AssistantMessage): AssistantMessage {

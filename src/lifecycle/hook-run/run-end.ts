@@ -27,6 +27,8 @@ export interface CallsInFlight {
   suspend(id: string, verdict: Verdict): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
+  /** Returns true if the model made a call with this id, this name and these arguments. */
+  isAsMade(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */
   isApproved(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */

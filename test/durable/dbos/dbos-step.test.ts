@@ -131,7 +131,11 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
         ['waits:decisions:1', 'waits', undefined],
         ['waits:decisions:2', 'waits', 'the decisions must be an object: { [callId]: "approve" }'],
         ['waits:decisions:3', 'waits', '"two" is not pending; pending: one'],
-        ['waits:decisions:4', 'waits', 'the decision on "one" must be "approve", "deny" or { "deny": reason }'],
+        [
+          'waits:decisions:4',
+          'waits',
+          "the decision on \"one\" must be 'approve', 'deny', { deny: reason } or { result }",
+        ],
       ]);
       expect(await dbos.steps('waits')).toContain('model 1, run 2');
     });
