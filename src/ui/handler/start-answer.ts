@@ -7,11 +7,11 @@ import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
-import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
+import { UIDecisionMissingError } from '../error.js';
 import { beforeAnswer } from '../history/running.js';
 import { openAnswerIn, shownIn } from '../history/shown.js';
-import { showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
+import { checkDecisions } from './check-decisions.js';
 import type { Catching } from './followed.js';
 import type { ChatSession } from './handler-options.js';
 import { type Place, placeOf } from './place.js';
@@ -150,8 +150,7 @@ interface Prepared extends Place {
 async function prepare(session: StoredSession, read: UIRequest, deniesOpen: boolean): Promise<Prepared> {
   const { record } = session;
   if (read.type === 'decisions') {
-    checkDecisions(openIds(record), read.decisions);
-    return { input: '', resume: read.decisions };
+    return { input: '', resume: checkDecisions(record, read) };
   }
   const place = await placeOf(session, read);
   const open = openIds(record);
@@ -160,17 +159,6 @@ async function prepare(session: StoredSession, read: UIRequest, deniesOpen: bool
   const isNew = place.input !== '' && record.get(place.id ?? '') === undefined;
   if (!deniesOpen || !isNew || open.includes(ANSWER)) throw new UIDecisionMissingError(open);
   return { ...place, deniesOpen: WENT_ON };
-}
-
-function checkDecisions(open: readonly string[], decisions: Readonly<Record<string, UIDecision>>): void {
-  const unknown = Object.keys(decisions).find((id) => !open.includes(id));
-  if (unknown !== undefined) {
-    throw new UICallUnknownError(
-      `${showValue(unknown)} must be the id of a tool call or an answer that waits for a decision. Load the history again.`,
-    );
-  }
-  const missing = open.filter((id) => !Object.hasOwn(decisions, id));
-  if (missing.length > 0) throw new UIDecisionMissingError(missing);
 }
 
 function openIds({ pending }: SessionRecord): readonly string[] {
