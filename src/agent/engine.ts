@@ -69,7 +69,8 @@ export class Engine {
   ): Promise<RunResult<unknown>> {
     try {
       const { registry } = this;
-      const config = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+      const own = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+      const config = attached.tools === undefined ? own : { ...own, catalog: own.catalog.with(attached.tools) };
       // A run that drains may still start runs of its own.
       const { life } = this;
       const isOpen = life.isOpen || (options.parent !== undefined && !life.stop.stopped);

@@ -95,12 +95,6 @@ export class UIBodyTooLargeError extends UIRequestError {
   }
 }
 
-/** The page sent input that the handler has no use for. It would otherwise be ignored without a word. */
-export class UIInputUnusedError extends UIRequestError {
-  readonly code = 'ERR_UI_INPUT_UNUSED';
-  readonly status = 400;
-}
-
 /** The body of the request was read before the handler got it. */
 export class UIBodyUsedError extends UIRequestError {
   readonly code = 'ERR_UI_BODY_USED';

@@ -29,6 +29,8 @@ export interface Attached {
   readonly session?: SessionInfo | undefined;
   /** The number of messages, from the first one, that the session has checked and whose tool calls have results. */
   readonly closed?: number | undefined;
+  /** Tools beside those of the agent, whose tool wins if two have the same name. */
+  readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */

@@ -20,7 +20,6 @@ import { invalidBody } from '../invalid-body.js';
 import { readChatId, readDecisions } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
-import { contextOf } from './context-of.js';
 import {
   type AgentHandlerOptions,
   type ChatSession,
@@ -28,6 +27,7 @@ import {
   resolveHandlerOptions,
 } from './handler-options.js';
 import { allowOrigin, checkOrigin, preflight } from './origin.js';
+import { PageInputs } from './page-inputs.js';
 import { type Answer, type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
@@ -95,6 +95,7 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
 
 class ChatHandler {
   private readonly protocol: Protocol;
+  private readonly inputs: PageInputs;
   /** Stops the runs of this process, by session, also before they hold their conversation. */
   private readonly stops = new Map<string, Set<() => void>>();
 
@@ -103,6 +104,7 @@ class ChatHandler {
     private readonly config: HandlerConfig,
   ) {
     this.protocol = protocols[config.protocol];
+    this.inputs = new PageInputs(agent, config);
   }
 
   async answer(request: Request): Promise<Response> {
@@ -181,7 +183,7 @@ class ChatHandler {
     const chat = await this.sessionOf(read.chatId, identity);
     const decides = await config.mayDecide(identity as never, read.chatId);
     if (!decides && read.type === 'decisions') throw new UIDecisionRefusedError();
-    const context = await contextOf(config, { identity, request, page: read.page });
+    const { context, tools } = await this.inputs.take({ identity, request, read });
     const { runLog, queueMs } = config;
     const aborts = config.onDisconnect === 'abort';
     const orphanMs = aborts ? undefined : config.orphanMs;
@@ -197,7 +199,7 @@ class ChatHandler {
     try {
       const { signal } = run;
       const deniesOpen = decides && config.whileAsking === 'deny';
-      const answer = { read, session: chat, signal, queueMs, deniesOpen, context, check, runLog, orphanMs };
+      const answer = { read, session: chat, signal, queueMs, deniesOpen, context, tools, check, runLog, orphanMs };
       const started = await startAnswer(this.agent, answer);
       void started.done.then(leave);
       return this.respond(started, { chatId: read.chatId, runId: read.runId, decides });

@@ -8,8 +8,8 @@ import { invalidBody } from '../invalid-body.js';
 const REPEATED = 16;
 
 /**
- * Parses a JSON body while it arrives. Keeps the last message whole. A page repeats the messages before it; of those only
- * the ids, the roles and the types of the parts are kept.
+ * Parses a JSON body while it arrives. Keeps the last message whole, or all messages of the role `tool` at the end. A page
+ * repeats the messages before it; of those only the ids, the roles and the types of the parts are kept.
  *
  * Refuses a body whose last message and other members have more than `maxBytes` bytes, and one that has 16 times as much.
  * Refuses other content types, because a page of another origin can send those without a preflight request. Refuses keys
@@ -38,15 +38,13 @@ interface Sized {
   size: number;
 }
 
-const NONE = { message: { value: undefined, size: 0 } as Sized, index: -1 };
-
 class BodyParser {
   private readonly parser = new JSONParser({ paths: ['$', '$.*', '$.messages.*'], keepStack: false });
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private readonly members = new Map<string, Sized>();
   private messages: unknown[] = [];
-  /** The last message that is not the place of a summary. */
-  private last = NONE;
+  /** The last message that is not the place of a summary, or the results of tools at the end. */
+  private last: { readonly message: Sized; readonly index: number }[] = [];
   private root: unknown = undefined;
   private bytes = 0;
   /** The end of the previous value. */
@@ -81,8 +79,8 @@ class BodyParser {
     this.decoder.decode();
     if (!this.parser.isEnded) this.parser.end();
     if (!isObject(this.root)) throw invalidBody('the body', 'an object', this.root);
-    const kept = [this.last.message, ...this.members.values()];
-    if (kept.reduce((sum, { size }) => sum + size, 0) > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
+    const kept = [...this.last.map(({ message }) => message), ...this.members.values()];
+    if (sizeOf(kept) > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
     const body = Object.fromEntries([...this.members].map(([name, { value }]) => [name, value]));
     checkKeys(body);
     return body;
@@ -97,11 +95,25 @@ class BodyParser {
 
   private addMessage(message: Sized): void {
     const { messages } = this;
-    if (messages.length === 0) this.last = NONE;
+    if (messages.length === 0) this.last = [];
     if (isMarker(message.value)) return void messages.push(outline(message.value));
-    if (this.last.index >= 0) messages[this.last.index] = outline(this.last.message.value);
-    this.last = { message, index: messages.push(message.value) - 1 };
+    const isMore = isResult(message.value) && isResult(this.last[0]?.message.value);
+    // Results that are too large stay in memory as outlines. Their sizes count, should no other message follow.
+    if (!isMore || sizeOf(this.last.map((one) => one.message)) > this.maxBytes) {
+      for (const one of this.last) messages[one.index] = one.message.value = outline(one.message.value);
+    }
+    const kept = { message, index: messages.push(message.value) - 1 };
+    this.last = isMore ? [...this.last, kept] : [kept];
   }
+}
+
+function sizeOf(values: readonly Sized[]): number {
+  return values.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** True for a message of AG-UI with the result of a tool. */
+function isResult(message: unknown): boolean {
+  return isObject(message) && message.role === 'tool';
 }
 
 function outline(message: unknown): unknown {

@@ -7,6 +7,7 @@ import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
+import type { Tool } from '../../tools/tool.js';
 import { UIDecisionMissingError } from '../error.js';
 import { beforeAnswer } from '../history/running.js';
 import { openAnswerIn, shownIn } from '../history/shown.js';
@@ -27,6 +28,8 @@ export interface AnswerRequest {
   /** True if a message denies the calls that wait for a decision. */
   readonly deniesOpen: boolean;
   readonly context: unknown;
+  /** The tools that the page runs. */
+  readonly tools: readonly Tool[] | undefined;
   readonly runLog: RunLog | undefined;
   /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
   readonly orphanMs: number | undefined;
@@ -80,7 +83,7 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
   const messageId = isContinued ? openAnswerIn(record) : undefined;
   const context = request.context as never;
-  const hosted = { isEntered: true, orphanMs, deniesOpen };
+  const hosted = { isEntered: true, orphanMs, deniesOpen, tools: request.tools };
   const stream = session.stream<unknown>(input, { signal, context, id, at, resume }, hosted);
   if (orphanMs === undefined || options.runLog === undefined) return { stream, messageId };
   return { stream: watched(stream, options.runLog, agent.defaults.clock), messageId };
