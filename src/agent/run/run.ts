@@ -29,6 +29,8 @@ export interface Attached {
   readonly session?: SessionInfo | undefined;
   /** The number of messages, from the first one, that the session has checked and whose tool calls have results. */
   readonly closed?: number | undefined;
+  /** The ids of the calls that wait for their result, as the record of the session has them. */
+  readonly needsResult?: readonly string[] | undefined;
   /** Tools beside those of the agent, whose tool wins if two have the same name. */
   readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
@@ -67,8 +69,6 @@ export interface Recorder {
   callKey(call: string): string;
   /** Returns the number of times that a call has begun, this time included. */
   attemptOf(call: string): number;
-  /** Returns true if a call waits for its result, because the caller runs its tool. */
-  needsResult(call: string): boolean;
   /** Adds the decisions of a resumed run. */
   decide(run: Run): Promise<void>;
   /** Adds the messages of the run since the last save. The last save also adds what waits, and ends the claim. */

@@ -34,8 +34,8 @@ function takeHistory(run: Run, { messages, resume }: AnyRunOptions): void {
 }
 
 /** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */
-function needsResult({ attached: { recorder }, config }: Run, { id, name }: ToolCallPart): boolean {
-  return recorder === undefined ? isRunByCaller(config.catalog.current().find(name)) : recorder.needsResult(id);
+function needsResult({ attached, config }: Run, { id, name }: ToolCallPart): boolean {
+  return attached.needsResult?.includes(id) ?? isRunByCaller(config.catalog.current().find(name));
 }
 
 /** Aborts the run with its parent, with its signals, and at its time limit. */

@@ -88,10 +88,6 @@ export class SessionRecorder implements Recorder {
     return this.attempts.get(call) ?? 1;
   }
 
-  needsResult(call: string): boolean {
-    return this.start.record.pending?.calls.find(({ id }) => id === call)?.needs === 'result';
-  }
-
   /** Appends the decisions on the open calls. The result of a call that does not run is part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;

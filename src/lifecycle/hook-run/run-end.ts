@@ -1,5 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
+import type { ToolCallPart } from '../../model/message.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
 import type { ToolCallRequest } from '../lifecycle.js';
@@ -14,6 +15,8 @@ export interface Verdict {
 
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
+  /** The calls as the model made them. */
+  readonly parts: readonly ToolCallPart[];
   /** True once every call has a result. A halted tool may still be running. */
   readonly halted: boolean;
   /** Aborts the signals of the calls. Created on first use. */
@@ -27,8 +30,6 @@ export interface CallsInFlight {
   suspend(id: string, verdict: Verdict): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
-  /** Returns true if the model made a call with this id, this name and these arguments. */
-  isAsMade(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */
   isApproved(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */

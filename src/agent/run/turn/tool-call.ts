@@ -107,7 +107,8 @@ function finish(call: ToolCall, output: unknown): ToolResult {
 
 /** Suspends a call of a tool without `execute`. The caller has got the arguments of the model, so these must be the same. */
 function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResult {
-  if (!calls.isAsMade(input)) {
+  const made = calls.parts.find(({ id }) => id === input.id);
+  if (made?.name !== input.name || made.input !== input.input) {
     return errorResult('The call was not run: a hook changed it, but its caller runs it as the model made it.');
   }
   throw suspend(loop, input, { type: 'suspend', reason: `The caller runs "${by}".`, by });

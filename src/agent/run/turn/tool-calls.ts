@@ -148,11 +148,6 @@ export class ToolCalls implements CallsInFlight {
     return index >= 0 && this.results[index] === undefined;
   }
 
-  isAsMade({ id, name, input }: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean {
-    const part = this.parts.find((one) => one.id === id);
-    return part?.name === name && part.input === input;
-  }
-
   isApproved({ id, name, input }: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean {
     const text = approvalText(name, input);
     return text !== '' && this.prior.approved?.get(id) === text;
