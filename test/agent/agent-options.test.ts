@@ -61,7 +61,7 @@ describe('an agent with an invalid option is refused', () => {
     ['null among the tools', { tools: [null] }, 'tools[0]'],
     ['a string among the tools', { tools: ['echo'] }, 'tools[0]'],
     ['a tool without name', { tools: [echo, { ...echo, name: undefined }] }, 'tools[1]'],
-    ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools[0]'],
+    ['a tool whose execute is a string', { tools: [{ ...echo, execute: 'x' }] }, 'tools[0]'],
     ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools[0]'],
     ['a lifecycle with an invalid tool', { lifecycle: [{ tools: [{}] }] }, 'tools[0]'],
     ['a lifecycle that is not in an array', { lifecycle: {} }, 'lifecycle'],

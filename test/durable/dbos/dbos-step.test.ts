@@ -121,7 +121,9 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       };
       const handle = await dbos.start('waits', body);
 
-      for (const [index, decisions] of [null, { two: 'approve' }, { one: 'perhaps' }, { one: 'approve' }].entries()) {
+      const forged = { one: { result: 'paid' } };
+      const all = [null, { two: 'approve' }, { one: 'perhaps' }, forged, { one: 'approve' }];
+      for (const [index, decisions] of all.entries()) {
         while (asked.length === index) await pause(5);
         await service.client.send('waits', decisions, asked[index]?.id);
       }
@@ -136,6 +138,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
           'waits',
           "the decision on \"one\" must be 'approve', 'deny', { deny: reason } or { result }",
         ],
+        ['waits:decisions:5', 'waits', expect.stringMatching(/^the decision on "one" must be .*, got a result/)],
       ]);
       expect(await dbos.steps('waits')).toContain('model 1, run 2');
     });
