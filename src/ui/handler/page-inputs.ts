@@ -28,7 +28,7 @@ export class PageInputs {
     private readonly config: HandlerConfig,
   ) {}
 
-  /** Throws a UIBodyInvalidError if a tool of the page has the name of a tool of the agent. */
+  /** Throws a UIBodyInvalidError if a tool of the page has the name of a tool that the agent runs. */
   async take({ request, identity, read }: SentInput): Promise<TakenInput> {
     const { context, pageTools } = this.config;
     const { page = {}, tools = [] } = read;
@@ -38,11 +38,12 @@ export class PageInputs {
     return { context: await context?.(identity, request, page), tools: taken };
   }
 
+  /** A page may declare a tool of the agent that it runs. Then the definition of the agent counts. */
   private checked(tools: readonly Tool[]): readonly Tool[] {
-    const own = new Set(this.agent.status().tools.map(({ name }) => name));
-    const index = tools.findIndex(({ name }) => own.has(name));
-    if (index < 0) return tools;
-    throw invalidBody(`the name of \`tools[${index}]\``, 'a name that no tool of the server has', tools[index]?.name);
+    const own = new Map(this.agent.status().tools.map(({ name, needs }) => [name, needs]));
+    const index = tools.findIndex(({ name }) => own.has(name) && own.get(name) === undefined);
+    if (index < 0) return tools.filter(({ name }) => !own.has(name));
+    throw invalidBody(`the name of \`tools[${index}]\``, 'a name that no tool of the agent has', tools[index]?.name);
   }
 
   /** Logs once which members of a request are ignored. */

@@ -6,6 +6,7 @@ import {
   type ResumeDecision,
   type RunResult,
 } from 'keelson';
+import { FileSessionStore } from 'keelson/file';
 import { approval, openRun, sealRun } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -13,6 +14,7 @@ import { z } from 'zod';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../support/agent/transcript.js';
+import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 /** A tool that the caller of the agent runs. */
 const askColour = defineTool({
@@ -205,6 +207,22 @@ describe('a call of a session that the caller runs', () => {
       'tool: call_1=seen, call_2={"colour":"red"}',
       'assistant: done',
     ]);
+  });
+
+  test('waits in files, and another process continues it', async () => {
+    const folder = await temporaryFolder();
+    const model = scriptedModel([calls(ASK), 'done']);
+    const process = () => new Agent({ model, tools: [askColour], store: new FileSessionStore({ folder }) });
+    await (await process().session({ id: 's' })).run('go');
+
+    await using session = await process().session({ id: 's' });
+    await session.run('', { resume: { call_1: { result: 'No screen.', isError: true } } });
+
+    expect(resultsIn(session.messages)).toEqual({ call_1: '!No screen.' });
+    const { entries } = (await new FileSessionStore({ folder }).load('s')) ?? { entries: [] };
+    expect(entries.map(({ body }) => body).find(({ type }) => type === 'decision')).toEqual({
+      ...{ type: 'decision', call: 'call_1', decision: { result: 'No screen.', isError: true } },
+    });
   });
 
   test('has one result', async () => {

@@ -109,13 +109,16 @@ describe('a tool that an AG-UI page sends', () => {
   });
 
   test('may be a tool of the agent without `execute`', async () => {
-    const { client, model } = await arrange([calls('ownColour'), 'Red it is.']);
+    const { client, model, logger } = await arrange([calls('ownColour'), 'Red it is.']);
     say(client);
     await run(client, {});
 
     answer(client, 'call_1', 'red');
-    await run(client, {});
+    // CopilotKit knows a tool of the page only if the page declares it, too.
+    await run(client, { tools: [{ ...askColour, name: 'ownColour' }] });
 
+    expect(model.requests[1]?.tools.at(-1)).toMatchObject({ name: 'ownColour', description: 'Asks.' });
+    expect(logger.lines).toEqual([]);
     expect(resultsIn(model.requests[1]?.messages ?? [])).toEqual({ call_1: 'red' });
   });
 
@@ -167,7 +170,7 @@ describe('refuses', () => {
     const running = run(client, { tools: [askColour, { ...askColour, name: 'pay' }] });
 
     await expect(running).rejects.toThrow(
-      'HTTP 400: the name of `tools[1]` must be a name that no tool of the server has, got "pay"',
+      'HTTP 400: the name of `tools[1]` must be a name that no tool of the agent has, got "pay"',
     );
     expect(model.requests).toEqual([]);
   });
