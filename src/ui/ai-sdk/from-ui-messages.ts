@@ -78,7 +78,7 @@ function resultsOf({ parts }: ReadMessage): Record<string, GivenResult> {
   return Object.fromEntries(
     parts.flatMap(({ state, toolCallId, output, errorText, preliminary }): [string, GivenResult][] => {
       const id = String(toolCallId);
-      if (state === 'output-error') return [[id, { result: String(errorText), isError: true }]];
+      if (state === 'output-error') return [[id, { result: String(errorText ?? 'The tool failed.'), isError: true }]];
       // The model reads `Done.` of a tool that returns nothing.
       return state === 'output-available' && !preliminary ? [[id, { result: (output as JsonValue) ?? 'Done.' }]] : [];
     }),

@@ -45,6 +45,8 @@ class BodyParser {
   private messages: unknown[] = [];
   /** The last message that is not the place of a summary, or the results of tools at the end. */
   private last: { readonly message: Sized; readonly index: number }[] = [];
+  /** The bytes of the results at the end, without the last one. */
+  private lastBytes = 0;
   private root: unknown = undefined;
   private bytes = 0;
   /** The end of the previous value. */
@@ -79,8 +81,9 @@ class BodyParser {
     this.decoder.decode();
     if (!this.parser.isEnded) this.parser.end();
     if (!isObject(this.root)) throw invalidBody('the body', 'an object', this.root);
-    const kept = [...this.last.map(({ message }) => message), ...this.members.values()];
-    if (sizeOf(kept) > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
+    const kept = [this.last.at(-1)?.message, ...this.members.values()];
+    const size = kept.reduce((sum, value) => sum + (value?.size ?? 0), this.lastBytes);
+    if (size > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
     const body = Object.fromEntries([...this.members].map(([name, { value }]) => [name, value]));
     checkKeys(body);
     return body;
@@ -97,18 +100,15 @@ class BodyParser {
     const { messages } = this;
     if (messages.length === 0) this.last = [];
     if (isMarker(message.value)) return void messages.push(outline(message.value));
-    const isMore = isResult(message.value) && isResult(this.last[0]?.message.value);
-    // Results that are too large stay in memory as outlines. Their sizes count, should no other message follow.
-    if (!isMore || sizeOf(this.last.map((one) => one.message)) > this.maxBytes) {
-      for (const one of this.last) messages[one.index] = one.message.value = outline(one.message.value);
+    const before = this.last.at(-1)?.message;
+    const isMore = isResult(message.value) && isResult(before?.value);
+    this.lastBytes = isMore ? this.lastBytes + (before?.size ?? 0) : 0;
+    if (!isMore || this.lastBytes > this.maxBytes) {
+      for (const one of this.last) messages[one.index] = outline(one.message.value);
+      this.last = [];
     }
-    const kept = { message, index: messages.push(message.value) - 1 };
-    this.last = isMore ? [...this.last, kept] : [kept];
+    this.last.push({ message, index: messages.push(message.value) - 1 });
   }
-}
-
-function sizeOf(values: readonly Sized[]): number {
-  return values.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** True for a message of AG-UI with the result of a tool. */

@@ -145,7 +145,8 @@ describe('a decision that does not fit its call is refused', () => {
     ['a result that is not JSON', { call_2: { result: () => 1 } }, "must be 'approve', 'deny', { deny: reason } or"],
     ['an `isError` that is a string', { call_2: { result: 'x', isError: 'no' } }, 'The decision on "call_2" must be'],
     ['a result of a call that has one', { call_1: { result: 'x' }, call_2: { result: 'x' } }, 'not open: "call_1"'],
-    ['no decision', {}, 'decide on each id: "call_2"'],
+    ['no decision', {}, '{ result } for each id: "call_2"'],
+    ['a result and a denial', { call_2: { result: 'x', deny: 'y' } }, 'The decision on "call_2" must be'],
   ])('%s', async (_title, decisions, message) => {
     const { agent, model } = arrange();
     const suspended = await agent.run('go');

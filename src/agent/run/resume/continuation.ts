@@ -122,7 +122,7 @@ function assertDecided(ids: readonly string[], decisions: ResumeDecisions, what:
   if (ids.length === 0) refuse(unknown, (list) => `No call is open, but \`resume\` decides on ${list}.`);
   refuse(
     ids.filter((id) => !Object.hasOwn(decisions, id)),
-    (list) => `The messages end in ${what}. In \`resume\`, decide on each id: ${list}.`,
+    (list) => `The messages end in ${what}. In \`resume\`, set ${DECISIONS} for each id: ${list}.`,
   );
   refuse(unknown, (list) => `\`resume\` decides on calls that are not open: ${list}.`);
   refuse(
@@ -138,7 +138,8 @@ export const DECISIONS = "'approve', 'deny', { deny: reason } or { result }";
 export function isDecision(decision: unknown): boolean {
   if (decision === 'approve' || decision === 'deny') return true;
   if (!isObject(decision)) return false;
-  return isGivenResult(decision) ? isWhole(decision) : typeof decision.deny === 'string';
+  if (isGivenResult(decision)) return isWhole(decision) && decision.deny === undefined;
+  return typeof decision.deny === 'string';
 }
 
 /** True for a result that JSON can hold. */
