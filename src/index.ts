@@ -8,7 +8,7 @@ export type {
   SessionRunOptions,
 } from './agent/agent-options.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
-export type { AgentStatus, LifecycleStatus } from './agent/engine.js';
+export type { AgentStatus, LifecycleStatus, ToolStatus } from './agent/engine.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
 export { formatRun } from './agent/run/format-run.js';
 export type { OutputOf, OutputSchema } from './agent/run/output.js';
@@ -134,6 +134,7 @@ export type {
   Entry,
   EntryBody,
   EntryDecision,
+  GivenResult,
   HeadBody,
   MessageBody,
   Post,

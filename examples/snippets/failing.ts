@@ -23,4 +23,4 @@ const error = await agent.run('Hello', { maxTurns: 0 }).catch((reason: unknown) 
 if (error instanceof OptionInvalidError) text = error.message;
 // #endregion
 
-assert.equal(text, '`maxTurns` must be a whole number of 1 or more, or `{ limit, atLimit }`, got 0');
+assert.equal(text, '`maxTurns` must be a whole number of 1 or more, or `{ limit, total, atLimit }`, got 0');

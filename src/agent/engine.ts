@@ -3,6 +3,8 @@ import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
 import type { UserMessage } from '../model/message.js';
+import type { Tool } from '../tools/tool.js';
+import { isRunByCaller } from '../tools/tool-set.js';
 import { AgentLife, startLimit } from './agent-life.js';
 import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
@@ -27,8 +29,16 @@ export interface AgentStatus {
   readonly background: readonly BackgroundStatus[];
   /** The lifecycles in the order in which their hooks are called. */
   readonly lifecycles: readonly LifecycleStatus[];
-  readonly tools: readonly { readonly name: string; readonly origin?: string | undefined }[];
+  readonly tools: readonly ToolStatus[];
   readonly loaders: readonly LoaderStatus[];
+}
+
+/** A tool as `status()` shows it. */
+export interface ToolStatus {
+  readonly name: string;
+  readonly origin?: string | undefined;
+  /** Set if the tool has no `execute`, so that the caller of the agent runs it. */
+  readonly needs?: 'result' | undefined;
 }
 
 /** A lifecycle as `status()` shows it. */
@@ -72,7 +82,8 @@ export class Engine {
   ): Promise<RunResult<unknown>> {
     try {
       const { registry } = this;
-      const config = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+      const own = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+      const config = attached.tools === undefined ? own : { ...own, catalog: own.catalog.with(attached.tools) };
       // A run that drains may still start runs of its own.
       const { life } = this;
       const isOpen = life.isOpen || (options.parent !== undefined && !life.stop.stopped);
@@ -119,7 +130,7 @@ export class Engine {
         const hooks = HOOKS.filter((hook) => lifecycle[hook] !== undefined);
         return { name, priority, onFailure, hooks };
       }),
-      tools: catalog.current().tools.map(({ name, origin }) => ({ name, origin })),
+      tools: catalog.current().tools.map(toolStatus),
       loaders: loading.status(),
     };
   }
@@ -158,4 +169,9 @@ export class Engine {
     }
     await this.loading.close();
   }
+}
+
+function toolStatus(tool: Tool): ToolStatus {
+  const { name, origin } = tool;
+  return isRunByCaller(tool) ? { name, origin, needs: 'result' } : { name, origin };
 }

@@ -49,11 +49,13 @@ export interface RunRecord {
   readonly decisions: readonly Decision[];
 }
 
-/** A tool call that waits for a decision. */
+/** A tool call that waits for a decision, or for its result. */
 export interface PendingCall extends ToolCallPart {
   readonly reason: string;
-  /** The name of the lifecycle that suspended the call. */
+  /** The name of the lifecycle that suspended the call. For a tool without `execute`, the name of the tool. */
   readonly by: string;
+  /** Set if the tool has no `execute`: the call waits until `resume` has its `{ result }`, or denies it. */
+  readonly needs?: 'result' | undefined;
 }
 
 /**

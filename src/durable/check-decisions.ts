@@ -1,5 +1,5 @@
-import { isDecision, type ResumeDecisions } from '../agent/run/resume/continuation.js';
-import type { RunResult } from '../agent/run-result.js';
+import { DECISIONS, isDecision, misfitOf, type ResumeDecisions } from '../agent/run/resume/continuation.js';
+import type { PendingCall, RunResult } from '../agent/run-result.js';
 import { isObject } from '../internal/json.js';
 
 /** Returns the problem with decisions that came from outside, or undefined. */
@@ -9,7 +9,13 @@ export function decisionProblem(decisions: unknown, { pending }: Pick<RunResult,
   const unknown = Object.keys(decisions).find((id) => !ids.includes(id));
   if (unknown !== undefined) return `"${unknown}" is not pending; pending: ${ids.join(', ')}`;
   const wrong = ids.find((id) => !isDecision(decisions[id]));
-  return wrong === undefined ? undefined : `the decision on "${wrong}" must be "approve", "deny" or { "deny": reason }`;
+  if (wrong !== undefined) return `the decision on "${wrong}" must be ${DECISIONS}`;
+  const misfits = (pending as readonly PendingCall[]).map(({ id, needs }) => ({
+    id,
+    problem: misfitOf(decisions[id], needs === 'result'),
+  }));
+  const misfit = misfits.find(({ problem }) => problem !== undefined);
+  return misfit && `the decision on "${misfit.id}" ${misfit.problem}`;
 }
 
 /** Narrows checked decisions to the type of `resume`. */

@@ -106,7 +106,7 @@ function isAction(value: unknown): value is { readonly type: string } {
 /** Suspends a tool call. Returns the error to throw. */
 export function suspend(
   run: HookRun,
-  { id, name }: ToolCallRequest,
+  { id, name }: Pick<ToolCallRequest, 'id' | 'name'>,
   action: SuspendAction & { readonly by: string },
 ): Error {
   const { by, reason } = action;

@@ -10,6 +10,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
+import { isRunByCaller } from '../tools/tool-set.js';
 import { checkToolNames } from './tool-name-check.js';
 
 /** Selects the tool calls that need approval, and the callback that decides. */
@@ -52,7 +53,8 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer the
  * call is suspended: the run ends with status `suspended` and continues with `resume`, in this process or another. An
  * approved call is not passed to `ask` again. A denied call gets an error result. The messages hold the whole state. A
- * call of an unknown tool needs no approval, because nothing runs. A call that the provider executes after an approval
+ * call of an unknown tool needs no approval, because nothing runs. A call of a tool without `execute` is passed to `ask`, but
+ * does not wait for an approval: who runs it decides. A call that the provider executes after an approval
  * always needs approval.
  *
  * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no
@@ -85,7 +87,9 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const question = () => ask && whileAsking(run, reason, (signal) => ask(call, reason, signal));
       const asking = askInParallel ? question() : inTurn(queues, run, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
-      if (answer === undefined) return HookAction.suspend(reason);
+      // A call that the caller runs waits for the caller anyway.
+      if (answer === undefined)
+        return isRunByCaller(call.tool as Tool | undefined) ? next(call) : HookAction.suspend(reason);
       if (answer === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
       return errorResult(deniedCall(reasonOf(answer)));
     },

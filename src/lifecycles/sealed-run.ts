@@ -28,7 +28,12 @@ export interface SealableRun {
 }
 
 /** A tool call that waits for a decision. */
-export type SealedCall = ToolCallPart & { readonly reason: string; readonly by: string };
+export type SealedCall = ToolCallPart & {
+  readonly reason: string;
+  readonly by: string;
+  /** Set if the tool has no `execute`. */
+  readonly needs?: 'result' | undefined;
+};
 
 /** An answer that waits for a decision. */
 export interface SealedAnswer {

@@ -25,9 +25,10 @@ export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Sch
   /**
    * Runs the tool with a copy of the arguments, which were checked. Returns a string, content parts, data that JSON can
    * hold, `toolResult(…)`, or nothing: then the model reads `Done.` A throw becomes an error result with the error's
-   * message.
+   * message. Without this function, the caller of the agent runs the tool, such as a web page: a call is suspended until
+   * `resume` has its `{ result }`.
    */
-  readonly execute: (input: Input, context: ToolContext<Context>) => Awaitable<ToolOutput>;
+  readonly execute?: ((input: Input, context: ToolContext<Context>) => Awaitable<ToolOutput>) | undefined;
 }
 
 /** The input of `execute`: the schema's output type, or `unknown` for a plain JSON Schema. */
@@ -54,7 +55,7 @@ const rules = {
   timeoutMs: timerMs,
   annotations: anything,
   origin: anything,
-  execute: alsoCalled(required(callable), 'handler', 'func', 'run', 'invoke'),
+  execute: alsoCalled(callable, 'handler', 'func', 'run', 'invoke'),
 } satisfies OptionTable<ToolDefinition<JsonSchema>>;
 
 /**
@@ -101,9 +102,9 @@ export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchem
     description,
     inputSchema: objectSchema(name, inputSchema),
     check: isStandardSchema(input) ? standardChecker(input) : jsonSchemaChecker(input as JsonSchema),
-    // The cast is safe: `execute` only gets values that passed `check`.
-    execute: definition.execute as Tool<never>['execute'],
   };
+  // The cast is safe: `execute` only gets values that passed `check`.
+  if (definition.execute !== undefined) tool.execute = definition.execute as Tool<never>['execute'];
   if (timeoutMs !== undefined) tool.timeoutMs = timeoutMs;
   if (annotations !== undefined) tool.annotations = annotations;
   if (origin !== undefined) tool.origin = origin;

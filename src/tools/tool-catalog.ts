@@ -43,6 +43,11 @@ export class ToolCatalog {
     return this.snapshot;
   }
 
+  /** Returns a catalog with further tools, behind those of this catalog. */
+  with(tools: readonly Tool[]): ToolCatalog {
+    return new ToolCatalog([...this.sources, tools], this.logger);
+  }
+
   /** Returns the beginnings of the names of tools that live sources may add later. */
   prefixes(): readonly string[] {
     return this.live.flatMap((source) => source.prefixes?.() ?? []);

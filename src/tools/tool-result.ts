@@ -56,6 +56,12 @@ export function toToolResult(output: unknown): ToolResult {
   return dataResult(output);
 }
 
+/** Converts the result of a tool that the caller ran. An array is data, never content parts with files to load. */
+export function toGivenResult(result: JsonValue, isError = false): ToolResult {
+  const whole = typeof result === 'string' ? toToolResult(result) : dataResult(result);
+  return isError ? wholeResult({ ...whole, isError }) : whole;
+}
+
 /** Copies a result for the messages. `structured` is reduced to what JSON can hold. */
 export function wholeResult({ content: whole, structured, isError }: ToolResult): ToolResult {
   const isLongError = isError && typeof whole === 'string' && whole.length > MAX_ERROR_LENGTH + CUT_MARK;

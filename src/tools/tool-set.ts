@@ -48,7 +48,13 @@ const LIST_OF_TOOLS = 'an array of tools, or a live set with `list()` and `revis
 /** True if a value has the members that a run needs of a tool. */
 export function isTool(value: unknown): value is Tool {
   const tool = value as Tool | null | undefined;
-  return typeof tool?.name === 'string' && typeof tool.execute === 'function' && typeof tool.check === 'function';
+  const isRunnable = tool?.execute === undefined || typeof tool.execute === 'function';
+  return typeof tool?.name === 'string' && isRunnable && typeof tool.check === 'function';
+}
+
+/** True for a tool without `execute`, whose calls wait until the caller gives their results. */
+export function isRunByCaller(tool: Tool | undefined): boolean {
+  return tool !== undefined && tool.execute === undefined;
 }
 
 /** Returns the current tools of a source. Throws OptionInvalidError if the source or one of its tools is invalid. */

@@ -21,8 +21,11 @@ export interface ToolAnnotations {
 export interface Tool<Context = unknown> extends ToolSpec {
   /** Checks the arguments. The resulting `value` is passed to `execute`. */
   check(input: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
-  /** Runs the tool. A throw becomes an error result for the model. */
-  readonly execute: (input: unknown, context: ToolContext<Context>) => Awaitable<unknown>;
+  /**
+   * Runs the tool. A throw becomes an error result for the model. Without this function, the caller of the agent runs the
+   * tool: a call is suspended until `resume` has its `{ result }`.
+   */
+  readonly execute?: ((input: unknown, context: ToolContext<Context>) => Awaitable<unknown>) | undefined;
   /** Time limit of one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
   readonly timeoutMs?: number | undefined;
   readonly annotations?: ToolAnnotations | undefined;
@@ -191,8 +194,8 @@ export type RunToolSource<Context = unknown> = readonly RunTool<Context>[] | Liv
 
 /** A tool in the `tools` option of a run. Every `Tool<Context>` is assignable to it. */
 export interface RunTool<Context = unknown> extends Omit<Tool, 'execute'> {
-  /** As {@link Tool}.execute. */
-  execute(input: unknown, context: ToolContext<Context>): Awaitable<unknown>;
+  /** As {@link Tool}.execute. The type of a method, whose parameters the compiler checks less strictly. */
+  readonly execute?: { call(input: unknown, context: ToolContext<Context>): Awaitable<unknown> }['call'] | undefined;
 }
 
 /** An array of tools, or a live tool set. */

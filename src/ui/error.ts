@@ -95,12 +95,6 @@ export class UIBodyTooLargeError extends UIRequestError {
   }
 }
 
-/** The page sent input that the handler has no use for. It would otherwise be ignored without a word. */
-export class UIInputUnusedError extends UIRequestError {
-  readonly code = 'ERR_UI_INPUT_UNUSED';
-  readonly status = 400;
-}
-
 /** The body of the request was read before the handler got it. */
 export class UIBodyUsedError extends UIRequestError {
   readonly code = 'ERR_UI_BODY_USED';
@@ -130,13 +124,13 @@ export class UIHistoryUnknownError extends UIRequestError {
   readonly status = 409;
 }
 
-/** The request decides on a call or an answer that does not wait for a decision, or contains a result of a tool call. */
+/** The request decides on a call or an answer that does not wait for that, or contains the result of such a call. */
 export class UICallUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CALL_UNKNOWN';
   readonly status = 409;
 }
 
-/** Tool calls or an answer of the session wait for decisions that the request does not contain. */
+/** Tool calls or an answer of the session wait for decisions or results that the request does not contain. */
 export class UIDecisionMissingError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_MISSING';
   readonly status = 409;
@@ -145,7 +139,7 @@ export class UIDecisionMissingError extends UIRequestError {
 
   constructor(calls: readonly string[]) {
     super(
-      `The request must decide on each open tool call, or on the suspended answer. Missing: ${calls.map((id) => `"${id}"`).join(', ')}.`,
+      `The request must decide on each open tool call or give its result, or decide on the suspended answer. Missing: ${calls.map((id) => `"${id}"`).join(', ')}.`,
     );
     this.calls = calls;
   }

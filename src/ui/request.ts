@@ -1,7 +1,8 @@
 import type { UserMessage } from '../model/message.js';
+import type { GivenResult } from '../state/record/entry.js';
 
-/** The decision of a person on a tool call. */
-export type UIDecision = 'approve' | 'deny' | { readonly deny: string };
+/** The decision of a person on a tool call, or the result of a call that the page has run. */
+export type UIDecision = 'approve' | 'deny' | { readonly deny: string } | GivenResult;
 
 /** The part of a request that the server uses. Everything else comes from the session. */
 export type UIRequest =
@@ -16,6 +17,11 @@ export type UIRequest =
       /** The id of the message on the page that the answer continues, if the page sends it. */
       readonly id?: string | undefined;
       readonly decisions: Readonly<Record<string, UIDecision>>;
+      /**
+       * The results of tool calls that the page shows, by call id. Only a pending call with `needs: 'result'` may take its
+       * result from here; the other results are those of the server.
+       */
+      readonly results?: Readonly<Record<string, GivenResult>> | undefined;
     }
   | (UISentMessage & {
       readonly type: 'regenerate';

@@ -44,7 +44,6 @@ export {
   UIDecisionRefusedError,
   UIHistoryUnknownError,
   UIHostRefusedError,
-  UIInputUnusedError,
   UIMessageUnknownError,
   UIMethodInvalidError,
   UIOriginRefusedError,

@@ -38,7 +38,7 @@ describe('an agent with an invalid option is refused', () => {
     ['maxTurns Infinity', { maxTurns: Number.POSITIVE_INFINITY }, 'maxTurns'],
     ['maxTurns as a string', { maxTurns: '5' }, 'maxTurns'],
     ['maxTurns with limit 0', { maxTurns: { limit: 0 } }, 'maxTurns.limit'],
-    ['maxTurns without limit', { maxTurns: { atLimit: 'answer' } }, 'maxTurns.limit'],
+    ['maxTurns with total 0', { maxTurns: { total: 0 } }, 'maxTurns.total'],
     ['maxTurns with an unknown member', { maxTurns: { limit: 5, max: 1 } }, 'maxTurns.max'],
     ['maxTurns with an unknown atLimit', { maxTurns: { limit: 5, atLimit: 'stop' } }, 'maxTurns.atLimit'],
     ['parallelToolCalls 0', { parallelToolCalls: 0 }, 'parallelToolCalls'],
@@ -61,7 +61,7 @@ describe('an agent with an invalid option is refused', () => {
     ['null among the tools', { tools: [null] }, 'tools[0]'],
     ['a string among the tools', { tools: ['echo'] }, 'tools[0]'],
     ['a tool without name', { tools: [echo, { ...echo, name: undefined }] }, 'tools[1]'],
-    ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools[0]'],
+    ['a tool whose execute is a string', { tools: [{ ...echo, execute: 'x' }] }, 'tools[0]'],
     ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools[0]'],
     ['a lifecycle with an invalid tool', { lifecycle: [{ tools: [{}] }] }, 'tools[0]'],
     ['a lifecycle that is not in an array', { lifecycle: {} }, 'lifecycle'],
@@ -98,7 +98,7 @@ describe('an agent with an invalid option is refused', () => {
 
   test('the message quotes a string, in contrast to a number', () => {
     expect(make({ maxTurns: '5' })).toThrow(
-      '`maxTurns` must be a whole number of 1 or more, or `{ limit, atLimit }`, got "5"',
+      '`maxTurns` must be a whole number of 1 or more, or `{ limit, total, atLimit }`, got "5"',
     );
     expect(make({ lifecycle: [{ priority: '5' } as never] })).toThrow(
       '`priority` must be a number from 0 to 100, got "5"',

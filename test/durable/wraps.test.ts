@@ -1,9 +1,10 @@
-import { type AgentLifecycle, ModelError } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, ModelError } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { calls, fails, says } from 'keelson/testing';
+import { calls, fails, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { twice } from '../support/durable/attempts.js';
+import { Execution, outcomeOf, twice } from '../support/durable/attempts.js';
 
 const busy = (hints: object = {}) => fails(Object.assign(new TypeError('busy'), { status: 503, ...hints }));
 
@@ -66,4 +67,21 @@ test('a suspended call looks to a wrap around the steps as it does without an en
 
   expect([first.outcome.status, replay.outcome.status]).toEqual(['suspended', 'suspended']);
   expect(seen).toEqual(['ERR_CALL_SUSPENDED', 'ERR_CALL_SUSPENDED']);
+});
+
+test('a call that the caller runs waits for its result, and a replay goes on with the same result', async () => {
+  const askColour = defineTool({ name: 'askColour', description: 'Asks.', input: z.object({}) });
+  const execution = new Execution();
+  const attempt = async (script: readonly ScriptEntry[]) => {
+    const agent = new Agent(execution.options({ model: scriptedModel(script), tools: [askColour] }));
+    const suspended = await agent.run('Hello.');
+    const resume = { call_1: { result: 'red' } };
+    return [suspended.pending, outcomeOf(await agent.run('', { messages: suspended.history, resume }))];
+  };
+
+  const first = await attempt([calls('askColour'), says('Red it is.')]);
+  const replay = await attempt([]);
+
+  expect(first).toMatchObject([[{ id: 'call_1', needs: 'result' }], { status: 'completed', text: 'Red it is.' }]);
+  expect(replay).toEqual(first);
 });

@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, HookAction } from 'keelson';
+import { Agent, type AgentLifecycle, HookAction, type Tool } from 'keelson';
 import { calls, fails, faultyTool, recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -164,7 +164,7 @@ describe('a faulty tool', () => {
   });
 
   it('hangs until its signal aborts, even if it was aborted before', async () => {
-    const { execute } = faultyTool('hangs', 'slow');
+    const execute = faultyTool('hangs', 'slow').execute as NonNullable<Tool['execute']>;
     const controller = new AbortController();
     const context = { signal: controller.signal } as Parameters<typeof execute>[1];
 

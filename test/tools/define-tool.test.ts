@@ -206,7 +206,7 @@ describe('refuses an invalid definition', () => {
     ['a name of 65 letters', { name: 'x'.repeat(65) }],
     ['no name', { name: undefined }],
     ['no description', { description: undefined }],
-    ['no execute', { execute: undefined }],
+    ['an execute that is a string', { execute: 'x' }],
     ['no input', { input: undefined }],
     ['null as input', { input: null }],
     ['an array as input', { input: [] }],

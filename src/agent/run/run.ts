@@ -5,14 +5,7 @@ import type { Logger } from '../../internal/logger.js';
 import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOf } from '../../lifecycle/hook-action.js';
-import {
-  type Budget,
-  type HookRun,
-  type HookTurn,
-  hookRunOf,
-  RUN,
-  type RunReport,
-} from '../../lifecycle/hook-run/hook-run.js';
+import { type HookRun, hookRunOf, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import type { RunContext, Summary } from '../../lifecycle/run-context.js';
@@ -29,22 +22,25 @@ import type {
   SessionInfo,
   Tool,
 } from '../../tools/tool.js';
-import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, streamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
+import type { CurrentTurn, RunEffects } from './run-parts.js';
 import type { RunPosts } from './run-posts.js';
-import type { TurnEvents } from './turn/turn-events.js';
-import { TurnBudget } from './turn-limit.js';
+import { limitTurns } from './turn-limit.js';
 
 /** The session and the stream of a run. */
 export interface Attached {
   readonly session?: SessionInfo | undefined;
   /** The number of messages, from the first one, that the session has checked and whose tool calls have results. */
   readonly closed?: number | undefined;
+  /** The ids of the calls that wait for their result, as the record of the session has them. */
+  readonly needsResult?: readonly string[] | undefined;
+  /** Tools beside those of the agent, whose tool wins if two have the same name. */
+  readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
@@ -101,34 +97,6 @@ export const NO_OPTIONS = {};
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
-/** The current turn, as far as the rest of the run needs it. */
-export interface CurrentTurn extends HookTurn {
-  /** Counts from 1. A resumed run executes its open calls in turn 0. */
-  readonly number: number;
-  /** The tools of the turn, once they are selected. */
-  readonly tools: ToolSnapshot | undefined;
-  /** The events of the turn; undefined without a listener. */
-  readonly events: TurnEvents | undefined;
-  /** The number of model calls in this turn, retries by hooks included. */
-  readonly attempt: number;
-  /** Counts a model call. Returns its number. */
-  nextAttempt(): number;
-  /** The number of turns of the run that have asked the model. */
-  readonly modelCalls: number;
-  /** Counts a stored response whose text another process has shown. */
-  skipShown(response: ModelResponse): void;
-}
-
-/** Implemented by a durable engine, which stores what each of its steps changes in the run. */
-export interface RunEffects {
-  /** Returns the sum that counts the tokens of the code that is running. */
-  usageOver(total: UsageSum): UsageSum;
-  /** Returns false if the decision is not one of the run. */
-  decided(decision: Decision): boolean;
-  added(message: Message): void;
-  ended(action: RejectAction | RespondAction): void;
-}
-
 /** One run: its conversation, and its end. Hooks and tools only see its `context`. */
 export class Run implements HookRun {
   readonly listeners: RunListeners;
@@ -153,9 +121,6 @@ export class Run implements HookRun {
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
   toolErrors: Map<string, unknown> | undefined = undefined;
-  budgets: readonly Budget[] | undefined = undefined;
-  /** Set with `maxTurns.total`. */
-  turnBudget: TurnBudget | undefined = undefined;
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(
@@ -203,12 +168,6 @@ export class Run implements HookRun {
     this.listeners.emit({ ...news, runId: this.context.id, turn: this.context.turn });
     return true;
   }
-}
-
-function limitTurns(run: Run, total: number): void {
-  const own = () => run.turn?.modelCalls ?? 0;
-  run.turnBudget = new TurnBudget({ agent: run.config.agent, total, own });
-  run.budgets = [run.turnBudget];
 }
 
 /** Waits for work of the recorder. An abort ends the wait. */

@@ -4,11 +4,12 @@ import { RUN } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
-import type { Message, UserMessage } from '../../model/message.js';
+import type { Message, ToolCallPart, UserMessage } from '../../model/message.js';
+import { isRunByCaller } from '../../tools/tool-set.js';
 import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
-import { continueFrom } from './resume/continuation.js';
+import { checkResults, continueFrom } from './resume/continuation.js';
 import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
 
@@ -23,10 +24,18 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   return executeRun(run, message);
 }
 
-function takeHistory({ conversation, attached }: Run, { messages, resume }: AnyRunOptions): void {
+function takeHistory(run: Run, { messages, resume }: AnyRunOptions): void {
+  const { conversation, attached } = run;
   if (messages === undefined && resume === undefined) return;
   // The option's type allows any role; `continueFrom` checks the messages.
-  conversation.continueFrom(continueFrom((messages ?? []) as readonly Message[], resume, attached.closed));
+  const start = continueFrom((messages ?? []) as readonly Message[], resume, attached.closed);
+  if (start.calls !== undefined) checkResults(start.calls, (call) => needsResult(run, call));
+  conversation.continueFrom(start);
+}
+
+/** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */
+function needsResult({ attached, config }: Run, { id, name }: ToolCallPart): boolean {
+  return attached.needsResult?.includes(id) ?? isRunByCaller(config.catalog.current().find(name));
 }
 
 /** Aborts the run with its parent, with its signals, and at its time limit. */

@@ -1,5 +1,5 @@
 import { counted } from '../../internal/names-text.js';
-import type { Budget, BudgetedCall } from '../../lifecycle/hook-run/hook-run.js';
+import type { Budget, BudgetedCall, HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunPosts } from './run-posts.js';
 
 /** Counts the turns of the runs inside of a run, for `maxTurns.total`. */
@@ -24,16 +24,29 @@ export class TurnBudget implements Budget {
   }
 }
 
+/** Gives a run a budget for the turns of the runs inside of it. */
+export function limitTurns(run: HookRun & { readonly config: { readonly agent: string } }, total: number): void {
+  const own = () => run.turn?.modelCalls ?? 0;
+  run.budgets = [new TurnBudget({ agent: run.config.agent, total, own })];
+}
+
+/** Returns the number of turns that the runs inside have taken. */
+export function turnsInside(run: object): number {
+  const { budgets = [] } = run as Pick<HookRun, 'budgets'>;
+  const budget = budgets.find((one) => one instanceof TurnBudget);
+  return budget?.inside ?? 0;
+}
+
 /** The parts of a run that limit its turns. */
-interface LimitedRun {
+interface LimitedRun extends Pick<HookRun, 'budgets'> {
   readonly config: { readonly maxTurns: number; readonly totalTurns: number | undefined };
   readonly attached: { readonly recorder?: { readonly posts: RunPosts } | undefined };
-  readonly turnBudget: TurnBudget | undefined;
 }
 
 /** The number of turns that may ask the model. Model calls that a message has abandoned do not count. */
-export function turnLimitOf({ config, attached, turnBudget }: LimitedRun): number {
-  const { maxTurns, totalTurns = maxTurns } = config;
-  const own = Math.min(maxTurns, totalTurns - (turnBudget?.inside ?? 0));
+export function turnLimitOf(run: LimitedRun): number {
+  const { config, attached } = run;
+  const { maxTurns, totalTurns } = config;
+  const own = totalTurns === undefined ? maxTurns : Math.min(maxTurns, totalTurns - turnsInside(run));
   return own + (attached.recorder?.posts.steers ?? 0);
 }

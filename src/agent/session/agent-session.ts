@@ -70,7 +70,7 @@ export class AgentSession implements Session<never> {
   stream<Output>(
     input: string | UserMessage,
     options?: AnySessionRunOptions,
-    hosted?: Pick<SessionAttached, 'isEntered' | 'orphanMs' | 'deniesOpen'>,
+    hosted?: Pick<SessionAttached, 'isEntered' | 'orphanMs' | 'deniesOpen' | 'tools'>,
   ): RunStream<Output> {
     return new EventStream((consumer) =>
       this.enqueue(options ?? {}, { ...consumer, ...hosted }, (owned) => owned.execute(input)),

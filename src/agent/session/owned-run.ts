@@ -25,6 +25,8 @@ interface Continued {
   readonly waits: boolean;
   /** Calls that began before, and run again. */
   readonly again: readonly string[];
+  /** Calls of tools without `execute`, which wait for their result. */
+  readonly needsResult: readonly string[];
 }
 
 /** The stream of a run, and the wishes of the host that runs it. */
@@ -120,6 +122,7 @@ export class OwnedRun {
       ...attached,
       recorder,
       closed,
+      needsResult: continued.needsResult,
       keepsStopped: session.options.onAbort !== 'discard',
     });
   }
@@ -157,7 +160,8 @@ export class OwnedRun {
     const left = Object.entries(resume ?? {}).filter(([id]) => !ended.some((call) => call.id === id));
     const { openTurn: open } = record;
     const waits = open !== undefined || record.pending !== undefined;
-    return { open, resume: resume && Object.fromEntries(left), waits, again };
+    const needsResult = asked.filter(({ needs }) => needs === 'result').map(({ id }) => id);
+    return { open, resume: resume && Object.fromEntries(left), waits, again, needsResult };
   }
 }
 
@@ -175,4 +179,4 @@ function outcomeOf(outcome: unknown): RunOutcome {
   return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
 }
 
-const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [] };
+const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [], needsResult: [] };

@@ -8,13 +8,13 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
-import type { EntryBody } from '../../state/record/entry.js';
+import type { EntryBody, SuspendedCall } from '../../state/record/entry.js';
 import type { MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
 import type { BackgroundWork } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
-import type { ResumeDecision, ResumeDecisions } from '../run/resume/continuation.js';
+import { type ResumeDecision, type ResumeDecisions, resultOf } from '../run/resume/continuation.js';
 import type { Recorder, Run, RunClaim } from '../run/run.js';
 import { resultPartOf } from '../run/turn/tool-calls.js';
 import type { BackgroundWorks } from './background/works.js';
@@ -95,7 +95,7 @@ export class SessionRecorder implements Recorder {
     return this.attempts.get(call) ?? 1;
   }
 
-  /** Appends the decisions on the open calls. The result of a denied call is part of the same append. */
+  /** Appends the decisions on the open calls. The result of a call that does not run is part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
     const { open, resume, again, by } = this.start;
@@ -108,8 +108,8 @@ export class SessionRecorder implements Recorder {
       const decision = resume?.[call.id] as ResumeDecision;
       const given = again.includes(call.id) ? 'again' : decision;
       this.writer.put(decisionOn(call.id, given), { parent: open?.entry ?? '', by });
-      if (decision !== 'approve')
-        this.addResult(run, deniedPart(call, typeof decision === 'string' ? undefined : decision.deny));
+      const result = resultOf(decision);
+      if (result !== undefined) this.addResult(run, resultPartOf(call, result));
     }
     await this.start.claim.flush();
   }
@@ -126,7 +126,7 @@ export class SessionRecorder implements Recorder {
     this.isLeaving = true;
     const { pending } = run;
     if (pending !== undefined) {
-      const calls = pending.map(({ id, reason, by }) => ({ id, reason, by }));
+      const calls = (pending as readonly SuspendedCall[]).map(suspendedCall);
       this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.calls });
     }
     claim.set({ waits: pending === undefined ? null : runId });
@@ -214,6 +214,10 @@ export function deniedPart(call: ToolCallPart, reason: string | undefined): Tool
 function decisionOn(call: string, decision: ResumeDecision | 'again'): EntryBody {
   const given = decision === 'deny' ? { deny: '' } : decision;
   return { type: 'decision', call, decision: given as 'approve' };
+}
+
+function suspendedCall({ id, reason, by, needs }: SuspendedCall): SuspendedCall {
+  return needs === undefined ? { id, reason, by } : { id, reason, by, needs };
 }
 
 function withoutMark({ suspended: _suspended, ...answer }: AssistantMessage): AssistantMessage {

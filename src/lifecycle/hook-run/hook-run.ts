@@ -73,6 +73,8 @@ export type Moment =
 
 /** The current turn of a run. */
 export interface HookTurn {
+  /** The number of turns of the run that have asked the model. */
+  readonly modelCalls: number;
   /** Calls `model` outside of the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }

@@ -1,5 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
+import type { ToolCallPart } from '../../model/message.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
 import type { ToolCallRequest } from '../lifecycle.js';
@@ -14,6 +15,8 @@ export interface Verdict {
 
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
+  /** The calls as the model made them. */
+  readonly parts: readonly ToolCallPart[];
   /** True once every call has a result. A halted tool may still be running. */
   readonly halted: boolean;
   /** Aborts the signals of the calls. Created on first use. */

@@ -45,12 +45,14 @@ class RedactedTools implements LiveToolSet {
 
   private wrap(tool: Tool): Tool {
     const { redactor } = this;
+    const { execute } = tool;
+    const described = { ...tool, description: redactor.values(tool.description) };
+    if (execute === undefined) return described;
     return {
-      ...tool,
-      description: redactor.values(tool.description),
+      ...described,
       async execute(input, context) {
         try {
-          return redactor.copyValues(await tool.execute(input, redactedContext(context, redactor)));
+          return redactor.copyValues(await execute.call(tool, input, redactedContext(context, redactor)));
         } catch (error) {
           // The abort reason must stay the same object, so it is not copied.
           throw context.signal.aborted ? error : redactor.copyValues(error);

@@ -16,6 +16,7 @@ import { type McpToolSpec, readToolSpec } from './spec.js';
 /** A tool of an MCP server. */
 export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
+  readonly execute: NonNullable<Tool['execute']>;
   /**
    * Checks the arguments without holding the thread for long. A check with many steps, or with a slow pattern, runs in a
    * worker thread. Rejects with the reason of the abort signal.

@@ -39,6 +39,7 @@ async function runTool({ name, input }: Call, execution: ToolExecution): Promise
     const names = [...new Set(tools.map((it) => it.name))];
     return failure(`There is no tool "${name}". Tools: ${names.join(', ')}.`);
   }
+  if (tool.execute === undefined) return failure(`The tool "${name}" has no \`execute\`: only the caller can run it.`);
   try {
     const checked = await tool.check(input);
     if (checked.issues !== undefined) {

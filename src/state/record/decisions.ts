@@ -1,4 +1,4 @@
-import type { Entry, EntryDecision, SuspendedCall } from './entry.js';
+import type { Entry, EntryDecision, GivenResult, SuspendedCall } from './entry.js';
 import type { AnswerState, MessageList } from './message-list.js';
 
 /** The id under which a suspended answer waits for a decision. */
@@ -62,6 +62,12 @@ export class Decisions {
   /** Returns the reason if a call or an answer was denied. An empty string stands for no reason. */
   denialOf(entry: string, call: string): string | undefined {
     return denialOf(this.decisionsOn(entry, call).at(-1)?.decision);
+  }
+
+  /** Returns the result that the caller gave to a call that it ran. */
+  resultOf(entry: string, call: string): GivenResult | undefined {
+    const decision = this.decisionsOn(entry, call).at(-1)?.decision;
+    return typeof decision === 'object' && 'result' in decision ? decision : undefined;
   }
 
   /** True if a run denied an answer. Its first message tells the model. */

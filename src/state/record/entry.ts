@@ -75,8 +75,10 @@ export interface SuspendedBody {
 export interface SuspendedCall {
   readonly id: string;
   readonly reason: string;
-  /** The name of the lifecycle that suspended the call. */
+  /** The name of the lifecycle that suspended the call. For a tool without `execute`, the name of the tool. */
   readonly by: string;
+  /** Set if the tool has no `execute`: the call waits for its result. */
+  readonly needs?: 'result' | undefined;
 }
 
 /** The decision on an open call, or on the suspended answer. */
@@ -88,14 +90,21 @@ export interface DecisionBody {
 
 /**
  * `approve` lets the call run, with other arguments if `approve` holds some. `again` runs a call again that was
- * interrupted. `deny` refuses it with a reason, and `result` is its result.
+ * interrupted. `deny` refuses it with a reason, and `result` is its result, from the caller that ran it.
  */
 export type EntryDecision =
   | 'approve'
   | 'again'
   | { readonly deny: string }
   | { readonly approve: JsonValue }
-  | { readonly result: JsonValue };
+  | GivenResult;
+
+/** The result of a call of a tool without `execute`. A string is the result as it is; other values are its data. */
+export interface GivenResult {
+  readonly result: JsonValue;
+  /** True if the tool failed. Then `result` says why. */
+  readonly isError?: boolean | undefined;
+}
 
 /** The conversation goes on from `parent`. */
 export interface HeadBody {

@@ -120,7 +120,8 @@ export class AgUIWriter implements RunWriter {
     this.closeTurn();
     this.sendSnapshot(history);
     const open = pending as readonly (PendingCall | PendingAnswer)[];
-    const interrupts = this.options.decides ? open.map(interruptOf) : [];
+    const asked = open.filter((item) => item.type === 'answer' || item.needs === undefined);
+    const interrupts = this.options.decides ? asked.map(interruptOf) : [];
     const outcome = interrupts.length > 0 ? ({ type: 'interrupt', interrupts } as const) : { type: 'success' as const };
     this.push({ ...this.finished(outcome), usage: [usage] });
   }

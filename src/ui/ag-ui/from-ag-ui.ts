@@ -1,16 +1,23 @@
-import { isObject } from '../../internal/json.js';
-import { UICallUnknownError, UIInputUnusedError } from '../error.js';
-import { invalidBody, showValue } from '../invalid-body.js';
+import { isObject, type JsonValue } from '../../internal/json.js';
+import type { GivenResult } from '../../state/record/entry.js';
+import type { Tool } from '../../tools/tool.js';
+import { invalidBody } from '../invalid-body.js';
 import type { PageInput, UIDecision, UIRequest, UISentMessage } from '../request.js';
 import { userMessageOf } from '../user-content.js';
+import { readPageTools } from './page-tools.js';
 
 /** The part of an AG-UI request that the server uses, the run id that its events repeat, and the other input. */
-export type AgUIRequest = UIRequest & { readonly runId: string; readonly page: PageInput };
+export type AgUIRequest = UIRequest & {
+  readonly runId: string;
+  readonly page: PageInput;
+  /** The tools of the page, without `execute`. */
+  readonly tools: readonly Tool[];
+};
 
 /**
- * Reads the `RunAgentInput` that an AG-UI client sends. Uses the `resume` entries as decisions on tool calls, or else
- * the last message, which must be a user message. Ignores all other messages. `page` has the context, the state and the
- * forwarded properties. Throws a UIRequestError if the body is malformed, has tools, or ends in a tool result.
+ * Reads the `RunAgentInput` that an AG-UI client sends. Uses the `resume` entries as decisions on tool calls and the tool
+ * messages at the end as results, or else the last message, which must be a user message. Ignores all other messages. `page`
+ * has the context, the state and the forwarded properties. Throws a UIRequestError if the body is malformed.
  *
  * @example
  * const post = async (request: Request) => {
@@ -26,23 +33,36 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
   if (!Array.isArray(messages)) throw invalidBody('`messages`', 'an array', messages);
   if (resume !== undefined && resume !== null && !Array.isArray(resume))
     throw invalidBody('`resume`', 'an array', resume);
-  const page = readPage(body);
-  if (Array.isArray(resume) && resume.length > 0) {
-    const decisions = Object.fromEntries(resume.map(readDecision));
-    if (Object.keys(decisions).length < resume.length)
+  const sent = { chatId: threadId, runId, page: readPage(body), tools: readPageTools(body.tools) };
+  const results = readResults(messages);
+  const decided = resume ?? [];
+  if (decided.length > 0 || Object.keys(results).length > 0) {
+    const decisions = Object.fromEntries(decided.map(readDecision));
+    if (Object.keys(decisions).length < decided.length)
       throw invalidBody('`resume`', 'one entry for each tool call', resume);
-    return { type: 'decisions', chatId: threadId, runId, page, decisions };
+    return { type: 'decisions', ...sent, decisions, results };
   }
-  return { type: 'message', chatId: threadId, runId, page, ...readLast(messages) };
+  return { type: 'message', ...sent, ...readLast(messages) };
 }
 
-function readPage({ tools, context, state, forwardedProps }: Readonly<Record<string, unknown>>): PageInput {
-  if (Array.isArray(tools) && tools.length > 0) {
-    const names = tools.map((tool) => showValue(isObject(tool) ? tool.name : tool)).join(', ');
-    throw new UIInputUnusedError(
-      `\`tools\` must be empty, got ${names}. Tools run on the server: give them to the agent.`,
-    );
+/** Reads the tool messages at the end. A client adds those of the server, too. */
+function readResults(messages: readonly unknown[]): Record<string, GivenResult> {
+  const last = messages.findLastIndex((message) => !isObject(message) || message.role !== 'tool');
+  return Object.fromEntries(messages.slice(last + 1).map((message, index) => readResult(message, last + 1 + index)));
+}
+
+function readResult(message: unknown, index: number): [string, GivenResult] {
+  const at = `\`messages[${index}]\``;
+  const { toolCallId, content, error } = message as Readonly<Record<string, unknown>>;
+  if (typeof toolCallId !== 'string') throw invalidBody(`the toolCallId of ${at}`, 'a string', toolCallId);
+  if (typeof content !== 'string' && !Array.isArray(content)) {
+    throw invalidBody(`the content of ${at}`, 'a string or an array of objects', content);
   }
+  if (typeof error !== 'string') return [toolCallId, { result: content as JsonValue }];
+  return [toolCallId, { result: content.length > 0 ? (content as JsonValue) : error, isError: true }];
+}
+
+function readPage({ context, state, forwardedProps }: Readonly<Record<string, unknown>>): PageInput {
   if (context !== undefined && context !== null && !(Array.isArray(context) && context.every(isContext))) {
     throw invalidBody('`context`', 'an array of { description, value }, which are strings', context);
   }
@@ -73,11 +93,6 @@ function readLast(messages: readonly unknown[]): Pick<UISentMessage, 'id' | 'aft
   const last = messages.at(-1);
   if (!isObject(last)) throw invalidBody('the last message', 'an object', last);
   const { role, content } = last;
-  if (role === 'tool') {
-    throw new UICallUnknownError(
-      `${at} must be a user message, got the result of a tool call. Tools run on the server.`,
-    );
-  }
   if (role !== 'user') throw invalidBody(`the role of ${at}`, '"user"', role);
   const before = messages.slice(0, -1).findLast((message) => isObject(message) && message.role === 'user');
   const ids = { id: idOf(last), after: idOf(before) };

@@ -1,7 +1,5 @@
-import { isObject } from '../../internal/json.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
-import { UICallUnknownError, UIHistoryUnknownError } from '../error.js';
-import { shownIn } from '../history/shown.js';
+import { UIHistoryUnknownError } from '../error.js';
 import { showValue } from '../invalid-body.js';
 
 /** A message of a body that `fromUIMessages` has read. */
@@ -13,8 +11,7 @@ interface PageMessage {
 
 /**
  * Throws a UIHistoryUnknownError if the body contains an answer that the session does not have. Ignores answers before the
- * first message of the person, such as a greeting. Throws a UICallUnknownError if the last answer contains a tool result
- * that the session does not have. Reads nothing else of the answers.
+ * first message of the person, such as a greeting.
  */
 export function checkAnswers(body: unknown, record: SessionRecord): void {
   const { messages } = body as { readonly messages: readonly PageMessage[] };
@@ -28,24 +25,9 @@ export function checkAnswers(body: unknown, record: SessionRecord): void {
       `\`messages[${index}]\` must be an assistant message that this chat sent, got the id ${showValue(id)}. Load the history again.`,
     );
   }
-  const last = messages.at(-1);
-  if (last?.role === 'assistant') checkResults(last, record);
 }
 
 /** True if the session stores this part of a stopped answer. */
 function isStored({ type, state }: PageMessage['parts'][number]): boolean {
   return type !== 'step-start' && type !== 'reasoning' && state !== 'input-streaming';
-}
-
-function checkResults({ id, parts }: PageMessage, record: SessionRecord): void {
-  const answer = shownIn(record).find((item) => item.type === 'answer' && item.id === id);
-  if (answer?.type !== 'answer') return;
-  const results = new Set(answer.steps.flatMap((step) => [...step.results.keys()]));
-  for (const part of parts) {
-    const isResult = isObject(part) && typeof part.state === 'string' && part.state.startsWith('output-');
-    if (!isResult || results.has(String(part.toolCallId))) continue;
-    throw new UICallUnknownError(
-      `The session has no result of the tool call ${showValue(part.toolCallId)}. Tools run on the server; load the history again.`,
-    );
-  }
 }

@@ -5,6 +5,7 @@ import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { answerCall } from '../history/pending.js';
+import type { ReplayedCall } from '../history/replay.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { fileUrl, shownData, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
@@ -104,6 +105,8 @@ export class ChunkWriter implements RunWriter {
     const pending = all as readonly (PendingCall | PendingAnswer)[];
     for (const item of this.options.decides ? pending : []) {
       this.announce(item.type === 'answer' ? answerCall(item.text) : item);
+      // The page runs the tool of such a call.
+      if (item.type !== 'answer' && item.needs === 'result') continue;
       const { id, reason } = item;
       const request = { type: 'tool-approval-request', approvalId: id, toolCallId: id } as const;
       this.push(reason ? { ...request, reason } : request);
@@ -129,6 +132,11 @@ export class ChunkWriter implements RunWriter {
     if (this.announced.has(call.id) && this.announced.get(call.id) === json) return;
     this.announced.set(call.id, json);
     const { id: toolCallId, name: toolName } = call;
+    if ((call as ReplayedCall).isAnswered) {
+      // `tool-input-available` would call `onToolCall`.
+      this.push({ type: 'tool-input-start', toolCallId, toolName });
+      return this.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: json });
+    }
     const chunk = { type: 'tool-input-available', toolCallId, toolName, input } as const;
     this.push(call.providerExecuted ? { ...chunk, providerExecuted: true } : chunk);
   }

@@ -1,4 +1,5 @@
-import { isObject } from '../../internal/json.js';
+import { isObject, type JsonValue } from '../../internal/json.js';
+import type { GivenResult } from '../../state/record/entry.js';
 import { UICallUnknownError } from '../error.js';
 import { invalidBody, showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
@@ -6,7 +7,7 @@ import { userMessageOf } from '../user-content.js';
 
 /**
  * Reads the body that `useChat` sends. Uses only the last user message, or the decisions on tool calls of the last
- * assistant message. Throws a UIRequestError if the body is malformed.
+ * assistant message and the outputs of its tool calls. Throws a UIRequestError if the body is malformed.
  *
  * @example
  * const post = async (request: Request) => {
@@ -25,7 +26,7 @@ export function fromUIMessages(body: unknown): UIRequest {
   const read = messages.map(readMessage);
   const last = read.findLast((message) => !isMarker(message)) as ReadMessage;
   if (last?.role === 'assistant' && trigger === 'submit-message') {
-    return { type: 'decisions', chatId, id: last.id, decisions: decisionsOf(last) };
+    return { type: 'decisions', chatId, id: last.id, ...answersOf(last) };
   }
   if (last?.role !== 'user') throw invalidBody('the last message', 'a user message', last?.role);
   const after = read.slice(0, read.indexOf(last)).findLast(({ role }) => role === 'user')?.id;
@@ -65,9 +66,27 @@ function readMessage(message: unknown, index: number): ReadMessage {
   return { id, role, parts, at };
 }
 
+function answersOf(message: ReadMessage) {
+  const decisions = decisionsOf(message);
+  const results = resultsOf(message);
+  if (Object.keys({ ...decisions, ...results }).length > 0) return { decisions, results };
+  throw new UICallUnknownError(`${message.at} must contain a decision on a tool call or its output, got none.`);
+}
+
+/** Returns the outputs of the tool calls. A page and a server write them alike. */
+function resultsOf({ parts }: ReadMessage): Record<string, GivenResult> {
+  return Object.fromEntries(
+    parts.flatMap(({ state, toolCallId, output, errorText, preliminary }): [string, GivenResult][] => {
+      const id = String(toolCallId);
+      if (state === 'output-error') return [[id, { result: String(errorText ?? 'The tool failed.'), isError: true }]];
+      // The model reads `Done.` of a tool that returns nothing.
+      return state === 'output-available' && !preliminary ? [[id, { result: (output as JsonValue) ?? 'Done.' }]] : [];
+    }),
+  );
+}
+
 function decisionsOf({ parts, at }: ReadMessage): Record<string, UIDecision> {
   const decided = parts.filter(({ state }) => state === 'approval-responded');
-  if (decided.length === 0) throw new UICallUnknownError(`${at} must contain a decision on a tool call, got none.`);
   const decisions: Record<string, UIDecision> = Object.fromEntries(
     decided.map(({ toolCallId, approval }) => {
       if (typeof toolCallId !== 'string' || !isObject(approval) || typeof approval.approved !== 'boolean') {

@@ -5,7 +5,7 @@ import type { Joining } from '../sse/event-queue.js';
 export interface UIMessageMetadata {
   /** Token counts of the whole run. Sent with the last chunk. */
   readonly usage?: Usage | undefined;
-  /** The ids of the tool calls that wait for a decision, or `answer`. Absent if nothing waits. */
+  /** The ids of the tool calls that wait for a decision or their result, or `answer`. Absent if nothing waits. */
   readonly pending?: readonly string[] | undefined;
   /** True if the answer was stopped before its end, by a person or because the server was shut down. */
   readonly stopped?: true | undefined;

@@ -11,7 +11,7 @@ import type { ChatSession, HandlerConfig } from './handler-options.js';
 import { type AnswerRequest, openSession, type StartedAnswer, startAnswer } from './start-answer.js';
 
 /** A person who sends something to a chat. */
-export interface Sender extends Pick<AnswerRequest, 'session' | 'context'> {
+export interface Sender extends Pick<AnswerRequest, 'session' | 'context' | 'tools'> {
   readonly chatId: string;
   readonly identity: unknown;
   readonly decides: boolean;
@@ -47,7 +47,7 @@ export class ChatRuns {
     try {
       const started = await startAnswer(this.agent, {
         ...{ read, check, queueMs, runLog },
-        ...{ session: sender.session, context: sender.context, signal: run.signal },
+        ...{ session: sender.session, context: sender.context, tools: sender.tools, signal: run.signal },
         whileAsking: whileAsking === 'deny' && !sender.decides ? 'keep' : whileAsking,
         orphanMs: aborts ? undefined : orphanMs,
       });

@@ -17,12 +17,10 @@ import {
 import { loadPage, readPageQuery } from '../history/load-page.js';
 import { pendingIn, waitingIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
-import type { PageInput } from '../request.js';
 import { readChatId, readDecisions, readMessageId, readSend } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
 import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { ChatRuns, type Sender } from './chat-runs.js';
-import { contextOf } from './context-of.js';
 import {
   type AgentHandlerOptions,
   type ChatSession,
@@ -30,6 +28,7 @@ import {
   resolveHandlerOptions,
 } from './handler-options.js';
 import { allowOrigin, checkOrigin, preflight } from './origin.js';
+import { PageInputs } from './page-inputs.js';
 import { type Answer, type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
@@ -99,6 +98,7 @@ async function refuseNodeRequest(request: unknown, response: unknown, logger: Lo
 class ChatHandler {
   private readonly protocol: Protocol;
   private readonly runs: ChatRuns;
+  private readonly inputs: PageInputs;
 
   constructor(
     private readonly agent: Agent<never>,
@@ -106,6 +106,7 @@ class ChatHandler {
   ) {
     this.protocol = protocols[config.protocol];
     this.runs = new ChatRuns(agent, config);
+    this.inputs = new PageInputs(agent, config);
   }
 
   async answer(request: Request): Promise<Response> {
@@ -190,13 +191,13 @@ class ChatHandler {
 
   private async senderOf(
     { request, identity }: PageRequest,
-    { chatId, page }: { readonly chatId: string; readonly page?: PageInput | undefined },
+    read: Parameters<PageInputs['take']>[0]['read'],
   ): Promise<Sender> {
     const { config } = this;
-    const session = await this.sessionOf(chatId, identity);
-    const decides = await config.mayDecide(identity as never, chatId);
-    const context = await contextOf(config, { identity, request, page });
-    return { chatId, session, identity, decides, context };
+    const session = await this.sessionOf(read.chatId, identity);
+    const decides = await config.mayDecide(identity as never, read.chatId);
+    const input = await this.inputs.take({ identity, request, read });
+    return { chatId: read.chatId, session, identity, decides, ...input };
   }
 
   private respond({ stream, session, messageId, load, steps }: StartedAnswer, page: AnswerPage): Response {

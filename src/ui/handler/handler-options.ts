@@ -69,6 +69,11 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   readonly onPost?: ((post: WaitingPost<Identity>) => Awaitable<void>) | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */
   readonly protocol?: ProtocolName | undefined;
+  /**
+   * Offers the `tools` of an AG-UI page to the model. The page runs them; the server cannot. A person can write anything in
+   * the names and descriptions, and in the results, as in a message. False ignores them. Default: true.
+   */
+  readonly pageTools?: boolean | undefined;
   /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[] | undefined;
   /**
@@ -124,7 +129,7 @@ export type AgentHandlerOptions<Context = unknown, Identity = unknown> = Handler
 
 /**
  * Returns the context of a run. `page` has the `context`, the `state` and the `forwardedProps` of an AG-UI page; with other
- * protocols it is empty. Without this function, an AG-UI request that has any of them is refused.
+ * protocols it is empty. Without this function, the context of the run is `page`, if the page sent any of them.
  */
 export type ContextOf<Context, Identity> = (
   identity: Identity,
@@ -141,6 +146,7 @@ export interface HandlerConfig {
   readonly onPost: HandlerOptions['onPost'];
   readonly context: ContextOf<unknown, unknown> | undefined;
   readonly protocol: ProtocolName;
+  readonly pageTools: boolean;
   readonly origins: readonly string[];
   /** Undefined if every name is accepted. */
   readonly hosts: readonly string[] | undefined;
@@ -181,6 +187,7 @@ const rules = {
   onPost: callable,
   context: callable,
   protocol: oneOf('ai-sdk', 'ai-sdk-6', 'ag-ui', 'sse'),
+  pageTools: boolean,
   origins: listOf(origin),
   hosts: listOf(host),
   trustProxy: boolean,
@@ -208,6 +215,7 @@ export function resolveHandlerOptions(options: object): HandlerConfig {
     onPost: all.onPost,
     context: all.context,
     protocol: all.protocol ?? 'ai-sdk',
+    pageTools: all.pageTools ?? true,
     origins: all.origins ?? [],
     hosts: all.hosts ?? (all.authorize === 'none' ? LOOPBACK : undefined),
     trustProxy: all.trustProxy ?? false,

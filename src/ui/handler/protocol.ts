@@ -2,6 +2,7 @@ import type { RunStream } from '../../agent/run-stream.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { Entry } from '../../state/record/entry.js';
+import type { Tool } from '../../tools/tool.js';
 import { agUIResponse } from '../ag-ui/ag-ui-response.js';
 import { fromAgUIInput } from '../ag-ui/from-ag-ui.js';
 import { agUIMessagesOf } from '../ag-ui/to-ag-ui-messages.js';
@@ -34,7 +35,11 @@ export interface Answer extends StreamTexts, Catching {
 }
 
 /** A request as its protocol reads it. */
-export type ReadRequest = UIRequest & { readonly runId?: string | undefined; readonly page?: PageInput | undefined };
+export type ReadRequest = UIRequest & {
+  readonly runId?: string | undefined;
+  readonly page?: PageInput | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+};
 
 /** Reads requests and writes responses of one protocol. */
 export interface Protocol {

@@ -8,8 +8,8 @@ import { invalidBody } from '../invalid-body.js';
 const REPEATED = 16;
 
 /**
- * Parses a JSON body while it arrives. Keeps the last message whole. A page repeats the messages before it; of those only
- * the ids, the roles and the types of the parts are kept.
+ * Parses a JSON body while it arrives. Keeps the last message whole, or all messages of the role `tool` at the end. A page
+ * repeats the messages before it; of those only the ids, the roles and the types of the parts are kept.
  *
  * Refuses a body whose last message and other members have more than `maxBytes` bytes, and one that has 16 times as much.
  * Refuses other content types, because a page of another origin can send those without a preflight request. Refuses keys
@@ -38,15 +38,15 @@ interface Sized {
   size: number;
 }
 
-const NONE = { message: { value: undefined, size: 0 } as Sized, index: -1 };
-
 class BodyParser {
   private readonly parser = new JSONParser({ paths: ['$', '$.*', '$.messages.*'], keepStack: false });
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private readonly members = new Map<string, Sized>();
   private messages: unknown[] = [];
-  /** The last message that is not the place of a summary. */
-  private last = NONE;
+  /** The last message that is not the place of a summary, or the results of tools at the end. */
+  private last: { readonly message: Sized; readonly index: number }[] = [];
+  /** The bytes of the results at the end, without the last one. */
+  private lastBytes = 0;
   private root: unknown = undefined;
   private bytes = 0;
   /** The end of the previous value. */
@@ -81,8 +81,9 @@ class BodyParser {
     this.decoder.decode();
     if (!this.parser.isEnded) this.parser.end();
     if (!isObject(this.root)) throw invalidBody('the body', 'an object', this.root);
-    const kept = [this.last.message, ...this.members.values()];
-    if (kept.reduce((sum, { size }) => sum + size, 0) > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
+    const kept = [this.last.at(-1)?.message, ...this.members.values()];
+    const size = kept.reduce((sum, value) => sum + (value?.size ?? 0), this.lastBytes);
+    if (size > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
     const body = Object.fromEntries([...this.members].map(([name, { value }]) => [name, value]));
     checkKeys(body);
     return body;
@@ -97,11 +98,22 @@ class BodyParser {
 
   private addMessage(message: Sized): void {
     const { messages } = this;
-    if (messages.length === 0) this.last = NONE;
+    if (messages.length === 0) this.last = [];
     if (isMarker(message.value)) return void messages.push(outline(message.value));
-    if (this.last.index >= 0) messages[this.last.index] = outline(this.last.message.value);
-    this.last = { message, index: messages.push(message.value) - 1 };
+    const before = this.last.at(-1)?.message;
+    const isMore = isResult(message.value) && isResult(before?.value);
+    this.lastBytes = isMore ? this.lastBytes + (before?.size ?? 0) : 0;
+    if (!isMore || this.lastBytes > this.maxBytes) {
+      for (const one of this.last) messages[one.index] = outline(one.message.value);
+      this.last = [];
+    }
+    this.last.push({ message, index: messages.push(message.value) - 1 });
   }
+}
+
+/** True for a message of AG-UI with the result of a tool. */
+function isResult(message: unknown): boolean {
+  return isObject(message) && message.role === 'tool';
 }
 
 function outline(message: unknown): unknown {

@@ -10,11 +10,12 @@ import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
-import { UICallUnknownError, UIDecisionMissingError } from '../error.js';
+import type { Tool } from '../../tools/tool.js';
+import { UIDecisionMissingError } from '../error.js';
 import { beforeAnswer } from '../history/running.js';
 import { openAnswerIn, shownIn } from '../history/shown.js';
-import { showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
+import { checkDecisions } from './check-decisions.js';
 import type { Catching } from './followed.js';
 import type { ChatSession } from './handler-options.js';
 import { type Place, placeOf } from './place.js';
@@ -30,6 +31,8 @@ export interface AnswerRequest {
   /** Decides on a message while calls wait for a decision: it denies them, waits for the decision, or is refused. */
   readonly whileAsking: 'deny' | 'keep' | 'refuse';
   readonly context: unknown;
+  /** The tools that the page runs. */
+  readonly tools: readonly Tool[] | undefined;
   readonly runLog: RunLog | undefined;
   /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
   readonly orphanMs: number | undefined;
@@ -101,7 +104,7 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   const isContinued = resume !== undefined || (id !== undefined && at === undefined && record.get(id) !== undefined);
   const messageId = isContinued ? openAnswerIn(record) : undefined;
   const context = request.context as never;
-  const hosted = { isEntered: true, orphanMs, deniesOpen };
+  const hosted = { isEntered: true, orphanMs, deniesOpen, tools: request.tools };
   const stream = session.stream<unknown>(input, { signal, context, id, at, resume }, hosted);
   if (orphanMs === undefined || options.runLog === undefined) return { stream, messageId };
   return { stream: watched(stream, options.runLog, agent.defaults.clock), messageId };
@@ -187,8 +190,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { record } = session;
   if (read.type === 'decisions') {
-    checkDecisions(openIds(record), read.decisions);
-    return { input: '', resume: read.decisions };
+    return { input: '', resume: checkDecisions(record, read) };
   }
   const place = await placeOf(session, read);
   const open = openIds(record);
@@ -198,17 +200,6 @@ async function prepare(
   const isNew = place.input !== '' && (known === undefined || known === 'waiting');
   if (whileAsking === 'refuse' || !isNew || open.includes(ANSWER)) throw new UIDecisionMissingError(open);
   return whileAsking === 'keep' ? { ...place, waits: true } : { ...place, deniesOpen: WENT_ON };
-}
-
-function checkDecisions(open: readonly string[], decisions: Readonly<Record<string, UIDecision>>): void {
-  const unknown = Object.keys(decisions).find((id) => !open.includes(id));
-  if (unknown !== undefined) {
-    throw new UICallUnknownError(
-      `${showValue(unknown)} must be the id of a tool call or an answer that waits for a decision. Load the history again.`,
-    );
-  }
-  const missing = open.filter((id) => !Object.hasOwn(decisions, id));
-  if (missing.length > 0) throw new UIDecisionMissingError(missing);
 }
 
 function openIds({ pending }: SessionRecord): readonly string[] {

@@ -3,20 +3,26 @@ import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { ShownMessage } from './shown.js';
 
-/** A tool call or an answer of a session that waits for a decision. */
+/** A tool call or an answer of a session that waits. With `needs: 'result'`, the page runs the tool of the call. */
 export type StoredPending =
-  | { readonly id: string; readonly name: string; readonly input: unknown; readonly reason: string }
+  | {
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+      readonly reason: string;
+      readonly needs?: 'result' | undefined;
+    }
   | { readonly type: 'answer'; readonly id: 'answer'; readonly text: string; readonly reason: string };
 
-/** Returns the tool calls that wait for decisions, or the suspended answer. A call that runs does not wait. */
+/** Returns the tool calls that wait for decisions or results, or the suspended answer. A call that runs does not wait. */
 export function pendingIn({ pending, people }: SessionRecord): readonly StoredPending[] {
   const message = pending && people.messages[people.indexOf(pending.entry)];
   if (message === undefined) return [];
   return (
-    pending?.calls.flatMap(({ id, reason }): StoredPending[] => {
+    pending?.calls.flatMap(({ id, reason, needs }): StoredPending[] => {
       if (id === ANSWER) return [{ type: 'answer', id: ANSWER, text: textOf(message), reason }];
       const call = toolCallsOf(message).find((one) => one.id === id);
-      return call === undefined ? [] : [{ id, name: call.name, input: call.invalidInput ?? call.input, reason }];
+      return call === undefined ? [] : [{ id, name: call.name, input: call.invalidInput ?? call.input, reason, needs }];
     }) ?? []
   );
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
-import { type AssistantMessage, type ToolMessage, toolCallsOf } from '../../model/message.js';
+import { type AssistantMessage, type ToolCallPart, type ToolMessage, toolCallsOf } from '../../model/message.js';
 import type { ShownStep } from './shown.js';
 
 /** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
@@ -43,8 +43,16 @@ type TurnEvent = Extract<
 >;
 type WithoutRun<Event> = Event extends TurnEvent ? Omit<Event, 'runId' | 'turn'> : never;
 
-function* turnOf({ content }: AssistantMessage, results: ToolMessage['content']): Iterable<WithoutRun<TurnEvent>> {
+/** Marks a replayed call that has a result. A page that runs tools must not run it again. */
+export type ReplayedCall = Pick<ToolCallPart, 'id'> & { readonly isAnswered?: true };
+
+function* turnOf(
+  { content: parts }: AssistantMessage,
+  results: ToolMessage['content'],
+): Iterable<WithoutRun<TurnEvent>> {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  const isAnswered = ({ type, id }: ToolCallPart) => type === 'tool-call' && results.some((result) => result.id === id);
+  const content = parts.map((part) => (isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part));
   yield { type: 'turn-start' };
   yield { type: 'model-end', response: { content, finishReason: 'other', usage } };
   for (const { id: callId, name, input } of toolCallsOf({ role: 'assistant', content })) {

@@ -1,8 +1,10 @@
+import { resultPartOf } from '../../agent/run/turn/tool-calls.js';
 import type { AssistantMessage, ToolResultPart, UserMessage } from '../../model/message.js';
 import { toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import { toGivenResult } from '../../tools/tool-result.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
 export type Shown =
@@ -37,7 +39,7 @@ export interface ShownStep {
   readonly results: ReadonlyMap<string, ShownResult>;
   /** The reasons of denied calls. An empty string stands for no reason. */
   readonly denied: ReadonlyMap<string, string>;
-  /** The calls that wait for a decision, or `answer`. */
+  /** The calls that wait for an approval, or `answer`. A call that the page runs is not one of them. */
   readonly pending: ReadonlySet<string>;
 }
 
@@ -138,21 +140,29 @@ class ShownPath {
     const { decisions } = this.record;
     if (decisions.denialOf(entry.id, ANSWER) !== undefined) return;
     const denials = toolCallsOf(message).map(({ id }) => [id, decisions.denialOf(entry.id, id)] as const);
+    const asked = pending?.entry === entry.id ? pending.calls.filter(({ needs }) => needs === undefined) : [];
     if (answer.steps.length === 0) this.items.push(answer);
-    const results = message.content.flatMap((part) =>
-      part.type === 'tool-result' ? [[part.id, { id: `${entry.id}.${part.id}`, part }] as const] : [],
-    );
+    const ofProvider = message.content.filter((part) => part.type === 'tool-result');
+    const results = [...ofProvider, ...this.givenResults(entry, message)];
     const step: OpenStep = {
       id: idOf(entry),
       message,
       joined: this.joined.splice(0),
-      results: new Map(results),
+      results: new Map(results.map((part) => [part.id, { id: `${entry.id}.${part.id}`, part }])),
       denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
-      pending: new Set(pending?.entry === entry.id ? pending.calls.map(({ id }) => id) : []),
+      pending: new Set(asked.map(({ id }) => id)),
     };
     this.steps.push(step);
     this.answering.add(entry.run);
     answer.steps.push(step);
+  }
+
+  /** Returns the results that the page gave. While the run that they continue still answers, the history ends before them. */
+  private givenResults({ id: entry }: Entry, message: AssistantMessage): readonly ToolResultPart[] {
+    return toolCallsOf(message).flatMap((call) => {
+      const given = this.record.decisions.resultOf(entry, call.id);
+      return given === undefined ? [] : [resultPartOf(call, toGivenResult(given.result, given.isError))];
+    });
   }
 
   /** True for the message that tells the model about a denied answer. */

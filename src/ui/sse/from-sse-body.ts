@@ -1,3 +1,4 @@
+import { DECISIONS, isDecision } from '../../agent/run/resume/continuation.js';
 import { isObject } from '../../internal/json.js';
 import type { UserMessage } from '../../model/message.js';
 import type { PostWhen } from '../../state/record/entry.js';
@@ -8,7 +9,7 @@ import { userMessageOf } from '../user-content.js';
 /**
  * Reads a body `{ id, message, messageId }` or `{ id, decisions }`. A message is a string or an array of text and file
  * parts. `messageId` is optional: a message that is sent again with its id is stored once, and one with other text replaces
- * it. Decisions are an object of `'approve'`, `'deny'` or `{ deny: reason }` by call id.
+ * it. Decisions are an object of `'approve'`, `'deny'`, `{ deny: reason }` or `{ result, isError }` by call id.
  */
 export function fromSSEBody(body: unknown): UIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);
@@ -71,9 +72,16 @@ export function readDecisions(decisions: unknown): Record<string, UIDecision> {
   }
   return Object.fromEntries(
     Object.entries(decisions).map(([callId, decision]) => {
-      if (decision === 'approve' || decision === 'deny') return [callId, decision];
-      if (isObject(decision) && typeof decision.deny === 'string') return [callId, { deny: decision.deny }];
-      throw invalidBody(`the decision on ${JSON.stringify(callId)}`, "'approve', 'deny' or { deny: reason }", decision);
+      if (!isDecision(decision)) throw invalidBody(`the decision on ${JSON.stringify(callId)}`, DECISIONS, decision);
+      return [callId, withoutOthers(decision as UIDecision)];
     }),
   );
+}
+
+/** Returns a decision without other members, since the record stores it. */
+function withoutOthers(decision: UIDecision): UIDecision {
+  if (typeof decision === 'string') return decision;
+  if (!('result' in decision)) return { deny: decision.deny };
+  const { result, isError } = decision;
+  return isError ? { result, isError } : { result };
 }

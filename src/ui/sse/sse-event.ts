@@ -1,12 +1,14 @@
 import type { RunResult } from '../../agent/run-result.js';
 import type { Usage } from '../../model/model.js';
 
-/** A tool call that waits for a decision. */
+/** A tool call that waits for a decision, or for its result. */
 export interface SSEPendingCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
   readonly reason: string;
+  /** Set if the page runs the tool: the decision on the call is `{ result }`. */
+  readonly needs?: 'result' | undefined;
 }
 
 /** An answer that waits for a decision, under the id `answer`. */

@@ -98,5 +98,6 @@ function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides:
 
 function shownPending({ id, reason, ...pending }: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
   if (pending.type === 'answer') return { type: 'answer', id: 'answer', text: pending.text, reason };
-  return { id, name: pending.name, input: shownData(pending.input), reason };
+  const { name, input, needs } = pending;
+  return { id, name, input: shownData(input), reason, ...(needs && { needs }) };
 }

@@ -121,7 +121,9 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       };
       const handle = await dbos.start('waits', body);
 
-      for (const [index, decisions] of [null, { two: 'approve' }, { one: 'perhaps' }, { one: 'approve' }].entries()) {
+      const forged = { one: { result: 'paid' } };
+      const all = [null, { two: 'approve' }, { one: 'perhaps' }, forged, { one: 'approve' }];
+      for (const [index, decisions] of all.entries()) {
         while (asked.length === index) await pause(5);
         await service.client.send('waits', decisions, asked[index]?.id);
       }
@@ -131,7 +133,12 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
         ['waits:decisions:1', 'waits', undefined],
         ['waits:decisions:2', 'waits', 'the decisions must be an object: { [callId]: "approve" }'],
         ['waits:decisions:3', 'waits', '"two" is not pending; pending: one'],
-        ['waits:decisions:4', 'waits', 'the decision on "one" must be "approve", "deny" or { "deny": reason }'],
+        [
+          'waits:decisions:4',
+          'waits',
+          "the decision on \"one\" must be 'approve', 'deny', { deny: reason } or { result }",
+        ],
+        ['waits:decisions:5', 'waits', expect.stringMatching(/^the decision on "one" must be .*, got a result/)],
       ]);
       expect(await dbos.steps('waits')).toContain('model 1, run 2');
     });

@@ -1,5 +1,6 @@
 import {
   AbstractChat,
+  type ChatInit,
   type ChatState,
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -37,7 +38,7 @@ export class ChatClient extends AbstractChat<UIMessage> {
   /** The last request body that the chat has sent. */
   readonly bodies: string[];
 
-  constructor(handler: AgentHandler, id = 'chat') {
+  constructor(handler: AgentHandler, id = 'chat', init: ChatInit<UIMessage> = {}) {
     const errors: Error[] = [];
     const bodies: string[] = [];
     const send: typeof fetch = (url, init) => {
@@ -50,6 +51,7 @@ export class ChatClient extends AbstractChat<UIMessage> {
       transport: new DefaultChatTransport({ api: 'http://localhost/api/chat', fetch: send }),
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
       onError: (error) => errors.push(error),
+      ...init,
     });
     this.errors = errors;
     this.bodies = bodies;

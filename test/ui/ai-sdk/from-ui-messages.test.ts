@@ -83,6 +83,32 @@ test.each([
     chatId: 'chat',
     id: 'run-1',
     decisions: { c1: decision },
+    results: {},
+  });
+});
+
+test('reads the outputs of tool calls', () => {
+  const part = (state: string, toolCallId: string, rest: object) => ({
+    type: 'tool-add',
+    toolCallId,
+    state,
+    input: {},
+    ...rest,
+  });
+  const parts = [
+    part('output-available', 'c1', { output: { sum: 3 } }),
+    part('output-available', 'c2', {}),
+    part('output-available', 'c3', { output: 1, preliminary: true }),
+    part('output-error', 'c4', { errorText: 'No numbers.' }),
+  ];
+
+  const read = fromUIMessages(body([user('Hi'), { ...answerOf({}), parts }]));
+
+  expect(read).toMatchObject({ type: 'decisions', decisions: {} });
+  expect(read).toHaveProperty('results', {
+    c1: { result: { sum: 3 } },
+    c2: { result: 'Done.' },
+    c4: { result: 'No numbers.', isError: true },
   });
 });
 
@@ -109,7 +135,7 @@ test.each([
 });
 
 test.each([
-  ['no decision', { type: 'tool-add', toolCallId: 'c1', state: 'output-available', input: {}, output: 1 }],
+  ['no decision', { type: 'tool-add', toolCallId: 'c1', state: 'input-available', input: {} }],
   ['an approval id of another call', responded({ id: 'c2', approved: true })],
 ])('refuses an assistant message at the end with %s', (_title, part) => {
   expect(() => fromUIMessages(body([user('Hi'), answerOf(part)]))).toThrow(

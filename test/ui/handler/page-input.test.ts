@@ -2,7 +2,7 @@ import { HttpAgent, type RunAgentParameters } from '@ag-ui/client';
 import { Agent, defineTool, type ToolContext } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { post } from '../../support/ui/chat-client.js';
@@ -67,27 +67,10 @@ test('a handler without a `context` function answers a client of AG-UI that has 
   expect(chat.seen).toEqual([undefined]);
 });
 
-test.each([
-  ['a state', { state: input.state }, /^HTTP 400: `state` of the request must be empty/],
-  ['context', { context: input.context }, /^HTTP 400: `context` of the request must be empty/],
-  ['properties', { forwardedProps: input.forwardedProps }, /^HTTP 400: `forwardedProps` of the request must be empty/],
-  ['several', input, /`context` and `state` and `forwardedProps`.*third argument/],
-  ['a state that is a string', { state: 'x' }, /`state`/],
-])('a handler without a `context` function refuses %s of an AG-UI page', async (_title, parameters, message) => {
-  using _logged = vi.spyOn(console, 'error').mockReturnValue();
+test('without a `context` function, the input of the page is the context of the run', async () => {
   const chat = chatOf({});
 
-  await expect(send(chat, parameters)).rejects.toThrow(message);
+  await send(chat, input);
 
-  expect(chat.model.requests).toEqual([]);
-});
-
-test('tools of an AG-UI page are refused by name', async () => {
-  using _logged = vi.spyOn(console, 'error').mockReturnValue();
-  const chat = chatOf({ context: () => ({}) });
-  const tools = [{ name: 'setTheme', description: 'Sets the theme.', parameters: {} }];
-
-  await expect(send(chat, { tools })).rejects.toThrow('`tools` must be empty, got "setTheme". Tools run on the server');
-
-  expect(chat.model.requests).toEqual([]);
+  expect(chat.seen).toEqual([input]);
 });

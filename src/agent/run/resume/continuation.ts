@@ -1,10 +1,18 @@
 import { ResumeInvalidError } from '../../../errors.js';
+import { isObject, toJson } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
-import type { Message } from '../../../model/message.js';
+import { deniedCall } from '../../../model/denial.js';
+import type { Message, ToolCallPart } from '../../../model/message.js';
 import { ANSWER } from '../../../state/record/decisions.js';
+import type { GivenResult } from '../../../state/record/entry.js';
+import type { ToolResult } from '../../../tools/tool.js';
+import { errorResult, toGivenResult } from '../../../tools/tool-result.js';
 
-/** The decision on a suspended tool call or answer. */
-export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
+/**
+ * The decision on a suspended tool call or answer. A call of a tool without `execute` takes its result, or a denial; every
+ * other call takes an approval or a denial.
+ */
+export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string } | GivenResult;
 
 /**
  * A decision for each open tool call by call id, or for a suspended answer under the id `answer`. The type accepts any
@@ -30,7 +38,7 @@ export interface Continuation {
 /** A suspended answer, by its position in the history, and the decision on it. */
 export interface DecidedAnswer {
   readonly index: number;
-  readonly decision: ResumeDecision;
+  readonly decision: Exclude<ResumeDecision, GivenResult>;
 }
 
 /**
@@ -52,8 +60,50 @@ export function continueFrom(
   }
   const index = suspendedAnswer(messages);
   assertDecided(index === undefined ? [] : [ANSWER], decisions, 'a suspended answer');
-  const answer = index === undefined ? undefined : { index, decision: decisions[ANSWER] as ResumeDecision };
+  if (index !== undefined) assertFits({ id: ANSWER, decision: decisions[ANSWER], needsResult: false });
+  const answer = index === undefined ? undefined : { index, decision: decisions[ANSWER] as DecidedAnswer['decision'] };
   return { history: messages, answer };
+}
+
+/**
+ * Throws a ResumeInvalidError if a decision does not fit its call: a result of a call that Keelson runs, or an approval of a
+ * call that the caller runs. `needsResult` tells which calls the caller runs.
+ */
+export function checkResults({ open, decisions }: ResumedCalls, needsResult: (call: ToolCallPart) => boolean): void {
+  for (const call of open) assertFits({ id: call.id, decision: decisions[call.id], needsResult: needsResult(call) });
+}
+
+/** Returns the result that a decision gives to its call, or undefined for an approved call. */
+export function resultOf(decision: ResumeDecision): ToolResult | undefined {
+  if (decision === 'approve') return undefined;
+  if (decision === 'deny') return errorResult(deniedCall());
+  if ('deny' in decision) return errorResult(deniedCall(decision.deny));
+  return toGivenResult(decision.result, decision.isError);
+}
+
+/** True for the result of a call that the caller ran. */
+export function isGivenResult(decision: unknown): decision is GivenResult {
+  return isObject(decision) && decision.result !== undefined;
+}
+
+interface DecidedCall {
+  readonly id: string;
+  readonly decision: unknown;
+  readonly needsResult: boolean;
+}
+
+function assertFits({ id, decision, needsResult }: DecidedCall): void {
+  const problem = misfitOf(decision, needsResult);
+  if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${id}" ${problem}`, [id]);
+}
+
+/** Returns the problem with a valid decision on a call, or undefined. */
+export function misfitOf(decision: unknown, needsResult: boolean): string | undefined {
+  if (needsResult && decision === 'approve')
+    return "must be { result } or 'deny', got 'approve': its tool has no `execute`, so only the caller can run it.";
+  if (!needsResult && isGivenResult(decision))
+    return "must be 'approve' or 'deny', got a result: only a call of a tool without `execute` takes one.";
+  return undefined;
 }
 
 /** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
@@ -72,17 +122,31 @@ function assertDecided(ids: readonly string[], decisions: ResumeDecisions, what:
   if (ids.length === 0) refuse(unknown, (list) => `No call is open, but \`resume\` decides on ${list}.`);
   refuse(
     ids.filter((id) => !Object.hasOwn(decisions, id)),
-    (list) => `The messages end in ${what}. In \`resume\`, set 'approve' or 'deny' for each id: ${list}.`,
+    (list) => `The messages end in ${what}. In \`resume\`, set ${DECISIONS} for each id: ${list}.`,
   );
   refuse(unknown, (list) => `\`resume\` decides on calls that are not open: ${list}.`);
   refuse(
     ids.filter((id) => !isDecision(decisions[id])),
-    (list) => `The decision on ${list} must be 'approve', 'deny' or { deny: reason }.`,
+    (list) => `The decision on ${list} must be ${DECISIONS}.`,
   );
 }
 
-/** True for 'approve', 'deny' and `{ deny: reason }`. */
+/** The valid decisions, for error messages. */
+export const DECISIONS = "'approve', 'deny', { deny: reason } or { result }";
+
+/** True for a valid decision. */
 export function isDecision(decision: unknown): boolean {
   if (decision === 'approve' || decision === 'deny') return true;
-  return typeof (decision as { deny?: unknown } | null | undefined)?.deny === 'string';
+  if (!isObject(decision)) return false;
+  if (isGivenResult(decision)) return isWhole(decision) && decision.deny === undefined;
+  return typeof decision.deny === 'string';
+}
+
+/** True for a result that JSON can hold. */
+function isWhole({ result, isError }: GivenResult): boolean {
+  try {
+    return (isError === undefined || typeof isError === 'boolean') && toJson(result) !== undefined;
+  } catch {
+    return false;
+  }
 }

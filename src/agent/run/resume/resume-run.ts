@@ -1,12 +1,18 @@
-import { deniedAnswer, deniedCall } from '../../../model/denial.js';
+import { deniedAnswer } from '../../../model/denial.js';
 import { type AssistantMessage, type Message, textOf, type UserMessage } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
-import { errorResult } from '../../../tools/tool-result.js';
 import { reviewAnswer } from '../output.js';
 import { type Run, recorded } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
 import { Turn } from '../turn/turn.js';
-import type { Continuation, DecidedAnswer, ResumeDecision, ResumedCalls } from './continuation.js';
+import {
+  type Continuation,
+  type DecidedAnswer,
+  isGivenResult,
+  type ResumeDecision,
+  type ResumedCalls,
+  resultOf,
+} from './continuation.js';
 
 /** Continues a suspended run: runs its open calls as decided, or applies the decision on its answer. */
 export async function resumeRun(run: Run, message: UserMessage | undefined): Promise<void> {
@@ -31,8 +37,8 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
 }
 
 /**
- * Makes the calls of a resumed run. Approved calls run, with their hooks; denied calls get an error result. The
- * messages that followed the calls are added after the results.
+ * Makes the calls of a resumed run. Approved calls run, with their hooks; denied calls get an error result, and calls that
+ * the caller ran get theirs. The messages that followed the calls are added after the results.
  */
 export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolCalls {
   const { calls, results, open, decisions, later } = resumed;
@@ -48,9 +54,10 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
       run.record({ ...record, type: 'approve' });
       continue;
     }
-    const reason = decision === 'deny' ? undefined : decision.deny;
-    run.record({ ...record, type: 'block', reason });
-    known.set(id, errorResult(deniedCall(reason)));
+    const result = resultOf(decision) as ToolResult;
+    if (isGivenResult(decision)) run.record({ ...record, type: 'respond', after: result.content });
+    else run.record({ ...record, type: 'block', reason: decision === 'deny' ? undefined : decision.deny });
+    known.set(id, result);
   }
   return new ToolCalls(run, calls, { results: known, approved });
 }

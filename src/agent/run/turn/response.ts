@@ -6,7 +6,7 @@ import type { FinishReason, ModelResponse } from '../../../model/model.js';
 import { wholeResponse } from '../../../model/whole-response.js';
 import { errorResult } from '../../../tools/tool-result.js';
 import type { Run } from '../run.js';
-import type { PriorResults } from './tool-calls.js';
+import { type PriorResults, pendingCall } from './tool-calls.js';
 
 /** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
 export function intactResponse(
@@ -32,7 +32,7 @@ export function holdResponse(run: Run, content: readonly AssistantPart[], { acti
   const reason = 'reason' in action ? action.reason : '';
   if (calls !== undefined) {
     conversation.push({ role: 'assistant', content });
-    run.pending = calls.map((call) => ({ ...call, reason, by }));
+    run.pending = calls.map((call) => pendingCall(run, call, { reason, by }));
   } else {
     conversation.push({ role: 'assistant', content, suspended: true });
     run.answer = textOf({ role: 'assistant', content });

@@ -90,25 +90,39 @@ function refusedByBudget(parent: ToolRun): string | undefined {
   return undefined;
 }
 
+/** The output of a tool without `execute`. */
+const RUN_BY_CALLER = Symbol('run by the caller');
+
 /** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
   if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
   if (checked.issues !== undefined) {
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }
+  if (tool.execute === undefined) return RUN_BY_CALLER;
   call.calls.ran?.add(call.callId);
   const { additions } = call.input;
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
 
-/** Ends the call and converts the tool's output to a result. */
+/** Ends the call and converts the tool's output to a result. Throws for a call that the caller of the agent runs. */
 function finish(call: ToolCall, output: unknown): ToolResult {
   call.settle();
+  if (output === RUN_BY_CALLER) return leaveToCaller(call);
   try {
     return toToolResult(output);
   } catch (error) {
     return errorResult(describeError(error));
   }
+}
+
+/** Suspends a call of a tool without `execute`. The caller has got the arguments of the model, so these must be the same. */
+function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResult {
+  const made = calls.parts.find(({ id }) => id === input.id);
+  if (made?.name !== input.name || made.input !== input.input) {
+    return errorResult('The call was not run: a hook changed it, but its caller runs it as the model made it.');
+  }
+  throw suspend(loop, input, { type: 'suspend', reason: `The caller runs "${by}".`, by });
 }
 
 /** Ends the call and converts the tool's error to a result. Throws the abort error if the run is aborted. */

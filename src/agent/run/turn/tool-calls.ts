@@ -6,6 +6,7 @@ import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult, isToolResult } from '../../../tools/tool-result.js';
+import { isRunByCaller } from '../../../tools/tool-set.js';
 import type { PendingCall } from '../../run-result.js';
 import type { Run } from '../run.js';
 import { callTool, runTool, ToolCall } from './tool-call.js';
@@ -205,13 +206,23 @@ function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] | undefined {
     if (known !== undefined) {
       results[index] = resultPartOf(part, known);
     } else if (action?.type === 'suspend' && !isEnding) {
-      pending.push({ ...part, reason: action.reason, by: suspended.get(part.id)?.by ?? '' });
+      pending.push(pendingCall(run, part, { reason: action.reason, by: suspended.get(part.id)?.by ?? '' }));
       run.turn?.events?.endTool(part, undefined);
     } else {
       putResult(calls, index, errorResult(calls.reason));
     }
   }
   return pending.length > 0 ? pending : undefined;
+}
+
+/** Returns a call that waits: for its result if its tool has no `execute`, otherwise for a decision. */
+export function pendingCall(
+  run: Run,
+  call: ToolCallPart,
+  question: { readonly reason: string; readonly by: string },
+): PendingCall {
+  const needs = isRunByCaller(run.turn?.tools?.find(call.name)) ? ({ needs: 'result' } as const) : undefined;
+  return { ...call, ...question, ...needs };
 }
 
 function putResult({ run, parts, results, begun }: ToolCalls, index: number, result: ToolResult): void {

@@ -9,9 +9,10 @@ import { ModelError } from '../../../model/run-error.js';
 import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
 import { TurnLimitError } from '../../run-result.js';
-import type { CurrentTurn, Run } from '../run.js';
+import type { Run } from '../run.js';
+import type { CurrentTurn } from '../run-parts.js';
 import { STEERED } from '../run-posts.js';
-import { turnLimitOf } from '../turn-limit.js';
+import { turnLimitOf, turnsInside } from '../turn-limit.js';
 import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
 import { callsOf, haveSameId, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
@@ -216,7 +217,7 @@ export function startTurn(run: Run): Turn {
   const turn = new Turn(run, run.context.turn + 1);
   const extra = atLimit === 'answer' ? 1 : 0;
   if (turn.number > turnLimitOf(run) + extra) {
-    throw run.end.own(new TurnLimitError(run.turnBudget?.inside ? (totalTurns ?? 0) : maxTurns));
+    throw run.end.own(new TurnLimitError(totalTurns !== undefined && turnsInside(run) > 0 ? totalTurns : maxTurns));
   }
   run.turn = turn;
   turn.events?.start();

@@ -1,0 +1,34 @@
+import type { Decision } from '../../lifecycle/decision.js';
+import type { HookTurn } from '../../lifecycle/hook-run/hook-run.js';
+import type { Message } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import type { UsageSum } from '../../model/usage.js';
+import type { RejectAction, RespondAction } from '../../tools/tool.js';
+import type { ToolSnapshot } from '../../tools/tool-catalog.js';
+import type { TurnEvents } from './turn/turn-events.js';
+
+/** The current turn, as far as the rest of the run needs it. */
+export interface CurrentTurn extends HookTurn {
+  /** Counts from 1. A resumed run executes its open calls in turn 0. */
+  readonly number: number;
+  /** The tools of the turn, once they are selected. */
+  readonly tools: ToolSnapshot | undefined;
+  /** The events of the turn; undefined without a listener. */
+  readonly events: TurnEvents | undefined;
+  /** The number of model calls in this turn, retries by hooks included. */
+  readonly attempt: number;
+  /** Counts a model call. Returns its number. */
+  nextAttempt(): number;
+  /** Counts a stored response whose text another process has shown. */
+  skipShown(response: ModelResponse): void;
+}
+
+/** Implemented by a durable engine, which stores what each of its steps changes in the run. */
+export interface RunEffects {
+  /** Returns the sum that counts the tokens of the code that is running. */
+  usageOver(total: UsageSum): UsageSum;
+  /** Returns false if the decision is not one of the run. */
+  decided(decision: Decision): boolean;
+  added(message: Message): void;
+  ended(action: RejectAction | RespondAction): void;
+}

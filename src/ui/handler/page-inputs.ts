@@ -1,0 +1,63 @@
+import type { Agent } from '../../agent/agent.js';
+import type { Tool } from '../../tools/tool.js';
+import { invalidBody } from '../invalid-body.js';
+import type { HandlerConfig } from './handler-options.js';
+import type { ReadRequest } from './protocol.js';
+
+/** A request that was read, and its person. */
+export interface SentInput {
+  readonly request: Request;
+  readonly identity: unknown;
+  readonly read: Pick<ReadRequest, 'chatId' | 'page' | 'tools'>;
+}
+
+/** The input of a page beside its messages, as far as a run takes it. */
+export interface TakenInput {
+  readonly context: unknown;
+  /** The tools that the page runs. */
+  readonly tools: readonly Tool[] | undefined;
+}
+
+/** Takes what pages send beside their messages. */
+export class PageInputs {
+  private hasWarned = false;
+
+  constructor(
+    private readonly agent: Agent<never>,
+    private readonly config: HandlerConfig,
+  ) {}
+
+  /** Throws a UIBodyInvalidError if a tool of the page has the name of a tool that the agent runs. */
+  async take({ request, identity, read }: SentInput): Promise<TakenInput> {
+    const { context, pageTools } = this.config;
+    const { page = {}, tools = [] } = read;
+    if (!pageTools && tools.length > 0) this.warn();
+    const taken = pageTools && tools.length > 0 ? this.checked(tools) : undefined;
+    // Without the option, the input of the page is the context of the run.
+    const own = Object.values(page).every(isEmpty) ? undefined : page;
+    return { context: context === undefined ? own : await context(identity, request, page), tools: taken };
+  }
+
+  /** A page may declare a tool of the agent that it runs. Then the definition of the agent counts. */
+  private checked(tools: readonly Tool[]): readonly Tool[] {
+    const own = new Map(this.agent.status().tools.map(({ name, needs }) => [name, needs]));
+    const index = tools.findIndex(({ name }) => own.has(name) && own.get(name) === undefined);
+    if (index < 0) return tools.filter(({ name }) => !own.has(name));
+    throw invalidBody(`the name of \`tools[${index}]\``, 'a name that no tool of the agent has', tools[index]?.name);
+  }
+
+  /** Logs once that the tools of pages are ignored. */
+  private warn(): void {
+    if (this.hasWarned) return;
+    this.hasWarned = true;
+    this.config.logger.warn(
+      'The handler ignores the `tools` of its pages. Set the option `pageTools: true` to offer them.',
+    );
+  }
+}
+
+/** Clients of AG-UI send `[]` and `{}` if they have nothing to send. */
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === undefined || value === null;
+}
