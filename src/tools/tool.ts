@@ -127,11 +127,12 @@ export interface ToolRun<Context = unknown> {
    * and in a durable run, and with a RunEndedError once `afterAgent` has begun.
    *
    * @example
-   * const build = defineTool({
+   * const build = async (signal: AbortSignal) => (await fetch('https://ci.example/build', { signal })).text();
+   * const buildTool = defineTool({
    *   name: 'build',
    *   description: 'Builds the site.',
    *   input: z.object({}),
-   *   execute: (_, { run }) => run.background((signal) => buildSite(signal), { label: 'build' }),
+   *   execute: (_, { run }) => run.background((signal) => build(signal), { label: 'build' }),
    * });
    */
   background(work: BackgroundWork, options: BackgroundOptions): Promise<string>;
@@ -147,7 +148,7 @@ export type BackgroundWork = PromiseLike<unknown> | ((signal: AbortSignal) => Aw
  * Options of `run.background`.
  *
  * @example
- * await run.background((signal) => buildSite(signal), { label: 'build' });
+ * const report = (run: ToolRun) => run.background(Promise.resolve('3 pages'), { label: 'report' });
  */
 export interface BackgroundOptions {
   /** Names the work for the model and for `agent.status()`. */

@@ -97,8 +97,8 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly onDisconnect?: 'continue' | 'abort' | undefined;
   /**
-   * Called with a promise that resolves when a run has ended, for hosts that end the code of a request with its connection:
-   * pass `waitUntil` of `cloudflare:workers`. Default: none.
+   * Called with a promise that resolves when a run and its background works have ended. For hosts that end the code of a
+   * request with its connection: pass `waitUntil` of `cloudflare:workers`. Default: none.
    */
   readonly waitUntil?: ((ended: Promise<void>) => void) | undefined;
   /**

@@ -66,18 +66,25 @@ describe('the end of a background work', () => {
     expect(read()).toHaveLength(4);
   });
 
-  test('wakes the session for a run of another process that ended before it could join', async () => {
-    const { agent, store, works, read } = backgroundLab([calls('build'), 'Begun.', 'It is built.']);
-    const other = new Agent({ model: scriptedModel(['Hello.']), store: storeOver(store, {}) });
+  test('wakes the session if the run of another process ends before the message can join', async () => {
+    const { agent, clock, store, works, read } = backgroundLab([calls('build'), 'Begun.', 'It is built.']);
+    // The work ends right before the other run lets go.
+    const endsFirst = storeOver(store, {
+      append: async (id, append) => {
+        if (append.release) works[0]?.end('built');
+        await until(() => !append.release || agent.status().background.length === 0);
+        return store.append(id, append);
+      },
+    });
+    const other = new Agent({ model: scriptedModel(['Hello.']), store: endsFirst });
     const session = await agent.session({ id: 's' });
     const there = await other.session({ id: 's' });
     await session.run('Build it.');
-    // The other run takes up no further post once it lets go.
-    other.use({ afterAgent: () => void works[0]?.end('built') });
     await there.run('Anybody there?');
-    await untilSaid(session, 'assistant: It is built.');
+    while (linesOf(session.messages).at(-1) !== 'assistant: It is built.') await advance(clock, 1_000);
 
     expect(read().at(-1)?.slice(-3)).toEqual(['user: Anybody there?', 'assistant: Hello.', ENDED]);
+    expect(read()).toHaveLength(3);
   });
 
   test('of two works at once is answered by one run', async () => {
