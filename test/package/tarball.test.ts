@@ -62,6 +62,7 @@ test('the tarball holds the sources of the web page, without its packages and it
     'page',
     'page.test.mjs',
     'server.ts',
+    'typing.test.mjs',
     'vite.config.mjs',
   ]);
 });

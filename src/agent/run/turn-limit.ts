@@ -3,7 +3,7 @@ import type { Budget, BudgetedCall, HookRun } from '../../lifecycle/hook-run/hoo
 import type { RunPosts } from './run-posts.js';
 
 /** Counts the turns of the runs inside of a run, for `maxTurns.total`. */
-export class TurnBudget implements Budget {
+class TurnBudget implements Budget {
   readonly by = 'maxTurns';
   /** The number of turns inside. */
   inside = 0;
