@@ -50,6 +50,22 @@ const pay = defineTool({
   execute: ({ euro, to }) => `Paid ${euro} euro to ${to}.`,
 });
 
+const inspect = defineTool({
+  name: 'inspect',
+  description: 'Inspects the harbour. It takes a while.',
+  input: z.object({}),
+  execute: (_input, { run }) =>
+    run.background((signal) => setTimeout(Number(WORD_MS) * 100, 'All lights work.', { signal }), {
+      label: 'Inspect the harbour',
+    }),
+});
+/** The page runs this tool. */
+const screen = defineTool({
+  name: 'screen',
+  description: 'Returns the size of the window of the person, in pixels.',
+  input: z.object({}),
+});
+
 /** A person reads each letter before it becomes the answer. */
 const readLetters: AgentLifecycle = {
   name: 'read-letters',
@@ -62,7 +78,7 @@ const readLetters: AgentLifecycle = {
 const agent = new Agent({
   store: new FileSessionStore({ folder: SESSIONS }),
   model: OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script(),
-  tools: [weather, pay],
+  tools: [weather, pay, inspect, screen],
   lifecycle: [
     approval({ tools: ['pay'] }),
     readLetters,
@@ -136,6 +152,10 @@ function script(): Model {
       if (/pay/i.test(asked)) {
         return callTool(request, 'pay', { euro: Number(/\d+/.exec(asked)?.[0] ?? 40), to: 'the harbour' });
       }
+      if (asked.startsWith('The background work'))
+        return say(request, asked.replace(/^.*?: /, 'The inspection says: '));
+      if (/inspect/i.test(asked)) return callTool(request, 'inspect', {});
+      if (/window/i.test(asked)) return callTool(request, 'screen', {});
       if (/fail/i.test(asked) && !failed.has(messages.length)) {
         failed.add(messages.length);
         await say(request, 'This answer breaks off');

@@ -83,6 +83,34 @@ test('denies a call by a message that is typed while it waits', async () => {
   assert.equal(await textOf(page), shown);
 });
 
+test('goes on while a work is done in the background, and then tells its result', async () => {
+  const page = await open();
+  await send(page, 'Inspect the harbour');
+  await sees(page, 'In the background: Inspect the harbour');
+  await ready(page);
+  await send(page, 'Meanwhile, hello');
+  await sees(page, 'You said: Meanwhile, hello');
+  await shot(page, 'background');
+  await sees(page, 'The inspection says: All lights work.');
+  await ready(page);
+  const shown = await textOf(page);
+
+  assert.doesNotMatch(shown, /In the background|The background work/);
+  await page.reload();
+  await ready(page);
+  assert.equal(await textOf(page), shown);
+});
+
+test('runs a tool on the page, and the answer goes on with its result', async () => {
+  const page = await open();
+  await send(page, 'How large is my window?');
+  await sees(page, 'The tool says');
+  await ready(page);
+  await shot(page, 'page-tool');
+
+  assert.match(await textOf(page), /"width": 900,\s+"height": 800/);
+});
+
 test('approves a call after a message was typed and taken back', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');

@@ -1,5 +1,9 @@
 import { useChat } from '@ai-sdk/react';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+} from 'ai';
 import { useEffect, useRef } from 'react';
 import { Composer } from './composer.jsx';
 import { chatId, stopAnswer } from './history.js';
@@ -24,10 +28,16 @@ export function Chat({ loaded }) {
     messages: loaded.messages,
     resume: true,
     transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    sendAutomaticallyWhen: (all) =>
+      lastAssistantMessageIsCompleteWithToolCalls(all) || lastAssistantMessageIsCompleteWithApprovalResponses(all),
+    onToolCall({ toolCall: { toolName: tool, toolCallId } }) {
+      if (tool !== 'screen') return;
+      // Not awaited: the stream waits for `onToolCall`.
+      void chat.addToolOutput({ tool, toolCallId, output: { width: innerWidth, height: innerHeight } });
+    },
   });
   const { messages, status, error } = chat;
-  const waiting = useWaiting(chat, loaded.waiting ?? []);
+  const waiting = useWaiting(chat, loaded);
   const isOffline = useReconnect(chat, waiting);
   const isBusy = status === 'submitted' || status === 'streaming';
   const log = useRef(null);
@@ -59,6 +69,11 @@ export function Chat({ loaded }) {
           <Message key={message.id} message={message} decide={message === messages.at(-1) ? decide : undefined} />
         ))}
         <Waiting waiting={waiting} />
+        {waiting.works.map(({ id, label }) => (
+          <p key={id} className="working" role="status">
+            In the background: {label}
+          </p>
+        ))}
         {(isBusy || isOffline) && (
           <p className="working" role="status">
             {isOffline ? 'No connection. Connecting again' : 'Answering'}

@@ -4,35 +4,34 @@ import { chatId, loadHistory } from './history.js';
 const RETRY_MS = 1_000;
 
 /**
- * Shows what was said meanwhile, and follows the answer that runs: after a lost connection, and when the page comes back to
- * the front. Returns true while the server cannot be reached.
+ * Shows what was said meanwhile, and follows the answer that runs: after each answer, after a lost connection, and when the
+ * page comes back to the front. Returns true while the server cannot be reached.
  */
 export function useReconnect(
   { status, error, messages, setMessages, resumeStream, sendMessage, clearError },
-  { list: waiting, show: showWaiting },
+  { showAll },
 ) {
   const isIdle = status === 'ready' || status === 'error';
   // Only a fetch without a connection fails with a TypeError.
   const isLost = error instanceof TypeError;
-  // An answer can end between the load of the history and the request for its stream.
-  const mayLack = status === 'error' || messages.at(-1)?.role === 'user' || waiting.length > 0;
   const [isOffline, setOffline] = useState(false);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the functions of `chat` are the same at each render.
   useEffect(() => {
     if (!isIdle) return;
     let isLeft = false;
-    let timer = mayLack ? setTimeout(catchUp, RETRY_MS) : undefined;
+    let timer = setTimeout(catchUp, RETRY_MS);
     async function catchUp() {
       clearTimeout(timer);
       const history = await loadHistory(chatId).catch(() => undefined);
       if (isLeft) return;
       setOffline(history === undefined);
       if (history !== undefined) await show(history);
-      if (!isLeft && (history?.running !== false || history.waiting)) timer = setTimeout(catchUp, RETRY_MS);
+      if (!isLeft && (history?.running !== false || history.waiting || history.background))
+        timer = setTimeout(catchUp, RETRY_MS);
     }
-    async function show({ messages: stored, waiting: waits = [], running }) {
-      showWaiting(waits);
+    async function show({ messages: stored, running, ...rest }) {
+      showAll(rest);
       const last = messages.at(-1);
       const isUnsent = last?.role === 'user' && !stored.some(({ id }) => id === last.id);
       setMessages(isUnsent && !isLost ? [...stored, last] : stored);
@@ -48,6 +47,6 @@ export function useReconnect(
       removeEventListener('focus', catchUp);
       removeEventListener('online', catchUp);
     };
-  }, [isIdle, isLost, mayLack]);
+  }, [isIdle, isLost]);
   return isOffline || isLost;
 }

@@ -1,14 +1,22 @@
 import { useState } from 'react';
 import { chatId, postTo } from './history.js';
 
-/** The messages that were typed while the agent works, from any page, until they join the answer. */
+/**
+ * The messages that were typed while the agent works, from any page, until they join the answer; and the works that go on
+ * in the background.
+ */
 export function useWaiting({ messages }, loaded) {
-  const [sent, show] = useState(loaded);
+  const [sent, show] = useState(loaded.waiting ?? []);
+  const [works, showWorks] = useState(loaded.background ?? []);
   const joined = new Set(messages.flatMap(({ id, parts }) => [id, ...parts.map((part) => part.id)]));
   const drop = (id) => show((all) => all.filter((one) => one.id !== id));
   return {
     list: sent.filter(({ id }) => !joined.has(id)),
-    show,
+    works,
+    showAll({ waiting = [], background = [] }) {
+      show(waiting);
+      showWorks(background);
+    },
     async send(text) {
       const id = crypto.randomUUID();
       const parts = [{ type: 'text', text }];

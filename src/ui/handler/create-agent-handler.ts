@@ -15,7 +15,7 @@ import {
   UIUnauthorizedError,
 } from '../error.js';
 import { loadPage, readPageQuery } from '../history/load-page.js';
-import { pendingIn, waitingIn } from '../history/pending.js';
+import { pendingIn, waitingIn, worksIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import { readChatId, readDecisions, readMessageId, readSend } from '../sse/from-sse-body.js';
 import { keepAlive } from '../sse/keep-alive.js';
@@ -145,7 +145,9 @@ class ChatHandler {
     const pending = decides ? open : open.map(({ id }) => ({ id }));
     const waits = waitingIn(session.stored.record);
     const waiting = waits.length > 0 ? this.protocol.messages(waits, { decides }) : undefined;
-    return answerJson({ messages, waiting, pending, running: running !== undefined, before: page.before });
+    const works = worksIn(session.stored.record);
+    const background = works.length > 0 ? works : undefined;
+    return answerJson({ messages, waiting, background, pending, running: running !== undefined, before: page.before });
   }
 
   /** Follows the run of a chat, in whatever process it runs. */

@@ -33,6 +33,11 @@ export function waitingIn({ posts }: SessionRecord): readonly ShownMessage[] {
   return messages.map(({ id, message }) => ({ type: 'user', id, message }));
 }
 
+/** Returns the background works that have not ended. */
+export function worksIn({ posts }: SessionRecord): readonly { readonly id: string; readonly label: string }[] {
+  return [...(posts.works ?? [])].map(([id, label]) => ({ id, label }));
+}
+
 /** A suspended answer as a tool call: the AI SDK asks for approval of tool calls only. */
 export function answerCall(text: string) {
   return { id: 'answer', name: 'answer', input: { text } } as const;

@@ -70,6 +70,8 @@ export interface LoadedHistory {
   readonly messages: UIMessage[];
   /** The messages that wait to join the conversation. */
   readonly waiting?: readonly UIMessage[];
+  /** The background works that have not ended. */
+  readonly background?: readonly unknown[];
   readonly pending: readonly unknown[];
   /** Selects the page before. */
   readonly before?: string;
