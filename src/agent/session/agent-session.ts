@@ -197,7 +197,10 @@ export class AgentSession implements Session<never> {
   ): Promise<void> {
     const { ids, clock } = this.host.defaults;
     const claim = await claimSession(this.stored, { run: ids.next('run') }, wait);
-    claim.add({ id: ids.next('entry'), at: clock.now(), ...make(this.stored.record.tip) });
+    const { record } = this.stored;
+    const entry = { id: ids.next('entry'), at: clock.now(), ...make(record.tip) };
+    // Another process may have added a message with the id of this one before the claim.
+    if (record.get(entry.id) === undefined) claim.add(entry);
     await claim.release();
   }
 }

@@ -286,6 +286,24 @@ describe('a message to a session without a run', () => {
   });
 });
 
+test('a message with the id of an input that another process adds first is said once', async () => {
+  const { store, session } = await chat(['Hello.', 'Again.']);
+  const racing = storeOver(store, {
+    async post(...given) {
+      const answer = await store.post(...given);
+      await session.run('Good morning.', { id: 'm' });
+      return answer;
+    },
+  });
+  const there = await new Agent({ model: scriptedModel([]), store: racing }).session({ id: 's' });
+
+  const sent = await there.send('Good morning.', { id: 'm' });
+
+  expect(await sent.state()).toMatchObject({ type: 'joined', entry: 'm' });
+  expect((await there.run('', { id: 'm' })).text).toBe('Hello.');
+  expect(transcript(there.messages)).toEqual(['user: Good morning.', 'assistant: Hello.']);
+});
+
 describe('a message that waits', () => {
   test('can be taken back and edited while an agent works, from another process', async () => {
     const { held, session, there, read } = await chat([calls('build'), 'Done.']);
