@@ -20,6 +20,8 @@ export interface ClaimedSession {
   /** The run that holds the claim. */
   readonly run: string;
   readonly ttlMs: number;
+  /** Time after which another run may take over. Counts from the time at which the claim was asked for. */
+  readonly until: number;
   readonly clock: Clock;
 }
 
@@ -51,7 +53,7 @@ export class Claim implements RunClaim {
   private readonly unwatch: () => void;
 
   constructor(private readonly session: ClaimedSession) {
-    this.until = session.clock.now() + session.ttlMs;
+    this.until = session.until;
     // A store that is away may be back at the next renewal.
     this.stopRenewing = repeat(() => this.renew(), Math.max(1, session.ttlMs / 3), session.clock);
     this.unwatch = watchPosts(session, () => this.appendNext(true));
