@@ -91,28 +91,38 @@ export class SessionRecorder implements Recorder {
   /** Appends the decisions on the open calls. The result of a denied call is part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
-    const { open, resume, again } = this.start;
+    const { open, resume, again, by } = this.start;
+    const addDecision = (call: string, parent: string | undefined, decision: ResumeDecision | 'again') => {
+      const given = decision === 'deny' ? { deny: '' } : decision;
+      this.writer.put({ type: 'decision', call, decision: given as 'approve' }, { parent: parent ?? '', by });
+    };
     const answer = run.conversation.resuming?.answer;
-    if (answer !== undefined)
-      this.addDecision(ANSWER, this.idsOf(run.conversation.history[answer.index]), answer.decision);
+    if (answer !== undefined) {
+      const [entry] = this.idsOf(run.conversation.history[answer.index]);
+      addDecision(ANSWER, entry, answer.decision);
+    }
     for (const call of open?.open ?? []) {
       const decision = resume?.[call.id] as ResumeDecision;
-      this.addDecision(call.id, [open?.entry ?? ''], again.includes(call.id) ? 'again' : decision);
+      addDecision(call.id, open?.entry, again.includes(call.id) ? 'again' : decision);
       if (decision !== 'approve')
         this.addResult(run, deniedPart(call, typeof decision === 'string' ? undefined : decision.deny));
     }
     await this.start.claim.flush();
   }
 
-  async save(run: Run, isLast = false): Promise<void> {
-    const { claim, runId } = this.start;
-    if (this.isUndecided) return isLast ? claim.release() : undefined;
+  async save(run: Run): Promise<void> {
+    if (this.isUndecided) return;
+    const { claim } = this.start;
     this.collect(run);
-    if (!isLast) {
-      const flushing = claim.flush();
-      await claim.log?.checkWatched(run.conversation.added.at(-1));
-      return flushing;
-    }
+    const flushing = claim.flush();
+    await claim.log?.checkWatched(run.conversation.added.at(-1));
+    return flushing;
+  }
+
+  async leave(run: Run, unlessPosted = false): Promise<boolean> {
+    const { claim, runId } = this.start;
+    if (this.isUndecided) return claim.release();
+    this.collect(run);
     this.isLeaving = true;
     const { pending } = run;
     if (pending !== undefined) {
@@ -120,7 +130,8 @@ export class SessionRecorder implements Recorder {
       this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.calls });
     }
     claim.set({ waits: pending === undefined ? null : runId });
-    await claim.release();
+    this.isLeaving = await claim.release(unlessPosted);
+    return this.isLeaving;
   }
 
   addResult({ context }: Run, part: ToolResultPart): void {
@@ -179,11 +190,6 @@ export class SessionRecorder implements Recorder {
     if (toolCallsOf(message).length === 0) return;
     this.calls = id;
     this.recorded = new Set();
-  }
-
-  private addDecision(call: string, [parent = '']: readonly string[], decision: ResumeDecision | 'again'): void {
-    const given = decision === 'deny' ? { deny: '' } : decision;
-    this.writer.put({ type: 'decision', call, decision: given as 'approve' }, { parent, by: this.start.by });
   }
 
   private idsOf(message: Message | undefined): readonly string[] {
