@@ -3,13 +3,17 @@ import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
 import { checkOutput } from './output.js';
-import type { Run } from './run.js';
+import { type Recorder, type Run, recorded } from './run.js';
 import { Turn } from './turn/turn.js';
+import { turnLimitOf } from './turn-limit.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
+/** The result of a run. Undefined if messages came during its last save, and the run goes on with them. */
+type Conclusion = RunResult<unknown> | undefined;
+
 /** Calls the `afterAgent` hooks, and ends the run. Throws RejectedError if the run was rejected. */
-export function conclude(run: Run): Awaitable<RunResult<unknown>> {
+export function conclude(run: Run): Awaitable<Conclusion> {
   const { verdict } = run.end;
   if (verdict === undefined || verdict.action.type === 'suspend') return finish(run, run.answer ?? '');
   const { action, by, point } = verdict;
@@ -18,7 +22,7 @@ export function conclude(run: Run): Awaitable<RunResult<unknown>> {
 }
 
 /** Ends the run with the text of a lifecycle. The text is checked and saved like an answer of the model. */
-async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
+async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
@@ -26,26 +30,39 @@ async function respond(run: Run, text: string): Promise<RunResult<unknown>> {
   return finish(run, text);
 }
 
-function finish(run: Run, text: string): Awaitable<RunResult<unknown>> {
+function finish(run: Run, text: string): Awaitable<Conclusion> {
   const { afterAgent } = run.config.chain;
   run.end.closing = true;
   return afterAgent === undefined ? letGo(run, text) : saveAndPass(run, text, afterAgent);
 }
 
 /** A function of its own, because its closure allocates memory in each call of the function that contains it. */
-function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
+function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<Conclusion> {
   const saving = run.save();
   return saving === undefined ? passText(run, text, hooks) : saving.then(() => passText(run, text, hooks));
 }
 
-function passText(run: Run, text: string, hooks: Waterfall<string>): Awaitable<RunResult<unknown>> {
+function passText(run: Run, text: string, hooks: Waterfall<string>): Awaitable<Conclusion> {
   return new WaterfallCall(hooks, text, run).run((final) => letGo(run, final));
 }
 
+function letGo(run: Run, text: string): Awaitable<Conclusion> {
+  const { recorder } = run.attached;
+  return recorder === undefined ? complete(run, text) : leave(run, recorder, text);
+}
+
 /** Makes the last save, which ends the claim of the run on its session. */
-function letGo(run: Run, text: string): Awaitable<RunResult<unknown>> {
-  const saving = run.save(true);
-  return saving === undefined ? complete(run, text) : saving.then(() => complete(run, text));
+async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclusion> {
+  if (await recorded(run, recorder.leave(run, canGoOn(run)))) return complete(run, text);
+  run.end.closing = false;
+  return undefined;
+}
+
+/** True if messages can still join. The `afterAgent` hooks are called once, so none joins behind them. */
+function canGoOn(run: Run): boolean {
+  const { end, pending, effects, config, context } = run;
+  if (end.verdict !== undefined || pending !== undefined || effects !== undefined) return false;
+  return config.chain.afterAgent === undefined && context.turn < turnLimitOf(run);
 }
 
 /** Ends the run with its final text. Returns its result. */

@@ -65,7 +65,7 @@ async function closeConversation(run: Run): Promise<void> {
   if (run.context.turn > 0) conversation.addQueued();
   if (end.abortError instanceof SessionLostError) return;
   const late = new TimeoutExceededError('saving of a failed run', ON_ERROR_MS);
-  await attempt(run, late, () => attached.recorder?.save(run, true));
+  await attempt(run, late, () => attached.recorder?.leave(run));
 }
 
 /** Gives each suspended call an error result, because a failed run cannot be resumed. */
@@ -95,7 +95,7 @@ async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown)
 }
 
 /** Awaits `call` within its time limit. Logs a failure or a timeout. */
-async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitable<void> | undefined): Promise<void> {
+async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitable<unknown>): Promise<void> {
   try {
     await withinTime(call(), late, run.config.clock);
   } catch (error) {

@@ -25,7 +25,12 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
     for (;;) {
       const joining = joinPosts(run);
       if (joining !== undefined) await joining;
-      if (isOver(run)) break;
+      if (isOver(run)) {
+        const concluding = conclude(run);
+        const result = isPromise(concluding) ? await concluding : concluding;
+        if (result !== undefined) return result;
+        continue;
+      }
       const turn = startTurn(run);
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
@@ -49,8 +54,6 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const reviewing = reviewAnswer(run);
       if (reviewing !== undefined) await reviewing;
     }
-    const concluding = conclude(run);
-    return isPromise(concluding) ? await concluding : concluding;
   } catch (error) {
     throw await failRun(run, error);
   }

@@ -71,7 +71,7 @@ export interface Recorder {
   readonly posts: RunPosts;
   /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
-  /** True once the last append was sent. */
+  /** True once the last append was sent, unless the run goes on. */
   readonly isLeaving: boolean;
   /** Returns the idempotency key of a call of this turn. */
   callKey(call: string): string;
@@ -79,8 +79,13 @@ export interface Recorder {
   attemptOf(call: string): number;
   /** Adds the decisions of a resumed run. */
   decide(run: Run): Promise<void>;
-  /** Adds the messages of the run since the last save. The last save also adds what waits, and ends the claim. */
-  save(run: Run, isLast?: boolean): Promise<void>;
+  /** Adds the messages of the run since the last save. */
+  save(run: Run): Promise<void>;
+  /**
+   * Saves for the last time, adds which calls wait for a decision, and ends the claim. With `unlessPosted`, keeps the claim
+   * if messages wait, also those that come meanwhile, and resolves with false.
+   */
+  leave(run: Run, unlessPosted?: boolean): Promise<boolean>;
   /** Adds the start of a background work, and starts it. Returns its id. */
   background(work: BackgroundWork, label: string): Promise<string>;
   /** Adds the result of a call, without a wait. */
@@ -149,9 +154,9 @@ export class Run implements HookRun {
   }
 
   /** Adds the new messages to the record of the session. An abort ends the wait. Returns undefined without a session. */
-  save(isLast = false): Promise<void> | undefined {
+  save(): Promise<void> | undefined {
     const { recorder } = this.attached;
-    return recorder && recorded(this, recorder.save(this, isLast));
+    return recorder && recorded(this, recorder.save(this));
   }
 
   record(decision: Omit<Decision, 'turn'>): void {
@@ -171,11 +176,11 @@ export class Run implements HookRun {
 }
 
 /** Waits for work of the recorder. An abort ends the wait. */
-export function recorded({ end }: Run, work: Promise<void>): Promise<void> {
+export function recorded<T>({ end }: Run, work: Promise<T>): Promise<T> {
   const owned = work.catch((error) => {
     throw end.own(error);
   });
-  return end.race(owned) as Promise<void>;
+  return end.race(owned) as Promise<T>;
 }
 
 /** The run, as hooks and tools see it. The id, the signal and copies are made on first access. */

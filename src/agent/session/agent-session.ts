@@ -209,7 +209,10 @@ async function addEntry(
 ): Promise<void> {
   const { ids, clock } = session.agent.defaults;
   const claim = await claimSession(session, { run: ids.next('run') }, wait);
-  claim.add({ id: ids.next('entry'), at: clock.now(), ...make(session.record.tip) });
+  const { record } = session;
+  const entry = { id: ids.next('entry'), at: clock.now(), ...make(record.tip) };
+  // Another process may have added a message with the id of this one before the claim.
+  if (record.get(entry.id) === undefined) claim.add(entry);
   await claim.release();
 }
 

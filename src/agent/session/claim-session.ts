@@ -41,6 +41,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
   for (;;) {
     const { known } = record;
     const details = { owner, title, data };
+    const until = clock.now() + ttlMs;
     const asked = Promise.resolve(store.claim(id, { token, run, by, ttlMs, known, details })).catch((error) => {
       throw new SessionStoreError(id, 'claimed', error);
     });
@@ -48,7 +49,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
     if (answer.claimed) {
       record.take(answer);
       if (answer.lost !== undefined) closeLog(session, answer.lost);
-      const claim = new Claim({ store, id, record, token, run, ttlMs, clock });
+      const claim = new Claim({ store, id, record, token, run, ttlMs, until, clock });
       if (!record.isWhole) await waiting.wait(session.loadAll()).catch((error) => letGo(session, claim, error));
       return claim;
     }

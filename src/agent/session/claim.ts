@@ -20,6 +20,8 @@ export interface ClaimedSession {
   /** The run that holds the claim. */
   readonly run: string;
   readonly ttlMs: number;
+  /** Time after which another run may take over. Counts from the time at which the claim was asked for. */
+  readonly until: number;
   readonly clock: Clock;
 }
 
@@ -42,19 +44,16 @@ export class Claim implements RunClaim {
   /** Time after which another run may take over. */
   private until: number;
   private isHeld = true;
-  private isRenewing = true;
+  private isRenewing = false;
   private waiting: Entry[] = [];
   private options: Pick<SessionAppend, 'context' | 'waits' | 'release'> = {};
   private flushing: Promise<void> | undefined = undefined;
   private waitsFor: string | undefined = undefined;
-  private readonly stopRenewing: () => void;
-  private readonly unwatch: () => void;
+  private stopRenewals = () => {};
 
   constructor(private readonly session: ClaimedSession) {
-    this.until = session.clock.now() + session.ttlMs;
-    // A store that is away may be back at the next renewal.
-    this.stopRenewing = repeat(() => this.renew(), Math.max(1, session.ttlMs / 3), session.clock);
-    this.unwatch = watchPosts(session, () => this.flush(true));
+    this.until = session.until;
+    this.startRenewals();
   }
 
   /** Puts an entry behind those that wait for the next append. */
@@ -75,13 +74,23 @@ export class Claim implements RunClaim {
     return this.waiting.length === 0 && !looks ? (this.flushing ?? Promise.resolve()) : this.appendNext(looks);
   }
 
-  /** Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. */
-  async release(): Promise<void> {
+  /**
+   * Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. With
+   * `unlessPosted`, keeps the claim if messages wait, also those that come meanwhile, and resolves with false.
+   */
+  async release(unlessPosted = false): Promise<boolean> {
+    const { record } = this.session;
     this.stopRenewals();
     await this.log?.flush();
     await this.flushing?.catch(() => {});
-    this.set({ context: contextAfter(this.session.record, this.waiting) });
-    while (this.isHeld) await this.append({ release: true });
+    this.set({ context: contextAfter(record, this.waiting) });
+    let isStopped = false;
+    while (this.isHeld && (!unlessPosted || isStopped || record.posts.waiting.length === 0)) {
+      const posts = await this.append({ release: true });
+      isStopped ||= posts.some(({ type }) => type === 'stop');
+    }
+    if (this.isHeld) this.startRenewals();
+    return !this.isHeld;
   }
 
   /** Resolves when the claim holds for the time of the clock. Returns undefined if it is known to hold. */
@@ -98,7 +107,9 @@ export class Claim implements RunClaim {
   /** Appends after the append that is on its way. */
   private appendNext(looks: boolean): Promise<void> {
     const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
-    const flushing = before.then(() => (this.isRenewing || !looks ? this.append({ looks }) : undefined));
+    const flushing = before.then(async () => {
+      if (this.isRenewing || !looks) await this.append({ looks });
+    });
     this.flushing = flushing;
     const forget = () => {
       if (this.flushing === flushing) this.flushing = undefined;
@@ -107,11 +118,12 @@ export class Claim implements RunClaim {
     return flushing;
   }
 
-  private async append({ release = false, looks = false }): Promise<void> {
+  /** Returns the posts that others have added since the last append. */
+  private async append({ release = false, looks = false }): Promise<readonly Post[]> {
     const { store, id, record, token } = this.session;
     const entries = this.waiting;
     if (!this.isHeld) throw new SessionLostError(id);
-    if (entries.length === 0 && !release && !looks) return;
+    if (entries.length === 0 && !release && !looks) return [];
     this.waiting = [];
     const { length, uid = '' } = record;
     try {
@@ -124,6 +136,7 @@ export class Claim implements RunClaim {
       const posts = answer.entries.flatMap(({ body }) => (body.type === 'post' ? [body.post] : []));
       if (posts.length > 0 && this.isRenewing) this.owner?.take(posts);
       if (answer.released || !answer.owned) this.end();
+      return posts;
     } catch (error) {
       if (error instanceof SessionLostError) throw error;
       this.waiting = [...entries, ...this.waiting];
@@ -160,10 +173,17 @@ export class Claim implements RunClaim {
     this.stopRenewals();
   }
 
-  private stopRenewals(): void {
-    this.isRenewing = false;
-    this.unwatch();
-    this.stopRenewing();
+  private startRenewals(): void {
+    const { session } = this;
+    // A store that is away may be back at the next renewal.
+    const stopRenewing = repeat(() => this.renew(), Math.max(1, session.ttlMs / 3), session.clock);
+    const unwatch = watchPosts(session, () => this.flush(true));
+    this.isRenewing = true;
+    this.stopRenewals = () => {
+      this.isRenewing = false;
+      unwatch();
+      stopRenewing();
+    };
   }
 }
 

@@ -49,10 +49,8 @@ export class SessionRecorder implements Recorder {
   private readonly writer: EntryWriter;
   /** The entry of the answer that a hook suspended. */
   private answer: string | undefined = undefined;
-  /** The entry with the calls of the current turn. */
-  private calls: string | undefined;
-  /** The calls of the current turn whose result is in the record, or waits for the next append. */
-  private recorded = new Set<string>();
+  /** The current turn: the entry with its calls, and the calls whose result is in the record or waits for the next append. */
+  private turn: { readonly calls: string | undefined; readonly recorded: Set<string> };
   /** True until the decisions of a resumed run are added. Until then its calls stay open in the record. */
   private isUndecided: boolean;
   /** Messages of the record that a resumed run adds again behind the results of its calls. */
@@ -66,11 +64,13 @@ export class SessionRecorder implements Recorder {
     const { messages } = model;
     this.writer = new EntryWriter(start);
     this.isUndecided = start.waits;
-    this.calls = open?.entry;
     const at = open === undefined ? messages.length : model.indexOf(open.entry);
     this.later = new Set(messages.slice(at + 1));
     const next = messages[at + 1];
-    if (next?.role === 'tool') this.recorded = new Set(next.content.map(({ id }) => id));
+    this.turn = {
+      calls: open?.entry,
+      recorded: new Set(next?.role === 'tool' ? next.content.map(({ id }) => id) : []),
+    };
     for (const id of again) this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + 1);
   }
 
@@ -88,7 +88,7 @@ export class SessionRecorder implements Recorder {
   }
 
   callKey(call: string): string {
-    return `${this.start.record.uid}:${this.calls}:${call}`;
+    return `${this.start.record.uid}:${this.turn.calls}:${call}`;
   }
 
   attemptOf(call: string): number {
@@ -114,23 +114,28 @@ export class SessionRecorder implements Recorder {
     await this.start.claim.flush();
   }
 
-  async save(run: Run, isLast = false): Promise<void> {
-    const { claim, runId } = this.start;
-    if (this.isUndecided) return isLast ? claim.release() : undefined;
+  async save(run: Run): Promise<void> {
+    if (this.isUndecided) return;
+    const { claim } = this.start;
     this.collect(run);
-    if (!isLast) {
-      const flushing = claim.flush();
-      await claim.log?.checkWatched(run.conversation.added.at(-1));
-      return flushing;
-    }
+    const flushing = claim.flush();
+    await claim.log?.checkWatched(run.conversation.added.at(-1));
+    return flushing;
+  }
+
+  async leave(run: Run, unlessPosted = false): Promise<boolean> {
+    const { claim, runId } = this.start;
+    if (this.isUndecided) return claim.release();
+    this.collect(run);
     this.isLeaving = true;
     const { pending } = run;
     if (pending !== undefined) {
       const calls = (pending as readonly SuspendedCall[]).map(suspendedCall);
-      this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.calls });
+      this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
     }
     claim.set({ waits: pending === undefined ? null : runId });
-    await claim.release();
+    this.isLeaving = await claim.release(unlessPosted);
+    return this.isLeaving;
   }
 
   addResult({ context }: Run, part: ToolResultPart): void {
@@ -175,8 +180,9 @@ export class SessionRecorder implements Recorder {
 
   /** Adds a result, unless the record has it. */
   private putResult(part: ToolResultPart, turn: number): void {
-    if (this.recorded.has(part.id)) return;
-    this.recorded.add(part.id);
+    const { recorded } = this.turn;
+    if (recorded.has(part.id)) return;
+    recorded.add(part.id);
     const attempt = this.attemptOf(part.id);
     const message: Message = { role: 'tool', content: [part] };
     this.writer.follow({ type: 'message', message, turn, ...(attempt > 1 && { attempt }) });
@@ -195,8 +201,7 @@ export class SessionRecorder implements Recorder {
     this.ids.set(message, [id]);
     if (own !== message) this.answer = id;
     if (toolCallsOf(message).length === 0) return;
-    this.calls = id;
-    this.recorded = new Set();
+    this.turn = { calls: id, recorded: new Set() };
   }
 
   private idsOf(message: Message | undefined): readonly string[] {

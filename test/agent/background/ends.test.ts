@@ -76,7 +76,8 @@ describe('the end of a background work', () => {
         return store.append(id, append);
       },
     });
-    const other = new Agent({ model: scriptedModel(['Hello.']), store: endsFirst });
+    // It has no turn left to answer the message.
+    const other = new Agent({ model: scriptedModel(['Hello.']), store: endsFirst, maxTurns: 1 });
     const session = await agent.session({ id: 's' });
     const there = await other.session({ id: 's' });
     await session.run('Build it.');

@@ -4,6 +4,7 @@ import {
   HookAction,
   MemorySessionStore,
   type Model,
+  type SentMessage,
   type Session,
   type SessionStore,
 } from 'keelson';
@@ -87,6 +88,33 @@ describe('a message that is sent to a running agent', () => {
     expect(read()[1]).not.toContain('user: Then test it.');
     expect(read()[2]?.slice(-2)).toEqual(['assistant: Built.', 'user: Then test it.']);
     expect(await sent.state()).toMatchObject({ type: 'joined', modelCall: 3 });
+  });
+
+  test.each([
+    { end: 'joins', options: {}, text: 'And tested.', state: 'joined' },
+    { end: 'waits if the turns are used up', options: { maxTurns: 1 }, text: 'Built.', state: 'waiting' },
+    {
+      end: 'waits behind the hooks',
+      options: { lifecycle: [{ afterAgent: () => {} }] },
+      text: 'Built.',
+      state: 'waiting',
+    },
+  ])('that comes while the answer is stored $end', async ({ options, text, state }) => {
+    const store = new MemorySessionStore();
+    const there = await new Agent({ model: scriptedModel([]), store }).session({ id: 's' });
+    let sent: SentMessage | undefined;
+    const racing = storeOver(store, {
+      async append(id, append) {
+        if (append.release) sent ??= await there.send('Then test it.');
+        return store.append(id, append);
+      },
+    });
+    const agent = new Agent({ model: scriptedModel(['Built.', 'And tested.']), store: racing, ...options });
+    const session = await agent.session({ id: 's' });
+
+    expect((await session.run('Build it.')).text).toBe(text);
+    expect(await sent?.state()).toMatchObject({ type: state });
+    expect((await store.load('s'))?.holder).toBeUndefined();
   });
 
   test('waits for the next run if the turns of this one are used up', async () => {
@@ -292,6 +320,24 @@ describe('a message to a session without a run', () => {
     expect(await sent.state()).toMatchObject({ type: 'joined', entry: 'm' });
     expect(transcript(session.messages)).toEqual(['user: Good morning.', 'assistant: Hello.']);
   });
+});
+
+test('a message with the id of an input that another process adds first is said once', async () => {
+  const { store, session } = await chat(['Hello.', 'Again.']);
+  const racing = storeOver(store, {
+    async post(...given) {
+      const answer = await store.post(...given);
+      await session.run('Good morning.', { id: 'm' });
+      return answer;
+    },
+  });
+  const there = await new Agent({ model: scriptedModel([]), store: racing }).session({ id: 's' });
+
+  const sent = await there.send('Good morning.', { id: 'm' });
+
+  expect(await sent.state()).toMatchObject({ type: 'joined', entry: 'm' });
+  expect((await there.run('', { id: 'm' })).text).toBe('Hello.');
+  expect(transcript(there.messages)).toEqual(['user: Good morning.', 'assistant: Hello.']);
 });
 
 describe('a message that waits', () => {

@@ -148,6 +148,30 @@ describe('an approval in a session', () => {
     expect(entries.map(({ body }) => body.type)).toEqual(['message', 'message', 'suspended', 'decision']);
   });
 
+  test('does not run the tool if its claim has run out on the way, and another process has taken over', async () => {
+    const clock = fakeClock();
+    const store = new MemorySessionStore({ clock });
+    const resume = await suspended(store);
+    const takenOver = { token: 'other', run: 'other', ttlMs: 10_000 };
+    const slow = storeOver(store, {
+      async claim(...given) {
+        const answer = store.claim(...given);
+        clock.advance(10_000);
+        return answer;
+      },
+      async append(id, append) {
+        const answer = store.append(id, append);
+        store.claim(id, takenOver);
+        return answer;
+      },
+    });
+    const paid: string[] = [];
+    const agent = cashier(slow, ({ callId }) => paid.push(callId), { clock, claimMs: 10_000 });
+
+    expect(await rejectionOf(resumed(agent, resume))).toMatchObject({ code: 'ERR_SESSION_LOST' });
+    expect(paid).toEqual([]);
+  });
+
   test('with decisions that are not valid leaves the calls open, so that the next attempt is the first', async () => {
     const store = new MemorySessionStore();
     const resume = await suspended(store);

@@ -7,8 +7,9 @@ const THROUGH_THE_DOOR = [
   ...['support/agent', 'support/concepts', 'support/lifecycle'],
 ];
 
-/** The tests of an algorithm that no public entry shows, each with the name of the algorithm. */
+/** The tests of an algorithm that no public entry shows, each with its name, and a check that changes the code. */
 const ALGORITHMS: Readonly<Record<string, string>> = {
+  'agent/protocol/planted-faults.ts': 'faults that are planted in the code of sessions and stores',
   'concepts/wiki-links.test.ts': 'scanner of links',
   'lifecycles/compaction/fit-to-window.test.ts':
     'size of the context window in an error, and cuts of results to fit it',
