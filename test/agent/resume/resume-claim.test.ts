@@ -3,6 +3,7 @@ import {
   type Clock,
   HookAction,
   MemorySessionStore,
+  messagesOf,
   type SessionStore,
   type Timeouts,
   type ToolContext,
@@ -12,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until } from '../../support/agent/settle.js';
+import { resultsIn } from '../../support/agent/transcript.js';
 import { storeOver } from '../../support/state/store-over.js';
 
 type Pay = (context: ToolContext) => unknown;
@@ -92,6 +94,35 @@ describe('an approval in a session', () => {
     expect(callKey).not.toBe(key);
     begun.open();
     expect(await first).toMatchObject({ code: 'ERR_SESSION_LOST' });
+  });
+
+  test('says that an earlier attempt may have happened, if the second attempt is aborted', async () => {
+    const clock = fakeClock();
+    const store = new MemorySessionStore({ clock });
+    const resume = await suspended(store);
+    const begun = gate();
+    const died = storeOver(store, { renew: () => true });
+    const first = rejectionOf(
+      resumed(
+        cashier(died, () => begun.pass(), { claimMs: 5, clock }),
+        resume,
+      ),
+    );
+    await until(() => begun.arrived === 1);
+    clock.advance(6);
+    const again = cashier(store, () => begun.pass(), { clock });
+
+    const second = rejectionOf(resumed(again, resume));
+    await until(() => begun.arrived === 2);
+    await again.close();
+
+    expect(await second).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    const results = Object.values(resultsIn(messagesOf((await store.load('s'))?.entries ?? [])));
+    expect(results).toEqual([
+      expect.stringMatching(/^!The call was aborted\. .*An earlier attempt may have happened\.$/),
+    ]);
+    begun.open();
+    await first;
   });
 
   test('holds its claim while the tool runs: renews it every third of its time, until its last append', async () => {

@@ -19,6 +19,9 @@ export interface PriorResults {
   readonly approved?: ReadonlyMap<string, string>;
 }
 
+/** Added to the reason if another process has begun the call before. */
+const MAY_HAVE_HAPPENED = 'An earlier attempt may have happened.';
+
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
@@ -209,7 +212,8 @@ function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] | undefined {
       pending.push(pendingCall(run, part, { reason: action.reason, by: suspended.get(part.id)?.by ?? '' }));
       run.turn?.events?.endTool(part, undefined);
     } else {
-      putResult(calls, index, errorResult(calls.reason));
+      const isRepeated = (run.attached.recorder?.attemptOf(part.id) ?? 1) > 1;
+      putResult(calls, index, errorResult(isRepeated ? `${calls.reason} ${MAY_HAVE_HAPPENED}` : calls.reason));
     }
   }
   return pending.length > 0 ? pending : undefined;
