@@ -212,7 +212,9 @@ async function addEntry(
   const { record } = session;
   const entry = { id: ids.next('entry'), at: clock.now(), ...make(record.tip) };
   // Another process may have added a message with the id of this one before the claim.
-  if (record.get(entry.id) === undefined) claim.add(entry);
+  const { body } = entry;
+  const sent = (body.type === 'post' && body.post.type === 'message' && body.post.id) || entry.id;
+  if (record.get(sent) === undefined) claim.add(entry);
   await claim.release();
 }
 

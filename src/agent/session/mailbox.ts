@@ -27,6 +27,8 @@ export class Mailbox implements RunPosts, ClaimOwner {
   private aborted: RunError | undefined = undefined;
   /** The post whose message is the input of the run. */
   input: WaitingMessage | undefined = undefined;
+  /** The id of the input of the run, if it is a message of its own. Somebody may send the same message meanwhile. */
+  inputId: string | undefined = undefined;
   /** Ends the wait for the model. Undefined while the model is not asked. */
   private interrupt: ((reason: unknown) => void) | undefined = undefined;
   /** Called when a message comes that must not wait. */
@@ -65,8 +67,13 @@ export class Mailbox implements RunPosts, ClaimOwner {
     if (this.steers < MAX_STEERS) this.interrupt?.(STEERED);
   }
 
+  /** The messages that can join: all but the one that the run adds itself. */
+  private get waiting(): readonly WaitingMessage[] {
+    return this.start.record.posts.waiting.filter(({ id }) => id !== this.inputId);
+  }
+
   get isUrgent(): boolean {
-    return this.start.record.posts.waiting.some(({ when }) => when === 'now');
+    return this.waiting.some(({ when }) => when === 'now');
   }
 
   onUrgent(listener: () => void): () => void {
@@ -87,8 +94,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
   }
 
   joinAtStart(run: JoinedRun): void {
-    const { waiting: all } = this.start.record.posts;
-    for (const waiting of all) {
+    for (const waiting of this.waiting) {
       // The run answers this message, so it adds it as its input. Later messages follow it.
       if (waiting.id === this.input?.id) return;
       this.push(run, waiting);
@@ -101,8 +107,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
 
   private async joinWaiting(run: JoinedRun, isLast: boolean): Promise<void> {
     await this.settle();
-    const { waiting } = this.start.record.posts;
-    const joining = waiting.filter(({ when }) => run.answer !== undefined || when !== 'after-answer');
+    const joining = this.waiting.filter(({ when }) => run.answer !== undefined || when !== 'after-answer');
     if (joining.length === 0 || (run.answer !== undefined && isLast)) return;
     run.answer = undefined;
     for (const post of joining) this.push(run, post);
@@ -121,7 +126,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
   /** Records the outcome of withdrawals and edits, which their senders wait for. */
   settle(): Promise<void> {
     const { record, claim, runId: run, now } = this.start;
-    for (const { post, why } of record.posts.settle(run)) {
+    for (const { post, why } of record.posts.settle(run, (id) => record.get(id)?.body.type === 'message')) {
       if (this.settled.has(post)) continue;
       this.settled.add(post);
       claim.add({ id: `${post}:dropped`, at: now(), run, body: { type: 'dropped', post, why } });

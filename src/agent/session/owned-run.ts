@@ -113,7 +113,8 @@ export class OwnedRun {
     const { clock, agent: name } = agent.defaults;
     const place = { record, claim, tip, model, ...continued, runId, agent: name, by, now: () => clock.now() };
     const isNew = !isKnown && posted === undefined;
-    const given = { mailbox, works, options, inputId: isNew ? inputId : undefined };
+    mailbox.inputId = isNew ? inputId : undefined;
+    const given = { mailbox, works, options, inputId: mailbox.inputId };
     const recorder = new SessionRecorder({ ...place, ...given });
     const { messages } = model;
     const all = { ...runOptions, resume: continued.resume, messages };

@@ -4,9 +4,10 @@ import { type OptionTable, validateOptions } from '../../internal/options/valida
 import type { UserMessage } from '../../model/message.js';
 import type { Entry, Post, PostWhen } from '../../state/record/entry.js';
 import { DONE, type PostState } from '../../state/record/posts.js';
+import { knows } from '../../state/record/session-record.js';
 import { userMessageOf } from '../run/start-run.js';
 import { SessionStoreError } from './session-error.js';
-import type { StoredSession } from './stored-session.js';
+import { postEntryId, type StoredSession } from './stored-session.js';
 
 /**
  * Options of `session.send`.
@@ -56,9 +57,10 @@ export async function sendMessage(
 ): Promise<SentMessage> {
   validateOptions(options, sendRules);
   const { when, by, id = session.agent.defaults.ids.next('entry') } = options;
-  const post: Post = { type: 'message', message: userMessageOf(message), ...(when !== undefined && { when }) };
-  const stored = await postTo(session, { id, by, post });
-  if (!stored) await begin({ id, by, body: { type: 'post', post } });
+  const post: Post = { type: 'message', id, message: userMessageOf(message), ...(when !== undefined && { when }) };
+  const entry = postEntryId(id);
+  const stored = await postTo(session, { id: entry, by, post });
+  if (!stored) await begin({ id: entry, by, body: { type: 'post', post } });
   return new Receipt(session, id, by);
 }
 
@@ -88,13 +90,13 @@ export class Receipt implements SentMessage {
     const { session, id } = this;
     await session.load();
     const { record } = session;
-    const known = record.posts.stateOf(id);
-    if (known !== undefined) return known;
-    // The message was the input of a run, or lies in front of a summary.
-    if (record.get(id) === undefined) await session.loadAll();
+    // The message may lie in front of a summary.
+    if (!knows(record, id)) await session.loadAll();
+    // A run may have added the message under its id.
     const { run, body } = record.get(id) ?? {};
+    const state = body === undefined ? record.posts.stateOf(id) : undefined;
     const turn = body?.type === 'message' ? (body.turn ?? 0) : 0;
-    return record.posts.stateOf(id) ?? { type: 'joined', entry: id, run, modelCall: turn + 1 };
+    return state ?? { type: 'joined', entry: id, run, modelCall: turn + 1 };
   }
 
   cancel(): Promise<boolean> {
@@ -118,7 +120,7 @@ export class Receipt implements SentMessage {
       const state = posts.stateOf(id);
       if (state?.type === 'dropped') return state.why === DONE;
       // The next owner takes up the posts in their order, before anything joins.
-      if (!isOwned) return posts.settle('').some((settled) => settled.post === id && settled.why === DONE);
+      if (!isOwned) return posts.settle('', () => false).some((settled) => settled.post === id && settled.why === DONE);
       await sleep(LOOK_MS, clock);
     }
   }

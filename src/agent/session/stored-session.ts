@@ -1,7 +1,7 @@
 import type { UserMessage } from '../../model/message.js';
 import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { MessageList } from '../../state/record/message-list.js';
-import { SessionRecord } from '../../state/record/session-record.js';
+import { knows, SessionRecord } from '../../state/record/session-record.js';
 import type { RecordQuery, SessionStore } from '../../state/session-store.js';
 import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
 import type { Attached } from '../run/run.js';
@@ -12,6 +12,11 @@ import { EntryInvalidError, SessionStoreError } from './session-error.js';
 export interface SessionAgent {
   readonly defaults: AgentDefaults;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
+}
+
+/** Returns the id of the entry of a message that is sent under an id. A run may add a message with the id itself. */
+export function postEntryId(id: string): string {
+  return `${id}:post`;
 }
 
 /** A conversation in its store, and its record as far as it is loaded. */
@@ -57,19 +62,23 @@ export class StoredSession {
     if (this.record.offset > 0) await this.load({ known: undefined });
   }
 
-  /** Loads the whole record if it has an entry with this id in front of the loaded ones. */
+  /** Loads the whole record if a message in front of the loaded entries has this id, or was sent under it. */
   async loadIfStored(id: string): Promise<void> {
+    const { record } = this;
+    if (record.offset === 0 || knows(record, id)) return;
+    if ((await this.isStored(id)) || (await this.isStored(postEntryId(id)))) await this.loadAll();
+  }
+
+  private async isStored(id: string): Promise<boolean> {
     const { record, store } = this;
-    if (record.offset === 0 || record.get(id) !== undefined) return;
     // Without the claim an append adds nothing. It tells if its entries are stored.
     const entries = [{ id, at: 0, body: { type: 'head' } }] as const;
     try {
       const { stored } = await store.append(this.id, { token: crypto.randomUUID(), length: record.length, entries });
-      if (!stored) return;
+      return stored;
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }
-    await this.loadAll();
   }
 
   /** Returns the last entries before an entry, or before the end. */

@@ -127,6 +127,8 @@ export interface PostBody {
 export type Post =
   | {
       readonly type: 'message';
+      /** The id under which the message was sent. Default: the id of the entry. */
+      readonly id?: string | undefined;
       readonly message: UserMessage;
       readonly mayDecide?: boolean | undefined;
       /** Default: `after-turn`. */

@@ -5,6 +5,8 @@ import type { Entry, Post, PostWhen } from './entry.js';
 export interface WaitingMessage {
   /** The id of the post. */
   readonly id: string;
+  /** The id of the entry with the post. */
+  readonly entry: string;
   readonly by: string | undefined;
   readonly message: UserMessage;
   readonly when: PostWhen;
@@ -29,11 +31,18 @@ export interface Settled {
 /** The reason of a withdrawal or an edit that was made. */
 export const DONE = 'done';
 const WITHDRAWN = 'withdrawn';
+const SAID = 'The message is in the record already.';
 const WAITING: PostState = { type: 'waiting' };
+
+interface OpenPost {
+  readonly entry: string;
+  readonly post: Post;
+  readonly by: string | undefined;
+}
 
 /** The posts of a record: those that the owner has to take up, and the outcome of the others. */
 export class Posts {
-  private readonly open = new Map<string, { readonly post: Post; readonly by: string | undefined }>();
+  private readonly open = new Map<string, OpenPost>();
   private readonly outcomes = new Map<string, PostState>();
   /** The labels of the background works whose end is not posted yet, by id. Undefined if none has begun. */
   works: Map<string, string> | undefined = undefined;
@@ -41,8 +50,9 @@ export class Posts {
   /** Takes an entry into account. */
   add({ id, run, by, body }: Entry): void {
     if (body.type === 'post') {
-      this.open.set(id, { post: body.post, by });
-      if (body.post.type === 'message') this.works?.delete(body.post.work ?? '');
+      const { post } = body;
+      this.open.set(idOf(id, post), { entry: id, post, by });
+      if (post.type === 'message') this.works?.delete(post.work ?? '');
     } else if (body.type === 'background') {
       this.works ??= new Map();
       this.works.set(id, body.label);
@@ -58,17 +68,17 @@ export class Posts {
   }
 
   get waiting(): readonly WaitingMessage[] {
-    return [...this.open].flatMap(([id, { post, by }]) =>
+    return [...this.open].flatMap(([id, { entry, post, by }]) =>
       post.type === 'message'
-        ? [{ id, by, message: post.message, when: post.when ?? 'after-turn', work: post.work }]
+        ? [{ id, entry, by, message: post.message, when: post.when ?? 'after-turn', work: post.work }]
         : [],
     );
   }
 
-  /** Returns how the owner settles withdrawals, edits, and stops of other runs. */
-  settle(run: string): readonly Settled[] {
+  /** Returns how the owner settles withdrawals, edits, stops of other runs, and messages that were said under their id. */
+  settle(run: string, isSaid: (id: string) => boolean): readonly Settled[] {
     return [...this.open].flatMap(([id, { post }]) => {
-      if (post.type === 'message') return [];
+      if (post.type === 'message') return isSaid(id) ? [{ post: id, why: SAID }] : [];
       if (post.type === 'stop') return post.run === run ? [] : [{ post: id, why: 'That run is over.' }];
       if (this.open.get(post.post)?.post.type !== 'message') {
         return [{ post: id, why: 'The message does not wait any more.' }];
@@ -96,4 +106,8 @@ export class Posts {
     this.open.delete(id);
     this.outcomes.set(id, outcome);
   }
+}
+
+function idOf(entry: string, post: Post): string {
+  return (post.type === 'message' && post.id) || entry;
 }

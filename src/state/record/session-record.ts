@@ -55,14 +55,14 @@ export class SessionRecord {
     const first = messages.findIndex((message) => !isSummary(message));
     const ids = messages.slice(0, first < 0 ? undefined : first + 1).flatMap((_, index) => this.model.idsAt(index));
     const { waiting, works } = this.posts;
-    const positions = [...ids, ...waiting.map(({ id }) => id), ...(works?.keys() ?? [])]
+    const positions = [...ids, ...waiting.map(({ entry }) => entry), ...(works?.keys() ?? [])]
       .map((id) => this.positionOf(id))
       .filter((position) => position >= this.offset);
     if (positions.length > 0) return Math.min(...positions);
     return this.tip === undefined ? this.length : this.positionOf(this.tip);
   }
 
-  /** Returns the entry, or the post, with this id. */
+  /** Returns the entry with this id. */
   get(id: string): Entry | undefined {
     return this.entries[this.indexOf(id)];
   }
@@ -176,6 +176,11 @@ export class SessionRecord {
     this.decisions.markAll(this.people);
     this.model = this.modelAt(tip);
   }
+}
+
+/** True if a loaded entry has this id, or a message was sent under it. */
+export function knows(record: SessionRecord, id: string): boolean {
+  return record.get(id) !== undefined || record.posts.stateOf(id) !== undefined;
 }
 
 /** True if the model reads nothing before the loaded part of the path, because of this entry. */

@@ -2,7 +2,7 @@ import type { StoredSession } from '../../agent/session/stored-session.js';
 import { toJson } from '../../internal/json.js';
 import type { UserMessage } from '../../model/message.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import { knows, type SessionRecord } from '../../state/record/session-record.js';
 import { UIMessageUnknownError } from '../error.js';
 import { shownIn } from '../history/shown.js';
 import type { UIRequest, UISentMessage } from '../request.js';
@@ -57,7 +57,7 @@ async function versionsOf(session: StoredSession, { id = '', after }: Sent): Pro
 function added(record: SessionRecord, read: Sent): Place {
   const { id = '', message, after } = read;
   const isNew = read.type === 'message' && !read.edited;
-  const isKnown = record.get(id) !== undefined && record.posts.stateOf(id)?.type !== 'waiting';
+  const isKnown = knows(record, id) && record.posts.stateOf(id)?.type !== 'waiting';
   if (isKnown || (!isNew && !isBehindLatest(record, after))) throw new UIMessageUnknownError();
   return { input: message, id };
 }

@@ -7,7 +7,7 @@ import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { WENT_ON } from '../../lifecycle/hook-run/hook-run.js';
 import { ANSWER } from '../../state/record/decisions.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import { knows, type SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
 import type { Tool } from '../../tools/tool.js';
@@ -157,7 +157,7 @@ async function sendToRun(session: AgentSession, read: UIRequest): Promise<SentMe
 
 /** True for the latest message of the person, sent again. */
 async function isRepeated(session: StoredSession, read: UIRequest): Promise<boolean> {
-  if (read.type !== 'message' || session.record.get(read.id ?? '') === undefined) return false;
+  if (read.type !== 'message' || !knows(session.record, read.id ?? '')) return false;
   const { id, at } = await placeOf(session, read);
   return at === undefined && session.record.get(id ?? '') !== undefined;
 }

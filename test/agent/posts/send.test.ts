@@ -4,6 +4,7 @@ import {
   HookAction,
   MemorySessionStore,
   type Model,
+  messagesOf,
   type SentMessage,
   type Session,
   type SessionStore,
@@ -515,4 +516,24 @@ describe('a stop of a suspended run', () => {
     expect((await session.run('And now?')).text).toBe('Gone on.');
     expect(model.requests[1]?.messages[1]).toMatchObject({ denied: true });
   });
+});
+
+test('a message that another process sends while its run begins is said once', async () => {
+  const store = new MemorySessionStore();
+  const entered = gate();
+  const model = scriptedModel(['Hello.']);
+  const slow = { beforeAgent: (input: string) => entered.pass().then(() => input) };
+  const agent = new Agent({ model, store, lifecycle: [slow] });
+  const other = new Agent({ model: scriptedModel([]), store: elsewhere(store) });
+  const [session, there] = [await agent.session({ id: 's' }), await other.session({ id: 's' })];
+  const running = session.run('Hi.', { id: 'm' });
+  await until(() => entered.arrived === 1);
+
+  const sent = await there.send('Hi.', { id: 'm' });
+  entered.open();
+  await running;
+
+  expect(transcript(messagesOf(store.load('s')?.entries ?? []))).toEqual(['user: Hi.', 'assistant: Hello.']);
+  expect(await sent.state()).toMatchObject({ type: 'joined', entry: 'm', modelCall: 1 });
+  expect(await sent.cancel()).toBe(false);
 });

@@ -128,7 +128,7 @@ export const plantedFaults: Readonly<Record<string, PlantedFault>> = {
   'a post is added again': {
     scenario: 'a message steers',
     budget: { crash: 1 },
-    finds: 'message m2 again waits',
+    finds: 'message m2 is said twice',
     store: (store, world) => ({
       post(id, post) {
         const isKnown = world.entries(id).some((entry) => entry.id === post.id);

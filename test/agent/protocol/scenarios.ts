@@ -59,6 +59,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     processes: { A: runs('m1'), B: runs('m1') },
     budgets: SMALL,
   },
+  'one message is run and sent': {
+    calls: auto,
+    processes: { A: runs('m1'), B: sends('m1') },
+    budgets: SMALL,
+  },
   'a message is taken back': {
     calls: {},
     processes: { A: runs('m1'), B: sendsAndThen('m2', 'cancel') },

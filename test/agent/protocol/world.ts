@@ -4,7 +4,7 @@ import type { DirectStore } from './gated-store.js';
 import { COPY, Process, TALK } from './process.js';
 import { Effects } from './rules/effects.js';
 import type { Ledger } from './rules/ledger.js';
-import { pendingCalls, saidUnder, waitingMessages } from './rules/record-path.js';
+import { pendingCalls, saidUnder, sentUnder, waitingMessages } from './rules/record-path.js';
 import type { Scenario } from './scenario.js';
 
 const SESSIONS = [TALK, COPY];
@@ -137,10 +137,11 @@ export class World {
   }
 
   /** Notes which run a message was sent to, and which run a stop names. */
-  noteSent(id: string, { id: post, body }: Entry): void {
+  noteSent(id: string, entry: Entry): void {
+    const { body } = entry;
     if (body.type !== 'post') return;
     if (body.post.type === 'stop') this.stopped.add(body.post.run);
-    if (!this.isFree(id)) this.sentTo.set(post, this.read(id).holder ?? '');
+    if (!this.isFree(id)) this.sentTo.set(sentUnder(entry), this.read(id).holder ?? '');
   }
 
   /** A run does not end with an answer while messages wait that were sent to it. */

@@ -1,7 +1,7 @@
 import type { Entry } from 'keelson';
 import type { Process } from '../process.js';
 import type { World } from '../world.js';
-import { deniedCalls, openCalls, pendingCalls, saidUnder, waitingMessages } from './record-path.js';
+import { deniedCalls, openCalls, pendingCalls, saidUnder, sentUnder, waitingMessages } from './record-path.js';
 
 /** The members of a session that show which calls it takes for open questions. */
 interface Recorded {
@@ -67,7 +67,7 @@ function wrongDrop(entries: readonly Entry[]): string | undefined {
   for (const { body } of entries) {
     if (body.type !== 'dropped') continue;
     const { post, why } = body;
-    const sent = entries.find(({ id }) => id === post)?.body;
+    const sent = entries.find((entry) => sentUnder(entry) === post)?.body;
     const isMessage = sent?.type === 'post' && sent.post.type === 'message';
     if (isMessage && why !== 'withdrawn' && saidUnder(entries, post) === undefined) {
       return `message ${post} is dropped as "${why}", and is not said`;

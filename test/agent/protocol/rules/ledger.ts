@@ -1,4 +1,5 @@
 import { type Entry, type Message, modelMessagesOf, textOf, toolCallsOf } from 'keelson';
+import { sentUnder } from './record-path.js';
 
 /** The memory of one exploration: numbers for strings, and for each record its first broken rule. */
 export class Ledger {
@@ -61,7 +62,8 @@ function settledTwice(entries: readonly Entry[], { body }: Entry): string | unde
 /** Messages join in the order in which they were sent. */
 function outOfOrder(entries: readonly Entry[], { body }: Entry): string | undefined {
   if (body.type !== 'message' || body.post === undefined) return undefined;
-  const sentAt = (post: string | undefined) => entries.findIndex(({ id }) => id === post);
+  const sentAt = (post: string | undefined) =>
+    entries.findIndex((entry) => entry.body.type === 'post' && sentUnder(entry) === post);
   const later = entries
     .slice(0, -1)
     .find((one) => one.body.type === 'message' && sentAt(one.body.post) > sentAt(body.post));

@@ -60,10 +60,14 @@ export const waitingMessages = once((entries): readonly string[] => {
   for (const { body } of entries) {
     if (body.type === 'post' && body.post.type === 'withdraw') settled.add(body.post.post);
   }
-  return entries.flatMap(({ id, body }) =>
-    body.type === 'post' && body.post.type === 'message' && !settled.has(id) ? [id] : [],
-  );
+  const isMessage = ({ body }: Entry) => body.type === 'post' && body.post.type === 'message';
+  return entries.flatMap((entry) => (isMessage(entry) && !settled.has(sentUnder(entry)) ? [sentUnder(entry)] : []));
 });
+
+/** Returns the id under which a post was sent. */
+export function sentUnder({ id, body }: Entry): string {
+  return (body.type === 'post' && body.post.type === 'message' && body.post.id) || id;
+}
 
 /** Returns the entry whose message was sent under an id, as the input of a run or as a post. */
 export function saidUnder(entries: readonly Entry[], id: string): Entry | undefined {
