@@ -136,7 +136,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
         [
           'waits:decisions:4',
           'waits',
-          "the decision on \"one\" must be 'approve', 'deny', { deny: reason } or { result }",
+          "the decision on \"one\" must be 'approve', 'deny', { deny: reason }, { approve: input } or { result }",
         ],
         ['waits:decisions:5', 'waits', expect.stringMatching(/^the decision on "one" must be .*, got a result/)],
       ]);
