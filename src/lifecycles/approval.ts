@@ -1,5 +1,5 @@
 import { HookResultInvalidError } from '../errors.js';
-import { isObject } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { boolean, callable, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
@@ -49,7 +49,7 @@ export interface ApprovalOptions<Context = unknown> {
 }
 
 /** The decision of `ask`, in the form that the `resume` option takes. `{ approve: input }` changes the arguments. */
-export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string } | EditedApproval;
+export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue };
 
 /**
  * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer the

@@ -13,12 +13,12 @@ export interface UIMessageMetadata {
 }
 
 /** Tells that a person changed the arguments of a call. `modelInput` has the arguments of the model. */
-export interface EditMetadata {
+export interface UIEditMetadata {
   readonly keelson: { readonly modelInput: unknown };
 }
 
 /** Returns the metadata of a call whose arguments a person changed. */
-export function editMetadata(modelInput: unknown): EditMetadata {
+export function editMetadata(modelInput: unknown): UIEditMetadata {
   return { keelson: { modelInput: shownData(modelInput) } };
 }
 
@@ -44,7 +44,7 @@ export type UIMessageChunk =
       readonly toolName: string;
       readonly input: unknown;
       readonly providerExecuted?: true;
-      readonly providerMetadata?: EditMetadata;
+      readonly providerMetadata?: UIEditMetadata;
     }
   | {
       readonly type: 'tool-approval-request';

@@ -1,4 +1,4 @@
-import type { EditMetadata, UIMessageMetadata, UIMessagePart } from './ui-chunk.js';
+import type { UIEditMetadata, UIMessageMetadata, UIMessagePart } from './ui-chunk.js';
 
 /** A message as the AI SDK's front ends keep it: plain JSON. */
 export interface UIMessage {
@@ -34,7 +34,7 @@ export interface UIToolPart {
   readonly errorText?: string | undefined;
   readonly providerExecuted?: boolean | undefined;
   /** Set if a person changed the arguments. */
-  readonly callProviderMetadata?: EditMetadata | undefined;
+  readonly callProviderMetadata?: UIEditMetadata | undefined;
   /** The request for a decision. A denied call has the decision too. */
   readonly approval?:
     | { readonly id: string; readonly approved?: false | undefined; readonly reason?: string | undefined }

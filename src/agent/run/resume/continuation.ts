@@ -1,5 +1,5 @@
 import { ResumeInvalidError } from '../../../errors.js';
-import { isObject } from '../../../internal/json.js';
+import { isObject, type JsonValue } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import { deniedCall } from '../../../model/denial.js';
 import type { Message, ToolCallPart } from '../../../model/message.js';
@@ -23,7 +23,12 @@ import { errorResult, toGivenResult } from '../../../tools/tool-result.js';
  * other call takes an approval or a denial. `{ approve: input }` lets the call run with these arguments, which must fit the
  * schema of its tool.
  */
-export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string } | EditedApproval | GivenResult;
+export type ResumeDecision =
+  | 'approve'
+  | 'deny'
+  | { readonly deny: string }
+  | { readonly approve: JsonValue }
+  | GivenResult;
 
 /**
  * A decision for each open tool call by call id, or for a suspended answer under the id `answer`. The type accepts any
