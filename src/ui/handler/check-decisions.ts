@@ -11,8 +11,8 @@ type Decisions = Extract<UIRequest, { readonly type: 'decisions' }>;
 
 /**
  * Returns the decisions of a request on the calls that wait, with the results of the calls that the page has run. Rejects with
- * a UIDecisionMissingError if a call has neither, with a UICallUnknownError if a decision or a result belongs to no call that
- * waits for it, and with a UIBodyInvalidError if new arguments do not fit their tool.
+ * a UIDecisionMissingError if a call has neither, and with a UICallUnknownError if a decision or a result belongs to no call
+ * that waits for it. Rejects with a UIBodyInvalidError if new arguments do not fit their tool.
  */
 export async function checkDecisions(
   { record, agent }: Pick<StoredSession, 'record' | 'agent'>,

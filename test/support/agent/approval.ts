@@ -37,7 +37,7 @@ export function resultsOf(...ids: readonly string[]): Message {
 
 export const asked: Message = { role: 'user', content: 'go' };
 
-/** What the tool `pay` of a cashier does. */
+/** The function of the tool `pay` of a cashier. */
 export type Pay = (input: { readonly euro: number }, context: ToolContext) => ToolOutput | Promise<ToolOutput>;
 
 /** An agent that asks before each payment. Its schema checks in a promise, as one that looks something up. */

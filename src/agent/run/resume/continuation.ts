@@ -85,9 +85,9 @@ export function continueFrom(
 }
 
 /**
- * Throws a ResumeInvalidError if a decision does not fit its call: a result of a call that Keelson runs, an approval of a
- * call that the caller runs, or new arguments of a call that Keelson does not run. `needsResult` tells which calls the
- * caller runs.
+ * Throws a ResumeInvalidError if a decision does not fit its call, such as a result of a call that Keelson runs. The caller
+ * runs the calls for which `needsResult` returns true. Of them, and of those that the provider runs, nobody changes the
+ * arguments.
  */
 export function checkResults({ open, decisions }: ResumedCalls, needsResult: (call: ToolCallPart) => boolean): void {
   for (const call of open) assertFits(call.id, decisions[call.id], needsResult(call) ? 'result' : kindOf(call));

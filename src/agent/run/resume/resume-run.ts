@@ -45,8 +45,9 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
 }
 
 /**
- * Makes the calls of a resumed run. Approved calls run, with their hooks, and with the arguments of the person if she
- * changed them; denied calls get an error result, and calls that the caller ran get theirs. The messages that followed the calls are added after the results.
+ * Makes the calls of a resumed run. Approved calls run, with their hooks, and with the arguments of the person if there are
+ * some. Denied calls get an error result, and calls that the caller ran get theirs. The messages that followed the calls are
+ * added after the results.
  */
 export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolCalls {
   const { results, open, decisions, later } = resumed;
