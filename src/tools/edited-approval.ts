@@ -35,10 +35,10 @@ export function kindOf(call: {
   return call.needsApproval ? 'provider' : 'tool';
 }
 
-/** True for an approval with other arguments, and nothing else. */
+/** True for an approval with other arguments that JSON can hold, and nothing else. */
 export function isEdit(decision: unknown): decision is EditedApproval {
-  if (!isObject(decision) || decision.approve === undefined) return false;
-  return decision.deny === undefined && decision.result === undefined;
+  if (!isObject(decision) || decision.deny !== undefined || decision.result !== undefined) return false;
+  return isJson(decision.approve);
 }
 
 /** True for a value that JSON can hold. */
@@ -54,7 +54,7 @@ export function isJson(value: unknown): boolean {
 export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly ToolCallPart[]): D {
   const resolved = calls.flatMap((call) => {
     const decision = decisions[call.id];
-    return isEdit(decision) && isJson(decision.approve) ? [[call.id, resolveEdit(call, decision)]] : [];
+    return isEdit(decision) ? [[call.id, resolveEdit(call, decision)]] : [];
   });
   return resolved.length === 0 ? decisions : { ...decisions, ...Object.fromEntries(resolved) };
 }

@@ -162,17 +162,19 @@ describe('`ask` of approval', () => {
     expect(resultsIn((await agent.run('Pay.')).messages)).toEqual({ call_1: 'paid 40' });
   });
 
-  test('blocks the call if the arguments do not fit, in the same words', async () => {
-    const { agent, paid } = cashier([PAY, 'done'], {
-      lifecycle: asking({ approve: { euro: 500 } }),
-      logger: keepingLogger(),
-    });
+  test.each<[object, string]>([
+    [
+      { euro: 500 },
+      'The decision on "call_1" must have arguments that fit the schema of "pay": euro: must be at most 100.',
+    ],
+    [{ euro: 1n }, "`ask` must return 'approve', 'deny', { deny: reason }, { approve: input } or undefined"],
+  ])('blocks the call for the arguments %o, in the same words as `resume`', async (approve, words) => {
+    const lifecycle = asking({ approve: approve as never });
+    const { agent, paid } = cashier([PAY, 'done'], { lifecycle, logger: keepingLogger() });
 
     const { messages } = await agent.run('Pay.');
 
     expect(paid).toEqual([]);
-    expect(resultsIn(messages).call_1).toContain(
-      'The decision on "call_1" must have arguments that fit the schema of "pay": euro: must be at most 100.',
-    );
+    expect(resultsIn(messages).call_1).toContain(words);
   });
 });

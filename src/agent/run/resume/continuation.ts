@@ -170,10 +170,8 @@ export function isDecision(decision: unknown): boolean {
   if (decision === 'approve' || decision === 'deny') return true;
   if (!isObject(decision)) return false;
   const { deny, approve, result, isError } = decision;
-  if ([deny, approve, result].filter((member) => member !== undefined).length !== 1) return false;
+  if (isEdit(decision)) return true;
+  if (approve !== undefined || (deny === undefined) === (result === undefined)) return false;
   if (deny !== undefined) return typeof deny === 'string';
-  return (
-    isJson(approve === undefined ? result : approve) &&
-    (approve !== undefined || isError === undefined || typeof isError === 'boolean')
-  );
+  return isJson(result) && (isError === undefined || typeof isError === 'boolean');
 }
