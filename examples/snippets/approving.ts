@@ -80,3 +80,15 @@ const finished = await cleaner.run('', { messages, resume: decisions });
 
 assert.equal(finished.text, 'It is gone too.');
 await assert.rejects(openRun(sealed, key, { useOnce: (id) => !usedIds.has(id) }), { code: 'ERR_SEAL_INVALID' });
+
+const thirdModel = scriptedModel([calls('erase', { path: 'all.txt' }), says('One of them is gone.')]);
+const careful = new Agent({ model: thirdModel, tools, lifecycle: [approval] });
+const waiting = await careful.run('Erase all.txt.');
+// #region edited
+const changed = await careful.run('', {
+  messages: waiting.history,
+  resume: { call_1: { approve: { path: 'old.txt' } } },
+});
+// #endregion
+assert.equal(changed.text, 'One of them is gone.');
+assert.deepEqual(erased.at(-1), { path: 'old.txt' });

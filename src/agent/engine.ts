@@ -111,6 +111,10 @@ export class Engine {
     }
   }
 
+  findTool(name: string): Tool | undefined {
+    return this.registry.config.catalog.current().find(name);
+  }
+
   close(drainMs: number): Promise<void> {
     this.closing ??= this.shutDown(drainMs);
     return this.closing;

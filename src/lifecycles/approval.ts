@@ -1,14 +1,16 @@
 import { HookResultInvalidError } from '../errors.js';
-import { isObject } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { boolean, callable, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import { hookRunOf, whileAsking } from '../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
-import type { Tool, ToolRun } from '../tools/tool.js';
+import { tellEdit } from '../model/edited-call.js';
+import { assertEdit, type EditedApproval, isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
+import type { Tool, ToolResult, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { checkToolNames } from './tool-name-check.js';
@@ -46,8 +48,8 @@ export interface ApprovalOptions<Context = unknown> {
   readonly optional?: boolean | undefined;
 }
 
-/** The decision of `ask`, in the form that the `resume` option takes. */
-export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
+/** The decision of `ask`, in the form that the `resume` option takes. `{ approve: input }` changes the arguments. */
+export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue };
 
 /**
  * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer the
@@ -90,10 +92,26 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       // A call that the caller runs waits for the caller anyway.
       if (answer === undefined)
         return isRunByCaller(call.tool as Tool | undefined) ? next(call) : HookAction.suspend(reason);
-      if (answer === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
-      return errorResult(deniedCall(reasonOf(answer)));
+      const decision = isEdit(answer) ? resolveEdit(call, answer) : answer;
+      if (decision === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
+      if (isEdit(decision)) return runEdited(call, decision, next);
+      return errorResult(deniedCall(reasonOf(decision)));
     },
   };
+}
+
+/** Runs a call with the arguments of the person, which must fit the schema of its tool. */
+async function runEdited<Context>(
+  call: ToolCallRequest<Context>,
+  { approve: input }: EditedApproval,
+  next: ToolInvoke,
+): Promise<ToolResult> {
+  const { id, name } = call;
+  const tool = call.tool as Tool | undefined;
+  const needs = isRunByCaller(tool) ? 'result' : undefined;
+  const kind = kindOf({ needs, needsApproval: call.needsApproval });
+  await assertEdit({ id, name, tool, kind }, { approve: input });
+  return tellEdit(await next({ ...call, input, invalidInput: undefined } as ToolCallRequest), input);
 }
 
 /**
@@ -132,10 +150,13 @@ function isOwnReader({ annotations, origin }: Tool): boolean {
   return annotations?.readOnly === true && origin === undefined;
 }
 
-function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string | undefined {
+function reasonOf(answer: Exclude<ApprovalAnswer, 'approve' | EditedApproval>): string | undefined {
   if (answer === 'deny') return undefined;
   if (isObject(answer) && typeof answer.deny === 'string') return answer.deny;
-  throw new HookResultInvalidError("`ask` must return 'approve', 'deny', { deny: reason } or undefined", answer);
+  throw new HookResultInvalidError(
+    "`ask` must return 'approve', 'deny', { deny: reason }, { approve: input } or undefined",
+    answer,
+  );
 }
 
 const rules = {

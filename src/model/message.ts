@@ -48,6 +48,8 @@ export interface ToolCallPart {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
+  /** The arguments of the person who approved the call with other ones. The tool gets them; the model reads its own. */
+  readonly editedInput?: unknown;
   /**
    * The original string, if the arguments were not valid JSON. The tool is not executed, and the model gets an error
    * result.

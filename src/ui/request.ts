@@ -1,8 +1,9 @@
+import type { JsonValue } from '../internal/json.js';
 import type { UserMessage } from '../model/message.js';
 import type { GivenResult } from '../state/record/entry.js';
 
-/** The decision of a person on a tool call, or the result of a call that the page has run. */
-export type UIDecision = 'approve' | 'deny' | { readonly deny: string } | GivenResult;
+/** The decision of a person on a tool call, which may change its arguments, or the result of a call that the page has run. */
+export type UIDecision = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue } | GivenResult;
 
 /** The part of a request that the server uses. Everything else comes from the session. */
 export type UIRequest =

@@ -29,6 +29,8 @@ export interface RunWriter {
   join(event: AgentEventOf<'post'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
   denyCall(callId: string, reason: string | undefined): void;
+  /** A resumed run starts a call with other arguments than those of the model. */
+  editCall(callId: string, before: unknown): void;
   /** A resumed run has approved or denied the suspended answer. */
   decideAnswer(): void;
   fail(error: unknown): void;
@@ -117,10 +119,11 @@ class RunReader {
     if (this.hasTurns && event.work === undefined) this.writer.join(event);
   }
 
-  private readDecision({ decision: { point, type, call, reason } }: AgentEventOf<'decision'>): void {
+  private readDecision({ decision: { point, type, call, reason, before, after } }: AgentEventOf<'decision'>): void {
     if (point !== 'resume') return;
     if (call === undefined) this.writer.decideAnswer();
     else if (type === 'block') this.writer.denyCall(call.id, reason);
+    else if (type === 'approve' && after !== undefined) this.writer.editCall(call.id, before);
   }
 
   private readError(error: unknown): void {

@@ -23,7 +23,7 @@ export { type AgUIRequest, fromAgUIInput } from './ag-ui/from-ag-ui.js';
 export { toAgUIMessages } from './ag-ui/to-ag-ui-messages.js';
 export { fromUIMessages } from './ai-sdk/from-ui-messages.js';
 export { type ToUIMessagesOptions, toUIMessages } from './ai-sdk/to-ui-messages.js';
-export type { UIMessageChunk, UIMessageMetadata, UIMessagePart } from './ai-sdk/ui-chunk.js';
+export type { UIEditMetadata, UIMessageChunk, UIMessageMetadata, UIMessagePart } from './ai-sdk/ui-chunk.js';
 export type { UIMessage, UIPart, UIToolPart } from './ai-sdk/ui-message.js';
 export {
   pipeUIMessages,

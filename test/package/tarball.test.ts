@@ -56,6 +56,7 @@ test('the tarball holds the sources of the web page, without its packages and it
     'README.md',
     'browser.mjs',
     'coming-back.test.mjs',
+    'editing.test.mjs',
     'index.html',
     'package-lock.json',
     'package.json',

@@ -6,6 +6,7 @@ import {
 } from 'ai';
 import { useEffect, useRef } from 'react';
 import { Composer } from './composer.jsx';
+import { changeArguments, decideRequest } from './decisions.js';
 import { chatId, stopAnswer } from './history.js';
 import { Message } from './message.jsx';
 import { useReconnect } from './reconnect.js';
@@ -13,12 +14,11 @@ import { useWaiting, Waiting } from './waiting.jsx';
 
 const HINTS = ['What is the weather in Oslo?', 'Pay the harbour fee of 40 euro', 'Tell me a long story', 'Fail once'];
 
-/** The server has the chat, so a request needs the last message only. */
+/** The server has the chat, so a request needs the last message only, or the decisions on its calls. */
 const transport = new DefaultChatTransport({
   api: '/api/chat',
-  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
-    body: { id, messages: messages.slice(-1), trigger, messageId },
-  }),
+  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) =>
+    decideRequest(id, messages.at(-1)) ?? { body: { id, messages: messages.slice(-1), trigger, messageId } },
 });
 
 /** The whole page: the messages, the state of the answer, and the form. */
@@ -46,7 +46,10 @@ export function Chat({ loaded }) {
     log.current.scrollTop = log.current.scrollHeight;
   }, [messages, waiting.list.length]);
 
-  const decide = (id, approved) => chat.addToolApprovalResponse({ id, approved });
+  const decide = (id, approved, input) => {
+    if (input !== undefined) changeArguments(id, input);
+    return chat.addToolApprovalResponse({ id, approved });
+  };
   const answerAgain = () => {
     const last = messages.at(-1);
     if (last.role === 'assistant') return chat.regenerate();

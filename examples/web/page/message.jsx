@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { textOf } from './waiting.jsx';
 
 /** One message with its parts in order, or the place of a summary, which is not a message. */
@@ -59,27 +60,73 @@ function ToolCall({ part, decide }) {
   const name = part.type.slice('tool-'.length);
   // The person went on without a decision, so the server has denied the call.
   const state = part.state === 'approval-requested' && decide === undefined ? 'output-denied' : part.state;
-  const asks = state === 'approval-requested';
+  const edit = part.callProviderMetadata?.keelson;
   return (
     <section className={`tool ${state}`} aria-label={`Tool ${name}`}>
       <h2>
         {name} <span className="state">{part.preliminary ? STATES['input-available'] : STATES[state]}</span>
       </h2>
-      <pre>{JSON.stringify(part.input ?? {}, null, 1)}</pre>
+      <pre>{shown(part.input ?? {})}</pre>
+      {edit && <p className="state">Changed by a person. The model wrote {JSON.stringify(edit.modelInput)}.</p>}
       {part.output !== undefined && <pre className="output">{shown(part.output)}</pre>}
       {part.errorText && <p className="error">{part.errorText}</p>}
-      {asks && (
-        <fieldset className="decision" aria-label={`Decide on ${name}`}>
-          <button type="button" className="primary" onClick={() => decide(part.approval.id, true)}>
-            Approve
-          </button>
-          <button type="button" onClick={() => decide(part.approval.id, false)}>
-            Deny
-          </button>
-        </fieldset>
-      )}
+      {state === 'approval-requested' && <Decision part={part} name={name} decide={decide} />}
     </section>
   );
+}
+
+function Decision({ part: { approval, input }, name, decide }) {
+  const [draft, setDraft] = useState(undefined);
+  if (draft !== undefined) {
+    const approve = (changed) => decide(approval.id, true, changed);
+    return <Changes draft={draft} change={setDraft} approve={approve} cancel={() => setDraft(undefined)} />;
+  }
+  return (
+    <fieldset className="decision" aria-label={`Decide on ${name}`}>
+      <button type="button" className="primary" onClick={() => decide(approval.id, true)}>
+        Approve
+      </button>
+      {/* A suspended answer has no arguments. */}
+      {name !== 'answer' && (
+        <button type="button" onClick={() => setDraft(shown(input))}>
+          Edit
+        </button>
+      )}
+      <button type="button" onClick={() => decide(approval.id, false)}>
+        Deny
+      </button>
+    </fieldset>
+  );
+}
+
+/** The arguments as JSON, to change before the approval. */
+function Changes({ draft, change, approve, cancel }) {
+  const changed = parsed(draft);
+  return (
+    <fieldset className="decision" aria-label="Change the arguments">
+      <textarea
+        aria-label="Arguments"
+        rows={draft.split('\n').length}
+        value={draft}
+        onChange={(event) => change(event.target.value)}
+      />
+      <button type="button" className="primary" disabled={changed === undefined} onClick={() => approve(changed)}>
+        Approve with changes
+      </button>
+      <button type="button" onClick={cancel}>
+        Cancel
+      </button>
+    </fieldset>
+  );
+}
+
+/** Returns undefined for a text that is not JSON. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function shown(output) {

@@ -9,14 +9,28 @@ import { isRunByCaller } from '../../tools/tool-set.js';
 import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
-import { checkResults, continueFrom } from './resume/continuation.js';
+import { checkEdits, checkResults, continueFrom } from './resume/continuation.js';
 import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
   const message = messageOf(input, options.messages);
-  if (options !== NO_OPTIONS) takeHistory(run, options);
+  const checking = options === NO_OPTIONS ? undefined : takeHistory(run, options);
+  return checking === undefined ? begin(run, message, options) : beginLater(checking, run, { message, options });
+}
+
+interface Start {
+  readonly message: UserMessage | undefined;
+  readonly options: AnyRunOptions;
+}
+
+async function beginLater(checking: Promise<void>, run: Run, { message, options }: Start): Promise<RunResult<unknown>> {
+  await checking;
+  return begin(run, message, options);
+}
+
+function begin(run: Run, message: UserMessage | undefined, options: AnyRunOptions): Promise<RunResult<unknown>> {
   run.attached.recorder?.posts.bind((error) => run.end.abort(error));
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);
@@ -24,13 +38,15 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   return executeRun(run, message);
 }
 
-function takeHistory(run: Run, { messages, resume }: AnyRunOptions): void {
-  const { conversation, attached } = run;
-  if (messages === undefined && resume === undefined) return;
+/** Takes over the messages and the decisions. Returns a promise if new arguments of calls must be checked. */
+function takeHistory(run: Run, { messages, resume }: AnyRunOptions): Promise<void> | undefined {
+  const { conversation, attached, config } = run;
+  if (messages === undefined && resume === undefined) return undefined;
   // The option's type allows any role; `continueFrom` checks the messages.
   const start = continueFrom((messages ?? []) as readonly Message[], resume, attached.closed);
   if (start.calls !== undefined) checkResults(start.calls, (call) => needsResult(run, call));
   conversation.continueFrom(start);
+  return start.calls && checkEdits(start.calls, (name) => config.catalog.current().find(name));
 }
 
 /** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */

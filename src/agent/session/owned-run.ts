@@ -1,8 +1,10 @@
+import { ResumeInvalidError } from '../../errors.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { ToolCallPart, UserMessage } from '../../model/message.js';
 import { interruptedResult } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/session-record.js';
 import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
+import { isEdit, resolveEdits } from '../../tools/edited-approval.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
@@ -135,12 +137,14 @@ export class OwnedRun {
   private async closeInterrupted(): Promise<Continued> {
     const { claim, runId, session, options, attached } = this.start;
     const { record, agent } = session;
-    const { resume, by } = options;
+    const { by } = options;
     const { deniesOpen } = attached;
     const { openTurn, pending } = record;
+    const resume = options.resume && resolveEdits(options.resume, openTurn?.open ?? []);
     const asked = openTurn !== undefined && pending?.entry === openTurn.entry ? pending.calls : [];
     const isAsked = ({ id }: ToolCallPart) => asked.some((call) => call.id === id);
     const interrupted = openTurn?.open.filter((call) => !isAsked(call)) ?? [];
+    assertUnchanged(interrupted, resume);
     const again = interrupted.filter(({ id }) => resume?.[id] === 'approve').map(({ id }) => id);
     const ended = interrupted.filter(({ id }) => !again.includes(id));
     const now = agent.defaults.clock.now();
@@ -164,6 +168,15 @@ export class OwnedRun {
     const needsResult = asked.filter(({ needs }) => needs === 'result').map(({ id }) => id);
     return { open, resume: resume && Object.fromEntries(left), waits, again, needsResult };
   }
+}
+
+/** A call that has begun has used its idempotency key, which stands for its arguments. */
+function assertUnchanged(interrupted: readonly ToolCallPart[], resume: ResumeDecisions | undefined): void {
+  const ids = interrupted.map(({ id }) => id).filter((id) => isEdit(resume?.[id]));
+  if (ids.length === 0) return;
+  const list = ids.map((id) => `"${id}"`).join(', ');
+  const problem = `The decision on ${list} must be 'approve' or 'deny', got { approve }: the call has begun, so it runs again with the same arguments.`;
+  throw new ResumeInvalidError(problem, ids);
 }
 
 function sinkOf({ sink }: Attached, writer: RunLogWriter): NonNullable<Attached['sink']> {

@@ -3,6 +3,7 @@ import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { MessageList } from '../../state/record/message-list.js';
 import { knows, SessionRecord } from '../../state/record/session-record.js';
 import type { RecordQuery, SessionStore } from '../../state/session-store.js';
+import type { Tool } from '../../tools/tool.js';
 import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
@@ -12,6 +13,8 @@ import { EntryInvalidError, SessionStoreError } from './session-error.js';
 export interface SessionAgent {
   readonly defaults: AgentDefaults;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
+  /** Returns the current tool with this name. */
+  findTool(name: string): Tool | undefined;
 }
 
 /** Returns the id of the entry of a message that is sent under an id. A run may add a message with the id itself. */

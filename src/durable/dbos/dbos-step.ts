@@ -83,7 +83,7 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
         return null;
       });
       const given = await dbos.recv(topic, { timeoutSeconds: CENTURY_SECONDS });
-      problem = decisionProblem(given, result);
+      problem = await decisionProblem(given, result);
       if (problem === undefined) return asDecisions(given);
     }
   };

@@ -68,7 +68,7 @@ export function restateStep(ctx: RestateStepContext): RestateStep {
         }),
       );
       const given = await awaits.wait(() => awakeable.promise);
-      problem = decisionProblem(given, result);
+      problem = await decisionProblem(given, result);
       if (problem === undefined) return asDecisions(given);
     }
   };

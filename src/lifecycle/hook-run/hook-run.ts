@@ -15,7 +15,9 @@ export interface HookRun {
   readonly pairing: Pairing;
   /** `later` holds the messages that followed the open calls of a resumed run. */
   readonly conversation: {
-    readonly resuming: { readonly calls?: { readonly later: readonly Message[] } | undefined } | undefined;
+    readonly resuming:
+      | { readonly calls?: { readonly later: readonly Message[]; readonly decisions: object } | undefined }
+      | undefined;
   };
   /** A run of a session can tell other runs which question it waits for. */
   readonly attached: {

@@ -5,6 +5,7 @@ import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, SystemMessage } from '../../model/message.js';
+import { isEdit } from '../../tools/edited-approval.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
@@ -68,11 +69,16 @@ async function judgeCall({ call, next, hooks, args }: GuardedCall, parts: HookPa
 
 /**
  * Returns true if a person approved the call with exactly these arguments. Without a note, the question showed the
- * arguments that the model wrote.
+ * arguments that the model wrote, or the person wrote others.
  */
 function isApproved(call: ToolCallRequest, isRewritten: boolean): boolean {
-  const note = askedNotes(call).at(-1);
+  const note = isEditedByPerson(call) ? undefined : askedNotes(call).at(-1);
   return note === undefined ? call.approved === true && !isRewritten : note.content === askedNote(call).content;
+}
+
+function isEditedByPerson({ id, run }: ToolCallRequest): boolean {
+  const decisions = hookRunOf(run)?.conversation.resuming?.calls?.decisions;
+  return isEdit(Object.entries(decisions ?? {}).find(([call]) => call === id)?.[1]);
 }
 
 /** Suspends the call. The prompt shows the arguments that the model wrote, so the reason includes the changed ones. */

@@ -1,3 +1,6 @@
+import type { JsonValue } from '../../internal/json.js';
+import { withEdit } from '../../model/edited-call.js';
+import type { AssistantMessage } from '../../model/message.js';
 import type { Entry, EntryDecision, GivenResult, SuspendedCall } from './entry.js';
 import type { AnswerState, MessageList } from './message-list.js';
 
@@ -27,6 +30,8 @@ export class Decisions {
   private readonly decided = new Map<string, Decision[]>();
   /** The runs that denied an answer. */
   private readonly denying = new Set<string>();
+  /** The entries with calls whose arguments a person changed. */
+  private readonly edited = new Set<string>();
   private suspended = 0;
 
   /** Takes an entry into account. Returns false if it is neither a suspension nor a decision. */
@@ -41,6 +46,7 @@ export class Decisions {
     const { call, decision } = body;
     const key = keyOf(entry, call);
     this.decided.set(key, [...(this.decided.get(key) ?? []), { decision, after: this.suspended }]);
+    if (editOf(decision) !== undefined) this.edited.add(entry);
     if (run !== undefined && call === ANSWER && denialOf(decision) !== undefined) this.denying.add(run);
     return true;
   }
@@ -75,9 +81,21 @@ export class Decisions {
     return this.denying.has(run);
   }
 
-  /** Marks an answer as suspended or denied, or as an answer again. */
+  /** Returns a message whose calls have the arguments of the person who changed them. */
+  withEdits(entry: string, message: AssistantMessage): AssistantMessage {
+    if (!this.edited.has(entry)) return message;
+    const content = message.content.map((part) => {
+      if (part.type !== 'tool-call') return part;
+      const edit = this.decisionsOn(entry, part.id).findLast(({ decision }) => editOf(decision) !== undefined);
+      return edit === undefined ? part : withEdit(part, editOf(edit.decision));
+    });
+    return { ...message, content };
+  }
+
+  /** Marks an answer as suspended or denied, or as an answer again, and calls as changed. */
   mark(list: MessageList, entry: string): void {
     if (this.suspensions.get(entry)?.calls[0]?.id === ANSWER) list.mark(entry, this.stateOf(entry));
+    else if (this.edited.has(entry)) list.replace(entry, (message) => this.withEdits(entry, message));
   }
 
   markAll(list: MessageList): void {
@@ -101,4 +119,8 @@ function keyOf(entry: string, call: string): string {
 
 function denialOf(decision: EntryDecision | undefined): string | undefined {
   return typeof decision === 'object' && 'deny' in decision ? decision.deny : undefined;
+}
+
+function editOf(decision: EntryDecision): JsonValue | undefined {
+  return typeof decision === 'object' && 'approve' in decision ? decision.approve : undefined;
 }

@@ -1,3 +1,4 @@
+import { tellEdit } from '../../model/edited-call.js';
 import {
   type AssistantMessage,
   type Message,
@@ -67,11 +68,16 @@ export class MessageList {
 
   /** Marks an answer as suspended or denied. */
   mark(id: string, state: AnswerState): void {
+    this.replace(id, ({ suspended: _suspended, denied: _denied, ...answer }) =>
+      state === undefined ? answer : { ...answer, [state]: true },
+    );
+  }
+
+  /** Replaces a message of the model by one with the same calls. */
+  replace(id: string, change: (message: AssistantMessage) => AssistantMessage): void {
     const index = this.indexOf(id);
     const message = this.messages[index];
-    if (message?.role !== 'assistant') return;
-    const { suspended: _suspended, denied: _denied, ...answer } = message;
-    this.messages[index] = state === undefined ? answer : { ...answer, [state]: true };
+    if (message?.role === 'assistant') this.messages[index] = change(message);
   }
 
   /** Returns the messages, with a result for each call that has none. Returns the array itself if every call has one. */
@@ -135,8 +141,9 @@ export class MessageList {
 }
 
 /** Returns the result of a call whose process stopped. */
-export function interruptedResult({ id, name }: ToolCallPart): ToolResultPart {
-  return { type: 'tool-result', id, name, content: INTERRUPTED, isError: true };
+export function interruptedResult({ id, name, editedInput }: ToolCallPart): ToolResultPart {
+  const result: ToolResultPart = { type: 'tool-result', id, name, content: INTERRUPTED, isError: true };
+  return editedInput === undefined ? result : tellEdit(result, editedInput);
 }
 
 function isKnown({ role }: Message): boolean {

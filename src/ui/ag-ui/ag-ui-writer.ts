@@ -3,6 +3,7 @@ import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-resu
 import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { deniedCall } from '../../model/denial.js';
+import { callAsRun } from '../../model/edited-call.js';
 import { type Message, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
@@ -104,6 +105,11 @@ export class AgUIWriter implements RunWriter {
     this.pushResult({ callId, turn: 0 }, deniedCall(reason));
   }
 
+  /** The client shows the arguments of the model until the snapshot. */
+  editCall(): void {
+    this.replaced = true;
+  }
+
   /** The interrupt of the answer ended with the request that resumed the run. */
   decideAnswer(): void {}
 
@@ -131,12 +137,8 @@ export class AgUIWriter implements RunWriter {
     this.push({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content });
   }
 
-  private announce({
-    id,
-    name,
-    input,
-    invalidInput,
-  }: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput'>): void {
+  private announce(call: Omit<ToolCallPart, 'type'>): void {
+    const { id, name, input, invalidInput } = callAsRun(call);
     if (this.announced.has(id)) return;
     this.announced.add(id);
     this.turn?.call({ id, name, text: invalidInput ?? toJson(shownData(input) ?? {}) });

@@ -83,7 +83,8 @@ function readDecision(entry: unknown, index: number): [string, UIDecision] {
   if (!isObject(payload) || typeof payload.approved !== 'boolean') {
     throw invalidBody(`the payload of ${at}`, 'an object with a boolean `approved`', payload);
   }
-  const { approved, reason } = payload;
+  const { approved, reason, input } = payload;
+  if (approved && input !== undefined) return [interruptId, { approve: input as JsonValue }];
   const denial = typeof reason === 'string' && reason !== '' ? { deny: reason } : 'deny';
   return [interruptId, approved ? 'approve' : denial];
 }

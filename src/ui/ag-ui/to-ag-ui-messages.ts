@@ -1,5 +1,6 @@
 import { toJson } from '../../internal/json.js';
 import { deniedCall } from '../../model/denial.js';
+import { callAsRun } from '../../model/edited-call.js';
 import { type ToolCallPart, textOf, toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import { recordOf } from '../../state/record/derive.js';
@@ -52,7 +53,8 @@ function stepMessages({ id, message, joined, pending, results, denied }: ShownSt
   return [...before, { id, role: 'assistant', content: content || undefined, toolCalls }, ...ended];
 }
 
-function toolCall({ id, name, input, invalidInput }: ToolCallPart): AgUIToolCall {
+function toolCall(call: ToolCallPart): AgUIToolCall {
+  const { id, name, input, invalidInput } = callAsRun(call);
   return { id, type: 'function', function: { name, arguments: invalidInput ?? toJson(input ?? {}) } };
 }
 

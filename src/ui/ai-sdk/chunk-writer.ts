@@ -2,6 +2,7 @@ import type { AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import { inputOf } from '../../model/edited-call.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { answerCall } from '../history/pending.js';
@@ -12,7 +13,7 @@ import { sourcesOf } from '../sources.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import { userParts } from './to-ui-messages.js';
-import type { UIMessageChunk } from './ui-chunk.js';
+import { editMetadata, type UIMessageChunk } from './ui-chunk.js';
 
 /** Options of a conversion of one run. */
 export interface ChunkOptions extends StreamTexts {
@@ -30,6 +31,8 @@ export class ChunkWriter implements RunWriter {
   private step: StepChunks | undefined = undefined;
   /** The JSON of the announced arguments, by the id of the call. */
   private readonly announced = new Map<string, string | undefined>();
+  /** The arguments of the model, by the id of a call whose arguments a person changed. */
+  private readonly edited = new Map<string, unknown>();
 
   constructor(
     private readonly options: ChunkOptions,
@@ -86,6 +89,10 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'tool-output-denied', toolCallId });
   }
 
+  editCall(toolCallId: string, before: unknown): void {
+    this.edited.set(toolCallId, before);
+  }
+
   /** Removes the request for approval, which is the last step of the message that the page shows. */
   decideAnswer(): void {
     this.push({ type: 'reset-step' });
@@ -126,8 +133,9 @@ export class ChunkWriter implements RunWriter {
     }
   }
 
-  private announce(call: Pick<ToolCallPart, 'id' | 'name' | 'input' | 'invalidInput' | 'providerExecuted'>): void {
-    const input = shownData(call.invalidInput ?? call.input);
+  private announce(call: Omit<ToolCallPart, 'type'>): void {
+    const input = shownData(inputOf(call));
+    if (call.editedInput !== undefined) this.editCall(call.id, call.invalidInput ?? call.input);
     const json = toJson(input);
     if (this.announced.has(call.id) && this.announced.get(call.id) === json) return;
     this.announced.set(call.id, json);
@@ -138,6 +146,9 @@ export class ChunkWriter implements RunWriter {
       return this.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: json });
     }
     const chunk = { type: 'tool-input-available', toolCallId, toolName, input } as const;
+    if (this.edited.has(toolCallId)) {
+      return this.push({ ...chunk, providerMetadata: editMetadata(this.edited.get(toolCallId)) });
+    }
     this.push(call.providerExecuted ? { ...chunk, providerExecuted: true } : chunk);
   }
 

@@ -1,3 +1,4 @@
+import { inputOf } from '../../model/edited-call.js';
 import { type AssistantPart, type ToolCallPart, textOf, type UserMessage } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import { recordOf } from '../../state/record/derive.js';
@@ -6,7 +7,7 @@ import { answerCall } from '../history/pending.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
-import type { UIMessagePart } from './ui-chunk.js';
+import { editMetadata, type UIMessagePart } from './ui-chunk.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
@@ -100,8 +101,9 @@ function assistantParts(part: AssistantPart, view: StepView): UIPart[] {
   const call = {
     type: `tool-${part.name}`,
     toolCallId: part.id,
-    input: part.invalidInput ?? part.input,
+    input: inputOf(part),
     providerExecuted: part.providerExecuted || undefined,
+    ...(part.editedInput !== undefined && { callProviderMetadata: editMetadata(part.invalidInput ?? part.input) }),
   } as const;
   return [{ ...call, ...outcomeOf(part, view) }];
 }

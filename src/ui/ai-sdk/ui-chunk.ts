@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '../../model/model.js';
+import { shownData } from '../shown-content.js';
 import type { Joining } from '../sse/event-queue.js';
 
 /** Data beside a message, in `message.metadata` on the page. */
@@ -9,6 +10,16 @@ export interface UIMessageMetadata {
   readonly pending?: readonly string[] | undefined;
   /** True if the answer was stopped before its end, by a person or because the server was shut down. */
   readonly stopped?: true | undefined;
+}
+
+/** Tells that a person changed the arguments of a call. `modelInput` has the arguments of the model. */
+export interface UIEditMetadata {
+  readonly keelson: { readonly modelInput: unknown };
+}
+
+/** Returns the metadata of a call whose arguments a person changed. */
+export function editMetadata(modelInput: unknown): UIEditMetadata {
+  return { keelson: { modelInput: shownData(modelInput) } };
 }
 
 /** A part of a message of a person. */
@@ -33,6 +44,7 @@ export type UIMessageChunk =
       readonly toolName: string;
       readonly input: unknown;
       readonly providerExecuted?: true;
+      readonly providerMetadata?: UIEditMetadata;
     }
   | {
       readonly type: 'tool-approval-request';

@@ -1,4 +1,4 @@
-import type { UIMessageMetadata, UIMessagePart } from './ui-chunk.js';
+import type { UIEditMetadata, UIMessageMetadata, UIMessagePart } from './ui-chunk.js';
 
 /** A message as the AI SDK's front ends keep it: plain JSON. */
 export interface UIMessage {
@@ -33,6 +33,8 @@ export interface UIToolPart {
   readonly output?: unknown;
   readonly errorText?: string | undefined;
   readonly providerExecuted?: boolean | undefined;
+  /** Set if a person changed the arguments. */
+  readonly callProviderMetadata?: UIEditMetadata | undefined;
   /** The request for a decision. A denied call has the decision too. */
   readonly approval?:
     | { readonly id: string; readonly approved?: false | undefined; readonly reason?: string | undefined }

@@ -190,7 +190,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { record } = session;
   if (read.type === 'decisions') {
-    return { input: '', resume: checkDecisions(record, read) };
+    return { input: '', resume: await checkDecisions(session, read) };
   }
   const place = await placeOf(session, read);
   const open = openIds(record);

@@ -1,3 +1,4 @@
+import { inputOf } from '../../model/edited-call.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../state/record/decisions.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
@@ -22,7 +23,7 @@ export function pendingIn({ pending, people }: SessionRecord): readonly StoredPe
     pending?.calls.flatMap(({ id, reason, needs }): StoredPending[] => {
       if (id === ANSWER) return [{ type: 'answer', id: ANSWER, text: textOf(message), reason }];
       const call = toolCallsOf(message).find((one) => one.id === id);
-      return call === undefined ? [] : [{ id, name: call.name, input: call.invalidInput ?? call.input, reason, needs }];
+      return call === undefined ? [] : [{ id, name: call.name, input: inputOf(call), reason, needs }];
     }) ?? []
   );
 }

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
+import { callAsRun } from '../../model/edited-call.js';
 import { type AssistantMessage, type ToolCallPart, type ToolMessage, toolCallsOf } from '../../model/message.js';
 import type { ShownStep } from './shown.js';
 
@@ -53,9 +54,10 @@ function* turnOf(
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const isAnswered = ({ type, id }: ToolCallPart) => type === 'tool-call' && results.some((result) => result.id === id);
   const content = parts.map((part) => (isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part));
+  const calls = toolCallsOf({ role: 'assistant', content }).map(callAsRun);
   yield { type: 'turn-start' };
   yield { type: 'model-end', response: { content, finishReason: 'other', usage } };
-  for (const { id: callId, name, input } of toolCallsOf({ role: 'assistant', content })) {
+  for (const { id: callId, name, input } of calls) {
     const part = results.find(({ id }) => id === callId);
     yield { type: 'tool-start', callId, name, input };
     yield { type: 'tool-end', callId, name, result: part && resultOf(part) };

@@ -134,11 +134,12 @@ class ShownPath {
     this.items.splice(at < 0 ? this.items.length : at, 0, summary);
   }
 
-  private addStep(entry: Entry, message: AssistantMessage): void {
+  private addStep(entry: Entry, given: AssistantMessage): void {
     this.answer ??= { type: 'answer', id: this.answerId(entry), steps: [] };
     const { answer, pending } = this;
     const { decisions } = this.record;
     if (decisions.denialOf(entry.id, ANSWER) !== undefined) return;
+    const message = decisions.withEdits(entry.id, given);
     const denials = toolCallsOf(message).map(({ id }) => [id, decisions.denialOf(entry.id, id)] as const);
     const asked = pending?.entry === entry.id ? pending.calls.filter(({ needs }) => needs === undefined) : [];
     if (answer.steps.length === 0) this.items.push(answer);

@@ -2,6 +2,7 @@ import { DECISIONS, isDecision } from '../../agent/run/resume/continuation.js';
 import { isObject } from '../../internal/json.js';
 import type { UserMessage } from '../../model/message.js';
 import type { PostWhen } from '../../state/record/entry.js';
+import { isEdit } from '../../tools/edited-approval.js';
 import { invalidBody } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
@@ -9,7 +10,8 @@ import { userMessageOf } from '../user-content.js';
 /**
  * Reads a body `{ id, message, messageId }` or `{ id, decisions }`. A message is a string or an array of text and file
  * parts. `messageId` is optional: a message that is sent again with its id is stored once, and one with other text replaces
- * it. Decisions are an object of `'approve'`, `'deny'`, `{ deny: reason }` or `{ result, isError }` by call id.
+ * it. Decisions are an object of `'approve'`, `'deny'`, `{ deny: reason }`, `{ approve: input }` or `{ result,
+ * isError }` by call id.
  */
 export function fromSSEBody(body: unknown): UIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);
@@ -81,7 +83,8 @@ export function readDecisions(decisions: unknown): Record<string, UIDecision> {
 /** Returns a decision without other members, since the record stores it. */
 function withoutOthers(decision: UIDecision): UIDecision {
   if (typeof decision === 'string') return decision;
-  if (!('result' in decision)) return { deny: decision.deny };
+  if (isEdit(decision)) return { approve: decision.approve };
+  if ('deny' in decision) return { deny: decision.deny };
   const { result, isError } = decision;
   return isError ? { result, isError } : { result };
 }

@@ -142,7 +142,11 @@ describe('a call of a tool without `execute`', () => {
 describe('a decision that does not fit its call is refused', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['an approval of a call that the caller runs', { call_2: 'approve' }, 'so only the caller can run it'],
-    ['a result that is not JSON', { call_2: { result: () => 1 } }, "must be 'approve', 'deny', { deny: reason } or"],
+    [
+      'a result that is not JSON',
+      { call_2: { result: () => 1 } },
+      "must be 'approve', 'deny', { deny: reason }, { approve: input } or",
+    ],
     ['an `isError` that is a string', { call_2: { result: 'x', isError: 'no' } }, 'The decision on "call_2" must be'],
     ['a result of a call that has one', { call_1: { result: 'x' }, call_2: { result: 'x' } }, 'not open: "call_1"'],
     ['no decision', {}, '{ result } for each id: "call_2"'],

@@ -108,7 +108,9 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
 
     test('a run waits for decisions, refuses invalid ones, and goes on after a message of another client', async () => {
       const asked: DbosDecisionRequest[] = [];
-      const pay = toolOf('pay', () => 'paid');
+      const issues = [{ message: 'must be at most 100' }];
+      const check = (input: unknown) => (Object(input).euro > 100 ? { issues } : { value: input });
+      const pay = { ...toolOf('pay', () => 'paid'), check };
       const body = async () => {
         // As in a bundled program.
         const step = dbosStep(DBOS);
@@ -122,7 +124,8 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       const handle = await dbos.start('waits', body);
 
       const forged = { one: { result: 'paid' } };
-      const all = [null, { two: 'approve' }, { one: 'perhaps' }, forged, { one: 'approve' }];
+      const changed = (euro: number) => ({ one: { approve: { euro } } });
+      const all = [null, { two: 'approve' }, { one: 'perhaps' }, forged, changed(500), changed(30)];
       for (const [index, decisions] of all.entries()) {
         while (asked.length === index) await pause(5);
         await service.client.send('waits', decisions, asked[index]?.id);
@@ -136,9 +139,14 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
         [
           'waits:decisions:4',
           'waits',
-          "the decision on \"one\" must be 'approve', 'deny', { deny: reason } or { result }",
+          "the decision on \"one\" must be 'approve', 'deny', { deny: reason }, { approve: input } or { result }",
         ],
         ['waits:decisions:5', 'waits', expect.stringMatching(/^the decision on "one" must be .*, got a result/)],
+        [
+          'waits:decisions:6',
+          'waits',
+          expect.stringMatching(/^the decision on "one" must have .*: must be at most 100/),
+        ],
       ]);
       expect(await dbos.steps('waits')).toContain('model 1, run 2');
     });

@@ -1,4 +1,4 @@
-import type { Message } from 'keelson';
+import type { Message, ResumeDecision } from 'keelson';
 import type { HookDialect, ShellHooks } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -35,10 +35,10 @@ async function asked(hooks: () => ShellHooks) {
   const last = { current: {} as Pending };
   const first = agentWith(lab, hooks(), { script: says4, tools: [tool] });
   last.current = (await first.agent.run('go')) as unknown as Pending;
-  const resume = async () => {
+  const resume = async (decision: ResumeDecision = 'approve') => {
     const { agent } = agentWith(lab, hooks(), { script: [says('Paid.')], tools: [tool] });
     const messages = JSON.parse(JSON.stringify(last.current.history));
-    last.current = (await agent.run('', { messages, resume: { call_1: 'approve' } })) as unknown as Pending;
+    last.current = (await agent.run('', { messages, resume: { call_1: decision } })) as unknown as Pending;
     return last.current;
   };
   return { inputs, resume, first: last.current };
@@ -96,6 +96,26 @@ describe('a call that a hook asks about', () => {
 
     expect([(await resume()).status, inputs]).toEqual(['suspended', []]);
     expect([(await resume()).status, inputs]).toEqual(['completed', [{ amount: 4 }]]);
+  });
+
+  test.each(ASKS)('runs with the arguments that the person wrote, in %s', async (dialect, event, output) => {
+    write(output({ amount: 40 }));
+    const { inputs, resume } = await asked(() => hookOf(dialect, event));
+    write(output());
+
+    expect((await resume({ approve: { amount: 30 } })).status).toBe('completed');
+    expect(inputs).toEqual([{ amount: 30 }]);
+  });
+
+  test('asks again if the hooks change the arguments that the person wrote', async () => {
+    write({ hookSpecificOutput: { permissionDecision: 'ask', updatedInput: { amount: 40 } } });
+    const { inputs, resume } = await asked(() => hookOf('claude'));
+
+    expect(await resume({ approve: { amount: 30 } })).toMatchObject({
+      status: 'suspended',
+      pending: [{ input: { amount: 30 }, reason: expect.stringContaining('to {"amount":40}') }],
+    });
+    expect([(await resume()).status, inputs]).toEqual(['completed', [{ amount: 40 }]]);
   });
 
   test('a hook cannot write the note that records a question', async () => {

@@ -77,6 +77,8 @@ test('reads text and inline images of the last user message', () => {
 
 test.each([
   [{ status: 'resolved', payload: { approved: true } }, 'approve'],
+  [{ status: 'resolved', payload: { approved: true, input: { euro: 30 } } }, { approve: { euro: 30 } }],
+  [{ status: 'resolved', payload: { approved: false, input: { euro: 30 } } }, 'deny'],
   [{ status: 'resolved', payload: { approved: false } }, 'deny'],
   [{ status: 'resolved', payload: { approved: false, reason: 'No.' } }, { deny: 'No.' }],
   [{ status: 'cancelled' }, 'deny'],

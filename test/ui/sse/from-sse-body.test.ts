@@ -19,7 +19,7 @@ test('reads the parts of a message', () => {
 });
 
 test('reads decisions', () => {
-  const decisions = { c1: 'approve', c2: 'deny', c3: { deny: 'No.' } };
+  const decisions = { c1: 'approve', c2: 'deny', c3: { deny: 'No.' }, c4: { approve: { euro: 30 } } };
 
   expect(fromSSEBody({ id: 'chat', decisions })).toEqual({ type: 'decisions', chatId: 'chat', decisions });
 });

@@ -1,18 +1,34 @@
 import { ResumeInvalidError } from '../../../errors.js';
-import { isObject, toJson } from '../../../internal/json.js';
+import { isObject, type JsonValue } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import { deniedCall } from '../../../model/denial.js';
 import type { Message, ToolCallPart } from '../../../model/message.js';
 import { ANSWER } from '../../../state/record/decisions.js';
 import type { GivenResult } from '../../../state/record/entry.js';
-import type { ToolResult } from '../../../tools/tool.js';
+import {
+  assertEdit,
+  type CallKind,
+  type EditedApproval,
+  isEdit,
+  isJson,
+  kindOf,
+  refusalOf,
+  resolveEdits,
+} from '../../../tools/edited-approval.js';
+import type { Tool, ToolResult } from '../../../tools/tool.js';
 import { errorResult, toGivenResult } from '../../../tools/tool-result.js';
 
 /**
  * The decision on a suspended tool call or answer. A call of a tool without `execute` takes its result, or a denial; every
- * other call takes an approval or a denial.
+ * other call takes an approval or a denial. `{ approve: input }` lets the call run with these arguments, which must fit the
+ * schema of its tool.
  */
-export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string } | GivenResult;
+export type ResumeDecision =
+  | 'approve'
+  | 'deny'
+  | { readonly deny: string }
+  | { readonly approve: JsonValue }
+  | GivenResult;
 
 /**
  * A decision for each open tool call by call id, or for a suspended answer under the id `answer`. The type accepts any
@@ -38,7 +54,7 @@ export interface Continuation {
 /** A suspended answer, by its position in the history, and the decision on it. */
 export interface DecidedAnswer {
   readonly index: number;
-  readonly decision: Exclude<ResumeDecision, GivenResult>;
+  readonly decision: Exclude<ResumeDecision, EditedApproval | GivenResult>;
 }
 
 /**
@@ -56,26 +72,30 @@ export function continueFrom(
     const ids = open.open.map((call) => call.id);
     assertDecided(ids, decisions, 'open tool calls');
     const later = messages.slice(open.index + 1).filter((message) => message.role !== 'tool');
-    return { history: messages.slice(0, open.index + 1), calls: { ...open, decisions, later } };
+    return {
+      history: messages.slice(0, open.index + 1),
+      calls: { ...open, decisions: resolveEdits(decisions, open.open), later },
+    };
   }
   const index = suspendedAnswer(messages);
   assertDecided(index === undefined ? [] : [ANSWER], decisions, 'a suspended answer');
-  if (index !== undefined) assertFits({ id: ANSWER, decision: decisions[ANSWER], needsResult: false });
+  if (index !== undefined) assertFits(ANSWER, decisions[ANSWER], 'answer');
   const answer = index === undefined ? undefined : { index, decision: decisions[ANSWER] as DecidedAnswer['decision'] };
   return { history: messages, answer };
 }
 
 /**
- * Throws a ResumeInvalidError if a decision does not fit its call: a result of a call that Keelson runs, or an approval of a
- * call that the caller runs. `needsResult` tells which calls the caller runs.
+ * Throws a ResumeInvalidError if a decision does not fit its call, such as a result of a call that Keelson runs. The caller
+ * runs the calls for which `needsResult` returns true. Of them, and of those that the provider runs, nobody changes the
+ * arguments.
  */
 export function checkResults({ open, decisions }: ResumedCalls, needsResult: (call: ToolCallPart) => boolean): void {
-  for (const call of open) assertFits({ id: call.id, decision: decisions[call.id], needsResult: needsResult(call) });
+  for (const call of open) assertFits(call.id, decisions[call.id], needsResult(call) ? 'result' : kindOf(call));
 }
 
 /** Returns the result that a decision gives to its call, or undefined for an approved call. */
 export function resultOf(decision: ResumeDecision): ToolResult | undefined {
-  if (decision === 'approve') return undefined;
+  if (decision === 'approve' || isEdit(decision)) return undefined;
   if (decision === 'deny') return errorResult(deniedCall());
   if ('deny' in decision) return errorResult(deniedCall(decision.deny));
   return toGivenResult(decision.result, decision.isError);
@@ -86,22 +106,33 @@ export function isGivenResult(decision: unknown): decision is GivenResult {
   return isObject(decision) && decision.result !== undefined;
 }
 
-interface DecidedCall {
-  readonly id: string;
-  readonly decision: unknown;
-  readonly needsResult: boolean;
+/** Checks new arguments. Rejects with a ResumeInvalidError. Returns undefined if no decision has some. */
+export function checkEdits(
+  { open, decisions }: ResumedCalls,
+  find: (name: string) => Tool | undefined,
+): Promise<void> | undefined {
+  const edits = open.flatMap(({ id, name }) => {
+    const decision = decisions[id];
+    return isEdit(decision) ? [{ call: { id, name }, decision }] : [];
+  });
+  if (edits.length === 0) return undefined;
+  const checks = edits.map(({ call, decision }) =>
+    assertEdit({ ...call, kind: 'tool', tool: find(call.name) }, decision),
+  );
+  return Promise.all(checks).then(() => {});
 }
 
-function assertFits({ id, decision, needsResult }: DecidedCall): void {
-  const problem = misfitOf(decision, needsResult);
+function assertFits(id: string, decision: unknown, kind: CallKind): void {
+  const problem = misfitOf(decision, kind);
   if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${id}" ${problem}`, [id]);
 }
 
 /** Returns the problem with a valid decision on a call, or undefined. */
-export function misfitOf(decision: unknown, needsResult: boolean): string | undefined {
-  if (needsResult && decision === 'approve')
+export function misfitOf(decision: unknown, kind: CallKind): string | undefined {
+  if (isEdit(decision)) return refusalOf(kind);
+  if (kind === 'result' && decision === 'approve')
     return "must be { result } or 'deny', got 'approve': its tool has no `execute`, so only the caller can run it.";
-  if (!needsResult && isGivenResult(decision))
+  if (kind !== 'result' && isGivenResult(decision))
     return "must be 'approve' or 'deny', got a result: only a call of a tool without `execute` takes one.";
   return undefined;
 }
@@ -132,21 +163,15 @@ function assertDecided(ids: readonly string[], decisions: ResumeDecisions, what:
 }
 
 /** The valid decisions, for error messages. */
-export const DECISIONS = "'approve', 'deny', { deny: reason } or { result }";
+export const DECISIONS = "'approve', 'deny', { deny: reason }, { approve: input } or { result }";
 
 /** True for a valid decision. */
 export function isDecision(decision: unknown): boolean {
   if (decision === 'approve' || decision === 'deny') return true;
   if (!isObject(decision)) return false;
-  if (isGivenResult(decision)) return isWhole(decision) && decision.deny === undefined;
-  return typeof decision.deny === 'string';
-}
-
-/** True for a result that JSON can hold. */
-function isWhole({ result, isError }: GivenResult): boolean {
-  try {
-    return (isError === undefined || typeof isError === 'boolean') && toJson(result) !== undefined;
-  } catch {
-    return false;
-  }
+  const { deny, approve, result, isError } = decision;
+  if (isEdit(decision)) return true;
+  if (approve !== undefined || (deny === undefined) === (result === undefined)) return false;
+  if (deny !== undefined) return typeof deny === 'string';
+  return isJson(result) && (isError === undefined || typeof isError === 'boolean');
 }

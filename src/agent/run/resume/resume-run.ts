@@ -1,5 +1,13 @@
 import { deniedAnswer } from '../../../model/denial.js';
-import { type AssistantMessage, type Message, textOf, type UserMessage } from '../../../model/message.js';
+import { callAsRun, withEdit } from '../../../model/edited-call.js';
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCallPart,
+  textOf,
+  type UserMessage,
+} from '../../../model/message.js';
+import { isEdit } from '../../../tools/edited-approval.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { reviewAnswer } from '../output.js';
 import { type Run, recorded } from '../run.js';
@@ -37,21 +45,32 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
 }
 
 /**
- * Makes the calls of a resumed run. Approved calls run, with their hooks; denied calls get an error result, and calls that
- * the caller ran get theirs. The messages that followed the calls are added after the results.
+ * Makes the calls of a resumed run. Approved calls run, with their hooks, and with the arguments of the person if there are
+ * some. Denied calls get an error result, and calls that the caller ran get theirs. The messages that followed the calls are
+ * added after the results.
  */
 export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolCalls {
-  const { calls, results, open, decisions, later } = resumed;
+  const { results, open, decisions, later } = resumed;
+  const calls = markEdits(run, resumed);
   run.conversation.enqueueFirst(message === undefined ? later : [...later, message]);
   const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
   const approved = new Map<string, string>();
-  for (const { id, name, input, invalidInput } of open) {
+  const edited = new Set<string>();
+  for (const call of calls.filter(({ id }) => open.some((one) => one.id === id))) {
+    const { id, name } = call;
     const decision = decisions[id] as ResumeDecision;
     const record = { by: 'resume', point: 'resume', call: { id, name } } as const;
-    if (decision === 'approve') {
+    if (decision === 'approve' || isEdit(decision)) {
+      const { input, invalidInput } = callAsRun(call);
       // Kept as a string, because hooks may change the arguments in place.
       approved.set(id, approvalText(name, invalidInput === undefined ? input : undefined));
-      run.record({ ...record, type: 'approve' });
+      const isEdited = call.editedInput !== undefined;
+      if (isEdited) edited.add(id);
+      run.record({
+        ...record,
+        type: 'approve',
+        ...(isEdited && { before: call.invalidInput ?? call.input, after: input }),
+      });
       continue;
     }
     const result = resultOf(decision) as ToolResult;
@@ -59,7 +78,21 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
     else run.record({ ...record, type: 'block', reason: decision === 'deny' ? undefined : decision.deny });
     known.set(id, result);
   }
-  return new ToolCalls(run, calls, { results: known, approved });
+  return new ToolCalls(run, calls.map(callAsRun), { results: known, approved, edited });
+}
+
+/** Returns the calls with the arguments of the person, which are also noted in the history: the call may be suspended again. */
+function markEdits({ conversation }: Run, { calls, decisions, index }: ResumedCalls): readonly ToolCallPart[] {
+  if (!calls.some(({ id }) => isEdit(decisions[id]))) return calls;
+  const marked = (call: ToolCallPart) => {
+    const decision = decisions[call.id];
+    return isEdit(decision) ? withEdit(call, decision.approve) : call;
+  };
+  const { history } = conversation;
+  const asked = history[index] as AssistantMessage;
+  const content = asked.content.map((part) => (part.type === 'tool-call' ? marked(part) : part));
+  conversation.adopt(history.with(index, { ...asked, content }));
+  return calls.map(marked);
 }
 
 /**

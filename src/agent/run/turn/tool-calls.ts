@@ -3,7 +3,9 @@ import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import type { CallsInFlight, Verdict } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
+import { tellEdit } from '../../../model/edited-call.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
+import { rememberTool } from '../../../tools/edited-approval.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult, isToolResult } from '../../../tools/tool-result.js';
 import { isRunByCaller } from '../../../tools/tool-set.js';
@@ -17,6 +19,8 @@ export interface PriorResults {
   readonly results: ReadonlyMap<string, ToolResult>;
   /** By call id: the name and arguments of each call that `resume` approved, as JSON. */
   readonly approved?: ReadonlyMap<string, string>;
+  /** The ids of the calls whose arguments a person changed. */
+  readonly edited?: ReadonlySet<string>;
 }
 
 /** Added to the reason if another process has begun the call before. */
@@ -225,13 +229,16 @@ export function pendingCall(
   call: ToolCallPart,
   question: { readonly reason: string; readonly by: string },
 ): PendingCall {
-  const needs = isRunByCaller(run.turn?.tools?.find(call.name)) ? ({ needs: 'result' } as const) : undefined;
-  return { ...call, ...question, ...needs };
+  const tool = run.turn?.tools?.find(call.name);
+  const needs = isRunByCaller(tool) ? ({ needs: 'result' } as const) : undefined;
+  const pending = { ...call, ...question, ...needs };
+  rememberTool(pending, tool);
+  return pending;
 }
 
-function putResult({ run, parts, results, begun }: ToolCalls, index: number, result: ToolResult): void {
+function putResult({ run, parts, results, begun, prior }: ToolCalls, index: number, result: ToolResult): void {
   const part = parts[index] as ToolCallPart;
-  const resultPart = resultPartOf(part, result);
+  const resultPart = resultPartOf(part, prior.edited?.has(part.id) ? tellEdit(result, part.input) : result);
   results[index] = resultPart;
   run.attached.recorder?.addResult(run, resultPart);
   if (index < begun) run.turn?.events?.endTool(part, resultPart, run.toolErrors?.get(part.id));

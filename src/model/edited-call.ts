@@ -1,0 +1,32 @@
+import { toJson } from '../internal/json.js';
+import { isSameData } from '../internal/plain-data.js';
+import type { ToolCallPart, ToolResultPart } from './message.js';
+
+type CallInput = Pick<ToolCallPart, 'input' | 'invalidInput' | 'editedInput'>;
+
+/** Returns a call with the arguments of a person. Arguments that are those of the model change nothing. */
+export function withEdit({ editedInput: _before, ...call }: ToolCallPart, input: unknown): ToolCallPart {
+  const isSame = call.invalidInput === undefined && isSameData(input, call.input);
+  return isSame ? call : { ...call, editedInput: input };
+}
+
+/** Returns a call as it runs: with the arguments of the person who changed them, if somebody did. */
+export function callAsRun<Call extends CallInput>(call: Call): Call {
+  if (call.editedInput === undefined) return call;
+  const { editedInput: input, invalidInput: _refused, ...own } = call;
+  return { ...own, input } as Call;
+}
+
+/** Returns the arguments of a call as it runs. The string of the model, if its arguments are not JSON. */
+export function inputOf(call: CallInput): unknown {
+  const { input, invalidInput } = callAsRun(call);
+  return invalidInput ?? input;
+}
+
+/** Returns a result that tells the model first that a person changed the arguments. */
+export function tellEdit<Result extends Pick<ToolResultPart, 'content'>>(result: Result, input: unknown): Result {
+  const note = `The person changed the arguments to ${toJson(input)}.`;
+  const { content } = result;
+  const told = typeof content === 'string' ? `${note}\n${content}` : [{ type: 'text', text: note }, ...content];
+  return { ...result, content: told };
+}
