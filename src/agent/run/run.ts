@@ -27,6 +27,7 @@ import { type RunListeners, streamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
+import { pathInside } from './outer-call.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
 import type { CurrentTurn, RunEffects } from './run-parts.js';
 import type { RunPosts } from './run-posts.js';
@@ -53,7 +54,7 @@ export interface Attached {
   readonly keepsStopped?: boolean | undefined;
   /** How long the run goes on while nobody watches its log. Default: to its end. */
   readonly orphanMs?: number | undefined;
-  /** The id of the run. Default: made on first access. */
+  /** The id of the run of a session, or of a run inside of a tool call. Default: made on first access. */
   readonly runId?: string | undefined;
 }
 
@@ -156,7 +157,8 @@ export class Run implements HookRun {
 
   record(decision: Omit<Decision, 'turn'>): void {
     if (this.end.over) return;
-    const entry = { ...decision, turn: this.context.turn };
+    const { turn, path } = this.context;
+    const entry = path === undefined ? { ...decision, turn } : { ...decision, turn, path };
     if (this.effects?.decided(entry) === false) return;
     if (this.decisions === NO_DECISIONS) this.decisions = [];
     (this.decisions as Decision[]).push(entry);
@@ -178,7 +180,7 @@ export function recorded({ end }: Run, work: Promise<void>): Promise<void> {
   return end.race(owned) as Promise<void>;
 }
 
-/** The run, as hooks and tools see it. The id, the signal and copies are made on first access. */
+/** The run, as hooks see it, and as the tool of each call sees it. The id, the signal and copies are made on first access. */
 export class RunView implements RunContext {
   readonly [RUN]: Run;
   readonly agent: string;
@@ -200,15 +202,21 @@ export class RunView implements RunContext {
     this.instructions = config.instructions;
     this.session = attached.session;
     this.context = origin.context;
-    this.parent = origin.parent as RunContext | undefined;
+    this.parent = (hookRunOf(origin.parent)?.context ?? origin.parent) as RunContext | undefined;
     this.logger = config.logger;
     this.ids = config.ids;
     this.clock = config.clock;
   }
 
   get id(): string {
-    this.idValue ??= this[RUN].attached.runId ?? this.ids.next('run');
+    const { attached, context } = this[RUN];
+    if (context !== this) return context.id;
+    this.idValue ??= attached.runId ?? this.ids.next('run');
     return this.idValue;
+  }
+
+  get path(): readonly string[] | undefined {
+    return pathInside(this[RUN].origin.parent);
   }
 
   get signal(): AbortSignal {

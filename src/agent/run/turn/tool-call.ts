@@ -12,7 +12,8 @@ import { withAdditions } from '../../../tools/additions.js';
 import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool.js';
 import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
-import type { Run } from '../run.js';
+import { CALL, OuterCall } from '../outer-call.js';
+import { type Run, RunView } from '../run.js';
 
 /** The input of one tool call: the request of a hook, or the model's message part if there is no hook. */
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
@@ -169,7 +170,6 @@ export function callKey({ attached, context }: Run, call: string, turn = context
 
 /** The context of one tool call, passed to `execute`. */
 export class ToolCall implements ToolContext {
-  readonly run: ToolRun;
   readonly callId: string;
   readonly toolName: string;
   readonly context: unknown;
@@ -179,6 +179,7 @@ export class ToolCall implements ToolContext {
   private readonly turn: number;
   /** Set once the call has its result. */
   settled = false;
+  private view: ToolRun | undefined = undefined;
   private stop: Stop | undefined = undefined;
   private expired: unknown = undefined;
 
@@ -187,13 +188,18 @@ export class ToolCall implements ToolContext {
     readonly input: CallInput,
     readonly calls: CallsInFlight,
   ) {
-    this.run = loop.context;
     this.callId = input.id;
     this.toolName = input.name;
     this.context = loop.origin.context;
     this.logger = loop.config.logger;
     this.recordedKey = loop.attached.recorder?.callKey(input.id);
     this.turn = loop.context.turn;
+  }
+
+  /** A view of its own, so that a run with this parent knows its call. */
+  get run(): ToolRun {
+    this.view ??= Object.assign(new RunView(this.loop), { [CALL]: new OuterCall(this) });
+    return this.view;
   }
 
   get idempotencyKey(): string {
