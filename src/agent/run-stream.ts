@@ -8,7 +8,7 @@ import type { RunResult } from './run-result.js';
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of every turn; the answer comes last. Read either `text` or the events, because both read from one queue.
+   * The text of every turn, without the runs inside; the answer comes last. Read either `text` or the events, because both read from one queue.
    * If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
    * clear the text when `attempt` changes.
    *
@@ -99,5 +99,17 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 }
 
 async function* textOfEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<string, void, undefined> {
-  for await (const event of events) if (event.type === 'text-delta') yield event.text;
+  const own = new OwnEvents();
+  for await (const event of events) if (own.has(event) && event.type === 'text-delta') yield event.text;
+}
+
+/** Tells the events of a run from those of the runs inside of it. */
+export class OwnEvents {
+  private depth = Number.POSITIVE_INFINITY;
+
+  /** Call it with every event of the stream, in order. */
+  has({ path = [] }: AgentEvent): boolean {
+    this.depth = Math.min(this.depth, path.length);
+    return path.length === this.depth;
+  }
 }

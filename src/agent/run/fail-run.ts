@@ -29,7 +29,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   end.finish();
   turn?.events?.end();
   const { added: messages, history } = conversation;
-  if (error instanceof RunError) error.attach({ messages, history, usage: { ...run.usage } });
+  if (error instanceof RunError) error.attach({ messages, history, usage: { ...run.usage }, path: run.context.path });
   // A hook that is still running may open something later, which its `onError` has to close.
   const { entering } = pairing;
   entering?.done.then(

@@ -1,10 +1,13 @@
+import type { CallsInFlight } from '../../lifecycle/hook-run/run-end.js';
 import type { ToolRun } from '../../tools/tool.js';
+import type { EventSink } from '../listeners.js';
 
 /** The tool call that runs are inside of. */
 interface CallOfRun {
   readonly callId: string;
   readonly idempotencyKey: string;
-  readonly loop: { readonly context: ToolRun };
+  readonly calls: CallsInFlight;
+  readonly loop: { readonly context: ToolRun; readonly listeners: { readonly nested?: EventSink | undefined } };
 }
 
 /** A tool call, for the runs that its tool starts. Made when the tool reads `context.run`. */
@@ -15,6 +18,13 @@ export class OuterCall {
 
   constructor(private readonly call: CallOfRun) {
     this.path = [...(call.loop.context.path ?? []), call.callId];
+  }
+
+  /** Passes on the events of the runs inside, until the call has its result. Undefined if nobody wants them. */
+  get events(): EventSink | undefined {
+    const { calls, callId, loop } = this.call;
+    const { nested } = loop.listeners;
+    return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
   /** Returns the id of the next run inside. A repeat of the call has the same ids. */

@@ -23,11 +23,11 @@ import type {
   Tool,
 } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
-import { type RunListeners, streamListeners } from '../listeners.js';
+import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
-import { pathInside } from './outer-call.js';
+import { outerCallOf, pathInside } from './outer-call.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
 import type { CurrentTurn, RunEffects } from './run-parts.js';
 import type { RunPosts } from './run-posts.js';
@@ -129,7 +129,8 @@ export class Run implements HookRun {
     readonly origin: RunOrigin,
     readonly attached: Attached,
   ) {
-    this.listeners = attached.sink === undefined ? config.hub : streamListeners(attached.sink, config.hub);
+    const isAlone = attached.sink === undefined && origin.parent === undefined;
+    this.listeners = isAlone ? config.hub : listenersOf(this);
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);
     this.context = new RunView(this);
@@ -170,6 +171,11 @@ export class Run implements HookRun {
     this.listeners.emit({ ...news, runId: this.context.id, turn: this.context.turn });
     return true;
   }
+}
+
+function listenersOf({ config, origin: { parent, nested }, attached: { sink } }: Run): RunListeners {
+  const around = outerCallOf(parent)?.events;
+  return new StreamListeners(config.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
 }
 
 /** Waits for work of the recorder. An abort ends the wait. */
