@@ -16,6 +16,7 @@ export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continu
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   type CompletedRun,
+  type NestedRun,
   OutputInvalidError,
   type PendingAnswer,
   type PendingCall,

@@ -76,7 +76,7 @@ export class AgentListeners implements RunListeners {
   }
 }
 
-/** Where the events of a run go, besides the listeners of its agent. */
+/** Receivers of the events of a run, besides the listeners of its agent. */
 interface Destinations {
   /** The consumer of the stream of the run. */
   readonly sink: EventSink | undefined;

@@ -1,22 +1,38 @@
 import type { CallsInFlight } from '../../lifecycle/hook-run/run-end.js';
 import type { ToolRun } from '../../tools/tool.js';
 import type { EventSink } from '../listeners.js';
+import type { NestedRun } from '../run-result.js';
 
 /** The tool call that runs are inside of. */
 interface CallOfRun {
   readonly callId: string;
   readonly idempotencyKey: string;
   readonly calls: CallsInFlight;
-  readonly loop: { readonly context: ToolRun; readonly listeners: { readonly nested?: EventSink | undefined } };
+  readonly loop: {
+    readonly context: ToolRun;
+    readonly listeners: { readonly nested?: EventSink | undefined };
+    readonly end: { readonly over: boolean };
+    readonly conversation: { nested: NestedRun[] | undefined };
+  };
+}
+
+/** A run inside of a tool call. */
+interface InnerRun {
+  readonly origin: { readonly parent?: ToolRun | undefined };
+  readonly context: { readonly id: string };
+  readonly config: { readonly agent: string };
 }
 
 /** A tool call, for the runs that its tool starts. Made when the tool reads `context.run`. */
 export class OuterCall {
   /** The ids of the calls that lead to the runs inside. The last one is the call itself. */
   readonly path: readonly string[];
+  /** The turn of the call. */
+  private readonly turn: number;
   private started = 0;
 
   constructor(private readonly call: CallOfRun) {
+    this.turn = call.loop.context.turn;
     this.path = [...(call.loop.context.path ?? []), call.callId];
   }
 
@@ -25,6 +41,14 @@ export class OuterCall {
     const { calls, callId, loop } = this.call;
     const { nested } = loop.listeners;
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
+  }
+
+  /** Keeps a run inside that has ended for the result of the run around it. */
+  keep(run: Omit<NestedRun, 'path' | 'turn'>): void {
+    const { end, conversation } = this.call.loop;
+    if (end.over) return;
+    conversation.nested ??= [];
+    conversation.nested.push({ ...run, path: this.path, turn: this.turn });
   }
 
   /** Returns the id of the next run inside. A repeat of the call has the same ids. */
@@ -45,4 +69,13 @@ export function outerCallOf(parent: object | undefined): OuterCall | undefined {
 /** Returns the path of a run with this parent. */
 export function pathInside(parent: ToolRun | undefined): readonly string[] | undefined {
   return outerCallOf(parent)?.path ?? parent?.path;
+}
+
+/** Tells the run around a run how it ended, if a tool call leads to it. */
+export function tellOuterRun(
+  { origin, context, config }: InnerRun,
+  { status, messages, usage, decisions, nested, pending, error }: Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>,
+): void {
+  const told = { runId: context.id, agent: config.agent, status, messages, usage, decisions, nested, pending, error };
+  outerCallOf(origin.parent)?.keep(told);
 }
