@@ -1,4 +1,6 @@
-import type { CallsInFlight } from '../../lifecycle/hook-run/run-end.js';
+import type { Stop } from '../../internal/stop.js';
+import type { CallsInFlight, RunEnd } from '../../lifecycle/hook-run/run-end.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { ToolRun } from '../../tools/tool.js';
 import type { EventSink } from '../listeners.js';
 import type { NestedRun } from '../run-result.js';
@@ -8,6 +10,8 @@ interface CallOfRun {
   readonly callId: string;
   readonly idempotencyKey: string;
   readonly calls: CallsInFlight;
+  /** Stopped when the call is aborted. */
+  readonly stopper: Stop;
   readonly loop: {
     readonly context: ToolRun;
     readonly listeners: { readonly nested?: EventSink | undefined };
@@ -27,6 +31,8 @@ interface InnerRun {
 export class OuterCall {
   /** The ids of the calls that lead to the runs inside. The last one is the call itself. */
   readonly path: readonly string[];
+  /** The ends of the runs inside. */
+  readonly inside: RunEnd[] = [];
   /** The turn of the call. */
   private readonly turn: number;
   private started = 0;
@@ -41,6 +47,12 @@ export class OuterCall {
     const { calls, callId, loop } = this.call;
     const { nested } = loop.listeners;
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
+  }
+
+  /** Aborts a run inside, which has begun, when the call is aborted. */
+  enter(end: RunEnd): void {
+    this.inside.push(end);
+    end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */

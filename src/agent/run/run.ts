@@ -25,6 +25,7 @@ import type {
 import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
+import type { Cancellable } from '../run-stream.js';
 import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
 import { outerCallOf, pathInside } from './outer-call.js';
@@ -44,6 +45,8 @@ export interface Attached {
   readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
+  /** Receives the run when it starts. */
+  readonly onStart?: ((run: Cancellable) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
   readonly left?: AbortSignal | undefined;
   /** The limit of `timeouts.runMs`, if the caller waited before the run began. */

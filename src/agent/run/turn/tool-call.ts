@@ -6,7 +6,7 @@ import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
 import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run/hook-run.js';
-import type { CallsInFlight } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { withAdditions } from '../../../tools/additions.js';
 import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
@@ -96,12 +96,14 @@ const RUN_BY_CALLER = Symbol('run by the caller');
 
 /** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
-  if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
+  const { calls } = call;
+  if (call.settled || calls.halted || calls.cancelled?.has(call.callId))
+    return refusal('The call was not run: it already has a result.');
   if (checked.issues !== undefined) {
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }
   if (tool.execute === undefined) return RUN_BY_CALLER;
-  call.calls.ran?.add(call.callId);
+  calls.ran?.add(call.callId);
   const { additions } = call.input;
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
@@ -169,7 +171,7 @@ export function callKey({ attached, context }: Run, call: string, turn = context
 }
 
 /** The context of one tool call, passed to `execute`. */
-export class ToolCall implements ToolContext {
+export class ToolCall implements ToolContext, EnteredCall {
   readonly callId: string;
   readonly toolName: string;
   readonly context: unknown;
@@ -179,7 +181,7 @@ export class ToolCall implements ToolContext {
   private readonly turn: number;
   /** Set once the call has its result. */
   settled = false;
-  private view: ToolRun | undefined = undefined;
+  private view: (ToolRun & { readonly [CALL]: OuterCall }) | undefined = undefined;
   private stop: Stop | undefined = undefined;
   private expired: unknown = undefined;
 
@@ -211,14 +213,24 @@ export class ToolCall implements ToolContext {
   }
 
   get signal(): AbortSignal {
+    return this.stopper.signal;
+  }
+
+  get stopper(): Stop {
     if (this.stop === undefined) {
       this.stop = new Stop();
+      this.calls.entered ??= [];
+      this.calls.entered.push(this);
       this.stop.follow(this.input.signal);
       this.stop.followStop(this.calls.stop);
       if (this.expired !== undefined) this.stop.stop(this.expired);
       if (this.settled) this.stop.release();
     }
-    return this.stop.signal;
+    return this.stop;
+  }
+
+  get inside(): readonly RunEnd[] {
+    return this.view?.[CALL].inside ?? [];
   }
 
   /** A closure, so that a tool can destructure its context. */
@@ -232,10 +244,10 @@ export class ToolCall implements ToolContext {
     if (this.stop !== undefined) this.stop.release();
   }
 
-  /** Aborts the call's signal after the time limit. */
-  expire(late: unknown): void {
-    this.expired = late;
-    this.stop?.stop(late);
+  /** Aborts the call's signal, after the time limit or when the call is cancelled. */
+  expire(reason: unknown): void {
+    this.expired = reason;
+    this.stop?.stop(reason);
   }
 
   private report(data: unknown): void {

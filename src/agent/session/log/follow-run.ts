@@ -15,6 +15,7 @@ import type { AgentEvent } from '../../agent-event.js';
 import type { RunResult } from '../../run-result.js';
 import { EventStream, type RunStream, type StreamConsumer } from '../../run-stream.js';
 import { SessionLostError } from '../session-error.js';
+import { stopCall } from '../stop/stop-call.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
 
@@ -72,8 +73,9 @@ export function streamOf(session: StoredSession, following: Following): RunStrea
 async function followRun(
   session: StoredSession,
   following: Following,
-  { sink, left }: StreamConsumer,
+  { sink, left, onStart }: StreamConsumer,
 ): Promise<RunResult<unknown>> {
+  onStart({ cancel: (path, reason) => stopCall(session, { path, reason }) });
   const stop = new Stop();
   stop.follow(left, (reason) => stop.stop(new RunAbortedError(reason)));
   stop.followStop(following.stop);
