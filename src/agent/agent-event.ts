@@ -78,15 +78,14 @@ export interface AgentEvents {
   decision: { readonly decision: Decision };
 }
 
-interface OfRun {
-  readonly runId: string;
-  /** The ids of the tool calls that lead to the run, from the outermost. Undefined for a run that no tool call leads to. */
-  readonly path?: readonly string[] | undefined;
-}
-
 /** An event of a run. {@link AgentEvents} describes each type. */
 export type AgentEvent = {
-  [Type in keyof AgentEvents]: { readonly type: Type } & OfRun & AgentEvents[Type];
+  [Type in keyof AgentEvents]: {
+    readonly type: Type;
+    readonly runId: string;
+    /** The ids of the tool calls that lead to the run, from the outermost. Undefined for a run that no tool call leads to. */
+    readonly path?: readonly string[] | undefined;
+  } & AgentEvents[Type];
 }[keyof AgentEvents];
 
 /** The event of a `type` value, such as `AgentEventOf<'tool-end'>`. */

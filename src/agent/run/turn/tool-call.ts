@@ -146,10 +146,11 @@ function thrown({ loop, callId, toolName, logger }: ToolCall, error: unknown): T
 /** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */
 async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number | undefined): Promise<unknown> {
   const { loop, calls } = call;
-  const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs ?? 0);
-  const timed = timeoutMs === undefined ? undefined : withinTime(output, late, loop.config.clock);
+  if (timeoutMs === undefined) return calls.stop.race(output);
+  const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs);
+  const timed = withinTime(output, late, loop.config.clock);
   try {
-    return await (loop.end.stop === undefined ? timed : calls.stop.race(timed ?? output, timed?.clear));
+    return await (loop.end.stop === undefined ? timed : calls.stop.race(timed, timed.clear));
   } catch (error) {
     if (error === late) call.expire(late);
     throw error;
