@@ -27,6 +27,9 @@ interface InnerRun {
   readonly config: { readonly agent: string };
 }
 
+/** The end of a run inside of a tool call. */
+type EndedRun = Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>;
+
 /** A tool call, for the runs that its tool starts. Made when the tool reads `context.run`. */
 export class OuterCall {
   /** The ids of the calls that lead to the runs inside. The last one is the call itself. */
@@ -56,11 +59,14 @@ export class OuterCall {
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */
-  keep(run: Omit<NestedRun, 'path' | 'turn'>): void {
+  keep({ context, config }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
+    const { path, turn } = this;
+    const { status, messages, usage, decisions, nested, pending, error } = ended;
+    const known = { runId: context.id, agent: config.agent, path, turn, status, messages, usage, decisions, pending };
     conversation.nested ??= [];
-    conversation.nested.push({ ...run, path: this.path, turn: this.turn });
+    conversation.nested.push(nested || error ? { ...known, nested, error } : known);
   }
 
   /** Returns the id of the next run inside. A repeat of the call has the same ids. */
@@ -84,10 +90,6 @@ export function pathInside(parent: ToolRun | undefined): readonly string[] | und
 }
 
 /** Tells the run around a run how it ended, if a tool call leads to it. */
-export function tellOuterRun(
-  { origin, context, config }: InnerRun,
-  { status, messages, usage, decisions, nested, pending, error }: Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>,
-): void {
-  const told = { runId: context.id, agent: config.agent, status, messages, usage, decisions, nested, pending, error };
-  outerCallOf(origin.parent)?.keep(told);
+export function tellOuterRun(run: InnerRun, ended: EndedRun): void {
+  outerCallOf(run.origin.parent)?.keep(run, ended);
 }
