@@ -12,7 +12,14 @@ import { measureDurable } from './measure/durable.js';
 import { measureExtensions } from './measure/extensions.js';
 import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
-import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
+import {
+  compare,
+  measureConcurrent,
+  measureConstruct,
+  measureNested,
+  measureStream,
+  measureTurns,
+} from './measure/loop.js';
 import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 import { countSessionCalls } from './measure/session-calls.js';
@@ -28,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   answer: compare({ name: 'one answer', work: {}, bound: 3 }),
   round: compare({ name: '1 tool round', work: { turns: 1, calls: 1 }, bound: 1.5 }),
   turns: measureTurns,
+  nested: measureNested,
   parallel: compare({ name: '8 parallel calls', work: { turns: 1, calls: 8 }, bound: 1.4 }),
   stream: measureStream,
   concurrent: measureConcurrent,

@@ -16,6 +16,7 @@ export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continu
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   type CompletedRun,
+  type NestedRun,
   OutputInvalidError,
   type PendingAnswer,
   type PendingCall,
@@ -37,7 +38,7 @@ export {
   SessionLostError,
   SessionStoreError,
 } from './agent/session/session-error.js';
-export type { StopOptions } from './agent/session/stop-session.js';
+export type { StopOptions } from './agent/session/stop/stop-session.js';
 export {
   AgentClosedError,
   BackgroundUnavailableError,

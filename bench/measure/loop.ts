@@ -56,6 +56,14 @@ function perTurn(taken: readonly number[], lane: number, turns: number): number 
   return (taken[lane] as number) / turns;
 }
 
+/** A run whose tool runs another agent, compared with both runs one after the other. */
+export async function measureNested({ builds, race: options }: Setting): Promise<Figure[]> {
+  const work = { turns: 1, calls: 1 };
+  const lanes = (['beside', 'inside'] as const).map((nested) => ({ side: builds.shipped, work: { ...work, nested } }));
+  const rounds = await race(lanes, options);
+  return [figureOf(ratios(rounds, 1, 0), { name: 'a nested call', unit: '×', note: timesNote(rounds, 1, 0) })];
+}
+
 /** A stream of 1,000 parts compared with a bare `for await` over the same parts. */
 export async function measureStream(setting: Setting): Promise<Figure[]> {
   const deltas = 1000;

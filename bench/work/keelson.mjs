@@ -11,7 +11,18 @@ import { addWith, schema } from './tool.mjs';
  * @returns {import('./script.mjs').Side}
  */
 export function keelsonSide({ Agent, defineTool, ExtensionRegistry }, work, counts) {
-  const add = defineTool({ ...TOOL, input: schema, execute: addWith(counts) });
+  const inner = new Agent({ model: fakeModel({ ...work, turns: 0 }) });
+  const adds = addWith(counts);
+  /**
+   * @param {{ a: number, b: number }} input
+   * @param {import('keelson').ToolContext} context
+   */
+  const addInside = async (input, { run }) => {
+    await inner.run(PROMPT, { parent: run });
+    return adds(input);
+  };
+  const execute = work.nested === 'inside' ? addInside : adds;
+  const add = defineTool({ ...TOOL, input: schema, execute });
   const construct = () =>
     new Agent({
       model: fakeModel(work),
@@ -23,11 +34,17 @@ export function keelsonSide({ Agent, defineTool, ExtensionRegistry }, work, coun
   const agent = construct();
   const messages = historyOf(work);
   if (work.deltas > 0) return { construct, run: () => readEvents(agent, counts), text: String };
+  if (work.nested === 'beside') return { construct, run: () => inner.run(PROMPT).then(() => agent.run(PROMPT)), text };
   return {
     construct,
     run: messages === undefined ? () => agent.run(PROMPT) : () => agent.run(PROMPT, { messages }),
-    text: (result) => /** @type {import('keelson').RunResult} */ (result).text,
+    text,
   };
+}
+
+/** @param {unknown} result */
+function text(result) {
+  return /** @type {import('keelson').RunResult} */ (result).text;
 }
 
 /**

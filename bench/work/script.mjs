@@ -11,6 +11,7 @@
  * @property {'additions' | 'callbacks' | 'inputs'} [extensionKind] kind of callback of each extension
  * @property {number} [history] messages before the prompt; default 0
  * @property {number} [pictureBytes] bytes of a picture in the first of these messages; default 0
+ * @property {'inside' | 'beside'} [nested] a second agent, which runs inside of each tool call, or before the run
  * @property {number} burnMs time for which each lifecycle blocks the process per run, as a control
  * @property {number} delayMs delay of the model before it answers, by a timer
  * @property {number} exactMs delay by polling the clock, since the error of a timer exceeds the measured difference

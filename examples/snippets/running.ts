@@ -63,4 +63,12 @@ const scout = defineTool({
 const captain = new Agent({ model: outer, tools: [scout, pilot.asTool({ description: 'Knows the harbour.' })] });
 // #endregion
 
-assert.equal((await captain.run('Where are we?')).text, 'A ship.');
+// #region nested-events
+const shown: string[] = [];
+for await (const event of captain.stream('Where are we?', { nested: true })) {
+  if (event.type === 'run-start') shown.push([...(event.path ?? []), event.agent].join(' '));
+}
+console.log(shown); // ['agent', 'call_1 pilot', 'call_2 pilot']
+// #endregion
+
+assert.deepEqual(shown, ['agent', 'call_1 pilot', 'call_2 pilot']);

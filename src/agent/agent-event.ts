@@ -21,7 +21,10 @@ interface OfCall extends InTurn {
   readonly name: string;
 }
 
-/** The events of a run, by type. Every event has its `type` and a `runId` too. Each `-start` event has one `-end` event. */
+/**
+ * The events of a run, by type. Every event has its `type` and a `runId` too, and those of a run inside of a tool call have the
+ * `path` of the run. Each `-start` event has one `-end` event.
+ */
 export interface AgentEvents {
   /** The run starts. Emitted before any hook is called. */
   'run-start': { readonly agent: string; readonly input: string };
@@ -77,7 +80,12 @@ export interface AgentEvents {
 
 /** An event of a run. {@link AgentEvents} describes each type. */
 export type AgentEvent = {
-  [Type in keyof AgentEvents]: { readonly type: Type; readonly runId: string } & AgentEvents[Type];
+  [Type in keyof AgentEvents]: {
+    readonly type: Type;
+    readonly runId: string;
+    /** The ids of the tool calls that lead to the run, from the outermost. Undefined for a run that no tool call leads to. */
+    readonly path?: readonly string[] | undefined;
+  } & AgentEvents[Type];
 }[keyof AgentEvents];
 
 /** The event of a `type` value, such as `AgentEventOf<'tool-end'>`. */

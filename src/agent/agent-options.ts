@@ -6,6 +6,7 @@ import {
   alsoCalled,
   anything,
   array,
+  boolean,
   clock,
   fullText,
   group,
@@ -95,6 +96,8 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly timeouts?: Timeouts | undefined;
   /** The run that this run is part of, from a hook or a tool context. Aborting the parent aborts this run. */
   readonly parent?: ToolRun | undefined;
+  /** For `stream`: true also yields the events of the runs inside of the tool calls, with their `path`. Default: false. */
+  readonly nested?: boolean | undefined;
 }
 
 /** The options of a run in a session: all run options except `messages`, which come from the record. */
@@ -208,6 +211,7 @@ const runRules = {
   output: alsoCalled(anything, 'schema', 'outputType', 'responseFormat'),
   resume: anything,
   parent: anything,
+  nested: boolean,
 } satisfies OptionTable<RunOptions>;
 
 /** The rules of the options of a run in a session. */

@@ -15,7 +15,7 @@ import {
   resolveAgentOptions,
   type SessionOptions,
 } from './agent-options.js';
-import { type AsToolOptions, agentTool, type PromptSchema } from './as-tool.js';
+import { type AsToolOptions, agentTool, type PromptSchema, type StartRun } from './as-tool.js';
 import { type AgentStatus, Engine } from './engine.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import type { RunResult } from './run-result.js';
@@ -156,7 +156,10 @@ export class Agent<Context = unknown> {
    * const desk = new Agent({ model, tools: [librarian] });
    */
   asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool<Context> {
-    return agentTool(this.name, (input, runOptions) => this.engine.launch(input, runOptions), options);
+    const { engine, name } = this;
+    const start: StartRun = (input, runOptions, onEvent) =>
+      engine.launch(input, runOptions, onEvent && { sink: engine.hub.guard(onEvent) });
+    return agentTool(name, start, options);
   }
 
   /**

@@ -2,10 +2,12 @@ import { describeError, ToolInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import { anything, callable, required, text } from '../internal/options/rules.js';
 import { type OptionTable, optionProblem } from '../internal/options/validate.js';
+import type { Awaitable } from '../internal/promise.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
+import type { AgentEvent } from './agent-event.js';
 import type { AnyRunOptions } from './agent-options.js';
 import type { RunResult } from './run-result.js';
 
@@ -22,12 +24,19 @@ export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = Prom
   /** Converts the arguments to the agent's input. Default: `prompt` if it is a string, else the arguments as JSON. */
   readonly toPrompt?: ((input: ToolInput<Schema>) => string) | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Called with every event of the runs that the tool starts, each with its `path`. An error of the function is logged. */
+  readonly onEvent?: ((event: AgentEvent) => Awaitable<void>) | undefined;
 }
 
 /** The default schema of the arguments. */
 export type PromptSchema = StandardSchema<{ prompt: string }>;
 
-type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unknown>>;
+/** Starts a run, and passes its events to `onEvent`. */
+export type StartRun = (
+  input: string,
+  options: AnyRunOptions,
+  onEvent: AsToolOptions['onEvent'],
+) => Promise<RunResult<unknown>>;
 
 /** `defineTool` checks the values that it gets. */
 const rules = {
@@ -37,13 +46,14 @@ const rules = {
   inputSchema: anything,
   toPrompt: callable,
   timeoutMs: anything,
+  onEvent: callable,
 } satisfies OptionTable<AsToolOptions>;
 
 /** Makes a tool that runs an agent as a child of the calling run. */
 export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
   const problem = optionProblem(options, rules);
   if (problem !== undefined) throw new ToolInvalidError(String(Object(options).name ?? agent), problem.message);
-  const { name = agent, description, input = PROMPT, inputSchema, timeoutMs } = options;
+  const { name = agent, description, input = PROMPT, inputSchema, timeoutMs, onEvent } = options;
   const toPrompt = options.toPrompt ?? ((args: unknown) => promptIn(args) ?? JSON.stringify(args));
   return defineTool({
     name,
@@ -55,7 +65,8 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
     execute: async (args, context) => {
       const { run: parent, signal } = context;
       try {
-        const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
+        const runOptions = { signal, parent, context: context.context as never };
+        const result = await run(toPrompt(args), runOptions, onEvent);
         if (result.status === 'completed') return result.text;
         const content = `Agent "${agent}" was suspended, but a tool call cannot wait for a decision.`;
         return toolResult({ content, isError: true });

@@ -3,13 +3,14 @@ import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
 import type { UserMessage } from '../model/message.js';
-import type { Tool } from '../tools/tool.js';
+import type { Tool, ToolRun } from '../tools/tool.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { AgentLife, startLimit } from './agent-life.js';
 import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
+import { outerCallOf } from './run/outer-call.js';
 import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
 import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
@@ -78,11 +79,12 @@ export class Engine {
   launch(
     input: string | UserMessage,
     options: AnyRunOptions = NO_OPTIONS,
-    attached: Attached = UNATTACHED,
+    given: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
     try {
       const { registry } = this;
       const own = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+      const attached = options.parent === undefined ? given : placed(options.parent, given);
       const config = attached.tools === undefined ? own : { ...own, catalog: own.catalog.with(attached.tools) };
       // A run that drains may still start runs of its own.
       const { life } = this;
@@ -173,6 +175,12 @@ export class Engine {
     }
     await this.loading.close();
   }
+}
+
+/** Names a run inside of a tool call. A run of a session has its name already. */
+function placed(parent: ToolRun, attached: Attached): Attached {
+  const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
+  return call === undefined ? attached : { ...attached, runId: call.nextRunId() };
 }
 
 function toolStatus(tool: Tool): ToolStatus {

@@ -11,10 +11,13 @@ export interface RunListeners {
   /** True if this type of event has a listener. */
   hears(type: AgentEvent['type']): boolean;
   emit(event: AgentEvent): void;
+  /** Receives the events of the runs inside. Undefined if nobody wants them. */
+  readonly nested?: EventSink | undefined;
 }
 
+export type EventSink = (event: AgentEvent) => void;
+
 type Listener = (event: never) => unknown;
-type GuardedListener = (event: AgentEvent) => void;
 
 const TYPES =
   /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|decision|post)$/;
@@ -24,7 +27,7 @@ export class AgentListeners implements RunListeners {
   active = false;
   private readonly emitter = new EventEmitter<AgentEvent['type']>();
   /** Maps each listener to its guarded function, so that `off` can remove the guarded function. */
-  private readonly guarded = new WeakMap<Listener, GuardedListener>();
+  private readonly guarded = new WeakMap<Listener, EventSink>();
 
   constructor(private readonly logger: Logger) {}
 
@@ -56,7 +59,7 @@ export class AgentListeners implements RunListeners {
   }
 
   /** Wraps a listener so that its errors are logged and do not reach the run or other listeners. */
-  private guard(listener: Listener): GuardedListener {
+  guard(listener: Listener): EventSink {
     return (event) => {
       const logError = (error: unknown) => this.logger.error(`A listener of "${event.type}" failed.`, error);
       try {
@@ -73,14 +76,54 @@ export class AgentListeners implements RunListeners {
   }
 }
 
-/** Sends every event to the consumer of a stream, and then to the listeners of the agent. */
-export function streamListeners(sink: (event: AgentEvent) => void, hub: AgentListeners): RunListeners {
-  return {
-    active: true,
-    hears: () => true,
-    emit(event) {
-      sink(event);
-      hub.emit(event);
-    },
+/** Receivers of the events of a run, besides the listeners of its agent. */
+interface Destinations {
+  /** The consumer of the stream of the run. */
+  readonly sink: EventSink | undefined;
+  /** True if the consumer also gets the events of the runs inside. */
+  readonly hasNested: boolean;
+  /** The consumers of the runs around this one, if they get nested events. */
+  readonly around: EventSink | undefined;
+  readonly path: readonly string[] | undefined;
+}
+
+/** Sends the events of a run to the consumers of streams, and then to the listeners of its agent. Adds the path of the run. */
+export class StreamListeners implements RunListeners {
+  readonly nested: EventSink | undefined;
+
+  constructor(
+    private readonly hub: AgentListeners,
+    private readonly to: Destinations,
+  ) {
+    const { sink, hasNested, around } = to;
+    this.nested = hasNested && sink !== undefined ? both(sink, around) : around;
+  }
+
+  get active(): boolean {
+    return this.isStreamed || this.hub.active;
+  }
+
+  hears(type: AgentEvent['type']): boolean {
+    return this.isStreamed || this.hub.hears(type);
+  }
+
+  emit(event: AgentEvent): void {
+    const { sink, around, path } = this.to;
+    const placed = path === undefined ? event : { ...event, path };
+    sink?.(placed);
+    around?.(placed);
+    this.hub.emit(placed);
+  }
+
+  private get isStreamed(): boolean {
+    return this.to.sink !== undefined || this.to.around !== undefined;
+  }
+}
+
+function both(first: EventSink, second: EventSink | undefined): EventSink {
+  if (second === undefined) return first;
+  return (event) => {
+    first(event);
+    second(event);
   };
 }

@@ -47,6 +47,22 @@ export interface RunRecord {
   readonly annotations?: Annotations | undefined;
   /** The decisions of the lifecycles, in the order in which they were made. */
   readonly decisions: readonly Decision[];
+  /** The runs inside of the tool calls of this run that ended before it, in the order of their ends. Absent without such runs. */
+  readonly nested?: readonly NestedRun[] | undefined;
+}
+
+/** A run inside of a tool call, in the result or the error of the run around it. Plain data. */
+export interface NestedRun extends Pick<RunRecord, 'messages' | 'usage' | 'decisions' | 'nested'> {
+  readonly runId: string;
+  readonly agent: string;
+  /** The ids of the tool calls that lead to the run. The last one is a call of the run around it. */
+  readonly path: readonly string[];
+  /** The number of the turn of that call. */
+  readonly turn: number;
+  readonly status: 'completed' | 'suspended' | 'failed';
+  readonly pending: SuspendedRun['pending'];
+  /** The error of a failed run. */
+  readonly error?: { readonly name: string; readonly message: string } | undefined;
 }
 
 /** A tool call that waits for a decision, or for its result. */

@@ -1,4 +1,7 @@
 import { OptionInvalidError } from '../errors.js';
+import { fullText } from '../internal/options/rules.js';
+import { type OptionRule, validateOption } from '../internal/options/validate.js';
+import type { Awaitable } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
 import type { RunResult } from './run-result.js';
 
@@ -8,7 +11,7 @@ import type { RunResult } from './run-result.js';
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of every turn; the answer comes last. Read either `text` or the events, because both read from one queue.
+   * The text of every turn, without the runs inside; the answer comes last. Read either `text` or the events, because both read from one queue.
    * If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
    * clear the text when `attempt` changes.
    *
@@ -16,6 +19,16 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    * for await (const text of agent.stream('Hello').text) process.stdout.write(text);
    */
   readonly text: AsyncIterable<string>;
+  /**
+   * Cancels one tool call, of this run or of a run inside: the ids of the calls that lead to it, from the outermost. Aborts its
+   * signal and the runs inside of it, and the model reads an error result with the reason. The other calls go on. Resolves with
+   * false if no such call is running, and in a durable run.
+   *
+   * @example
+   * const stream = agent.stream('Book a flight.');
+   * await stream.cancel(['call_1'], 'too expensive');
+   */
+  cancel(path: readonly string[], reason?: string): Promise<boolean>;
   /** The result or the error of the run. Ignoring it does not cause an unhandled rejection. */
   readonly result: Promise<RunResult<Output>>;
 }
@@ -24,11 +37,24 @@ type Read = IteratorResult<AgentEvent, undefined>;
 
 const END: Read = { value: undefined, done: true };
 
+/** A run whose tool calls can be cancelled. */
+export interface Cancellable {
+  cancel(path: readonly string[], reason: string | undefined): Awaitable<boolean>;
+}
+
+/** The rule of a path of tool calls. */
+export const callPath: OptionRule = {
+  expected: 'an array of one or more ids of tool calls',
+  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every((id) => fullText.accepts(id)),
+};
+
 /** The consumer of a stream, as its run sees it. */
 export interface StreamConsumer {
   readonly sink: (event: AgentEvent) => void;
   /** Aborted when the consumer leaves. */
   readonly left: AbortSignal;
+  /** Call it when the run has started. */
+  readonly onStart: (run: Cancellable) => void;
 }
 
 /** Queues the events of a run until the consumer reads them. */
@@ -40,6 +66,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
   private front: AgentEvent[] = [];
   /** The `next` calls that wait for an event. */
   private readonly waiting: ((read: Read | Promise<Read>) => void)[] = [];
+  private run: Cancellable | undefined = undefined;
   private ended = false;
   private reported = false;
 
@@ -54,7 +81,10 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
       this.ended = true;
       for (const resolve of this.waiting.splice(0)) resolve(this.last());
     };
-    this.result = start({ sink, left: this.left.signal });
+    const onStart = (run: Cancellable) => {
+      this.run = run;
+    };
+    this.result = start({ sink, left: this.left.signal, onStart });
     this.result.then(end, end);
   }
 
@@ -81,6 +111,11 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return this.ended ? this.last() : new Promise((resolve) => this.waiting.push(resolve));
   }
 
+  async cancel(path: readonly string[], reason?: string): Promise<boolean> {
+    validateOption('path', path, callPath);
+    return (await this.run?.cancel(path, reason)) ?? false;
+  }
+
   /** Called when the consumer leaves early. Aborts the run, and resolves when the run has ended. */
   async return(): Promise<Read> {
     this.left.abort('its stream was left before the end');
@@ -99,5 +134,17 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 }
 
 async function* textOfEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<string, void, undefined> {
-  for await (const event of events) if (event.type === 'text-delta') yield event.text;
+  const own = new OwnEvents();
+  for await (const event of events) if (own.has(event) && event.type === 'text-delta') yield event.text;
+}
+
+/** Tells the events of a run from those of the runs inside of it. */
+export class OwnEvents {
+  private depth = Number.POSITIVE_INFINITY;
+
+  /** Call it with every event of the stream, in order. */
+  has({ path = [] }: AgentEvent): boolean {
+    this.depth = Math.min(this.depth, path.length);
+    return path.length === this.depth;
+  }
 }

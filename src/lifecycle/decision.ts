@@ -25,6 +25,8 @@ export interface Decision {
   readonly by: string;
   readonly point: HookPoint | 'resume' | 'end';
   readonly turn: number;
+  /** The path of a run inside of a tool call. */
+  readonly path?: readonly string[] | undefined;
   readonly reason?: string | undefined;
   /** The tool call that was decided on. */
   readonly call?: { readonly id: string; readonly name: string } | undefined;

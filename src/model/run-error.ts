@@ -9,6 +9,8 @@ export interface RunErrorState {
   /** All messages at the end, from which a new run can continue. */
   readonly history: readonly Message[];
   readonly usage: Usage;
+  /** The ids of the tool calls that lead to the run. Undefined for a run that no tool call leads to. */
+  readonly path?: readonly string[] | undefined;
 }
 
 /**
@@ -20,6 +22,8 @@ export abstract class RunError extends KeelsonError implements RunErrorState {
   history: readonly Message[] = [];
   usage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
+  declare path?: readonly string[] | undefined;
+
   constructor(message: string, options?: KeelsonErrorOptions) {
     super(message, options);
     hideMembers(this, 'messages', 'history');
@@ -30,6 +34,8 @@ export abstract class RunError extends KeelsonError implements RunErrorState {
     this.messages = state.messages;
     this.history = state.history;
     this.usage = state.usage;
+    // A run fails with the error of a nested run if its hook throws it.
+    if (state.path !== this.path) this.path = state.path;
     return this;
   }
 }

@@ -89,8 +89,10 @@ export interface RespondAction {
 
 /** A run, as its tools see it. Pass it as `parent` to a run inside the tool. Hooks get a {@link RunContext} instead. */
 export interface ToolRun<Context = unknown> {
-  /** Created on first access. */
+  /** Created on first access. The id of a run inside of a tool call derives from the `idempotencyKey` of the call. */
   readonly id: string;
+  /** The ids of the tool calls that lead to this run, from the outermost. Undefined for a run that no tool call leads to. */
+  readonly path?: readonly string[] | undefined;
   /** The agent's name. */
   readonly agent: string;
   /** 1, unless the run resumes tool calls that an earlier process had begun. Then the highest attempt of these calls. */
@@ -168,7 +170,10 @@ export interface ToolContext<Context = unknown> {
   readonly idempotencyKey: string;
   /** The `context` option of the run. */
   readonly context: Context;
-  /** The run that the call is part of. Pass it as `parent` to a run inside the tool. */
+  /**
+   * The run that the call is part of. Pass it as `parent` to a run inside the tool, which is then inside of this call. Each
+   * call has an object of its own, other than the RunContext of the hooks: compare runs by `id`.
+   */
   readonly run: ToolRun<Context>;
   /** Aborted when the run is aborted or ends early, or when the call times out. Created on first access. */
   readonly signal: AbortSignal;

@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentEventOf } from '../agent/agent-event.js';
 import type { RunResult } from '../agent/run-result.js';
+import { OwnEvents } from '../agent/run-stream.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { toolCallsOf } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
@@ -60,6 +61,7 @@ class RunReader {
   /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
   private failed = false;
   private hasTurns = false;
+  private readonly own = new OwnEvents();
   private readonly suspension = new SuspendedResponse();
 
   constructor(private readonly writer: RunWriter) {}
@@ -67,7 +69,7 @@ class RunReader {
   /** Reads one event. */
   read(event: AgentEvent): void {
     const { writer } = this;
-    if (this.suspension.hides(event)) return;
+    if (!this.own.has(event) || this.suspension.hides(event)) return;
     switch (event.type) {
       case 'run-start':
         return writer.start(event.runId);

@@ -2,6 +2,7 @@ import type { Awaitable } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
+import { tellOuterRun } from './outer-call.js';
 import { checkOutput } from './output.js';
 import { type Recorder, type Run, recorded } from './run.js';
 import { Turn } from './turn/turn.js';
@@ -86,8 +87,10 @@ function complete(run: Run, text: string): RunResult<unknown> {
     const { output: _output, ...record } = completed;
     result = { ...record, status: 'suspended', pending: run.pending };
   }
+  if (conversation.nested !== undefined) result = { ...result, nested: conversation.nested };
   run.end.finish();
   config.life.endRun();
+  if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   return result;
 }

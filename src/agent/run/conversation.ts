@@ -1,6 +1,7 @@
 import type { Summary } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
 import { shortenResults } from '../../model/shorten.js';
+import type { NestedRun } from '../run-result.js';
 import type { Continuation } from './resume/continuation.js';
 
 /** The messages of one run. */
@@ -19,6 +20,8 @@ export class Conversation {
   saved = 0;
   /** Messages from hooks and tools, which `addQueued` appends after the results of the turn. */
   queue: Message[] | undefined = undefined;
+  /** The runs inside of the tool calls that have ended. */
+  nested: NestedRun[] | undefined = undefined;
   /** The messages that hooks replaced, by the message that took the place. */
   private origins: WeakMap<Message, Message> | undefined = undefined;
 

@@ -8,6 +8,8 @@ import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { SessionLostError } from '../session/session-error.js';
+import { recordFailure } from './failed-run.js';
+import { tellOuterRun } from './outer-call.js';
 import { resumedCalls } from './resume/resume-run.js';
 import type { Run } from './run.js';
 import { resultPartOf } from './turn/tool-calls.js';
@@ -29,7 +31,10 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   end.finish();
   turn?.events?.end();
   const { added: messages, history } = conversation;
-  if (error instanceof RunError) error.attach({ messages, history, usage: { ...run.usage } });
+  const usage = { ...run.usage };
+  if (error instanceof RunError) error.attach({ messages, history, usage, path: run.context.path });
+  const record = { decisions: run.decisions, nested: conversation.nested };
+  recordFailure(error, record);
   // A hook that is still running may open something later, which its `onError` has to close.
   const { entering } = pairing;
   entering?.done.then(
@@ -40,6 +45,10 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
   await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
   config.life.endRun();
+  if (run.origin.parent !== undefined) {
+    const { name, message } = error instanceof Error ? error : { name: 'Error', message: describeError(error) };
+    tellOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
+  }
   if (listeners.active) {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });
     listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });

@@ -9,7 +9,8 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
-import type { RunResult } from '../run-result.js';
+import type { NestedRun, RunResult } from '../run-result.js';
+import { failureRecordOf } from './failed-run.js';
 
 const SHOWN_CHARACTERS = 60;
 const LONGEST_REASON = 300;
@@ -24,7 +25,8 @@ interface Turn {
 
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle. A failed tool call shows its reason. Of a failed run, pass the error. Long texts are cut. Control characters
+ * lifecycle. A run inside of a tool call is drawn below the turn of its call, with the id of the call. A failed tool call shows
+ * its reason. Of a failed run, pass the error. Long texts are cut. Control characters
  * are removed.
  *
  * @example
@@ -36,16 +38,19 @@ interface Turn {
  */
 export function formatRun(result: RunResult<unknown> | Error): string {
   if (result instanceof RunError) {
-    const failed = { status: 'failed', pending: [], decisions: [], messages: result.messages, usage: result.usage };
+    const { messages, usage } = result;
+    const failed = { status: 'failed', pending: [], messages, usage, ...failureRecordOf(result) };
     return `${draw(failed)}\n${failureOf(result)}`;
   }
   return result instanceof Error ? failureOf(result) : draw(result);
 }
 
 /** The members of a result that are drawn. */
-type Drawn = Pick<RunResult<unknown>, 'messages' | 'usage' | 'pending' | 'decisions'> & { readonly status: string };
+type Drawn = Pick<RunResult<unknown>, 'messages' | 'usage' | 'pending' | 'decisions' | 'nested'> & {
+  readonly status: string;
+};
 
-function failureOf({ name, message }: Error): string {
+function failureOf({ name, message }: Pick<Error, 'name' | 'message'>): string {
   return `✗ ${name}: ${shortened(message, LONGEST_REASON)}`;
 }
 
@@ -82,11 +87,21 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string[] {
   );
   const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
   const decisions = result.decisions.filter((decision) => decision.turn === turn.number).map(drawDecision);
+  const nested = result.nested?.filter((run) => run.turn === turn.number) ?? [];
   const indent = isLast ? '   ' : '│  ';
   return [
     `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`,
-    ...decisions.map((line) => `${indent}         ${line}`),
+    ...[...decisions, ...nested.flatMap(drawNested)].map((line) => `${indent}         ${line}`),
   ];
+}
+
+/** Draws a run inside of a tool call, below the turn of the call. */
+function drawNested(run: NestedRun): string[] {
+  const lines = draw(run).split('\n');
+  if (run.error !== undefined) lines.push(failureOf(run.error));
+  return lines.map((line, index) =>
+    index > 0 ? line : `${shortened(run.path.at(-1) ?? '')} ${shortened(run.agent)} ${line}`,
+  );
 }
 
 function argumentsOf(call: ToolCallPart | ToolResultPart): string {

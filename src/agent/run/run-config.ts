@@ -77,6 +77,7 @@ export interface RunConfig {
 export interface RunOrigin {
   readonly context?: unknown;
   readonly parent?: ToolRun | undefined;
+  readonly nested?: boolean | undefined;
 }
 
 /** The resolved output schema of a run. */

@@ -16,12 +16,19 @@ export interface JoinedRun {
   save(): Promise<void> | undefined;
 }
 
+/** A run that posts stop. */
+export interface StoppedRun {
+  abort(error: RunError): void;
+  /** Cancels the tool call at a path. Returns false if no such call is running. */
+  cancel(path: readonly string[], reason: string | undefined): boolean;
+}
+
 /** The messages and stops that others post while a run has its conversation. Implemented by a session. */
 export interface RunPosts {
   /** The number of model calls that were abandoned for a message. They do not count as turns. */
   steers: number;
-  /** `abort` is called if another run has taken over the conversation, or if somebody has posted a stop. */
-  bind(abort: (error: RunError) => void): void;
+  /** The run is aborted if another run has taken over the conversation, or if somebody has posted a stop. */
+  bind(run: StoppedRun): void;
   /** True if a message waits that must not wait for an answer to a question. */
   readonly isUrgent: boolean;
   /** Calls `listener` when such a message comes. Returns a function that ends this. */

@@ -23,10 +23,12 @@ import type {
   Tool,
 } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
-import { type RunListeners, streamListeners } from '../listeners.js';
+import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
+import type { Cancellable } from '../run-stream.js';
 import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
+import { outerCallOf, pathInside } from './outer-call.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
 import type { CurrentTurn, RunEffects } from './run-parts.js';
 import type { RunPosts } from './run-posts.js';
@@ -43,6 +45,8 @@ export interface Attached {
   readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
+  /** Receives the run when it starts. */
+  readonly onStart?: ((run: Cancellable) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
   readonly left?: AbortSignal | undefined;
   /** The limit of `timeouts.runMs`, if the caller waited before the run began. */
@@ -53,7 +57,7 @@ export interface Attached {
   readonly keepsStopped?: boolean | undefined;
   /** How long the run goes on while nobody watches its log. Default: to its end. */
   readonly orphanMs?: number | undefined;
-  /** The id of the run. Default: made on first access. */
+  /** The id of the run of a session, or of a run inside of a tool call. Default: made on first access. */
   readonly runId?: string | undefined;
 }
 
@@ -133,7 +137,8 @@ export class Run implements HookRun {
     readonly origin: RunOrigin,
     readonly attached: Attached,
   ) {
-    this.listeners = attached.sink === undefined ? config.hub : streamListeners(attached.sink, config.hub);
+    const isAlone = attached.sink === undefined && origin.parent === undefined;
+    this.listeners = isAlone ? config.hub : listenersOf(this);
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);
     this.context = new RunView(this);
@@ -161,7 +166,8 @@ export class Run implements HookRun {
 
   record(decision: Omit<Decision, 'turn'>): void {
     if (this.end.over) return;
-    const entry = { ...decision, turn: this.context.turn };
+    const { turn, path } = this.context;
+    const entry = path === undefined ? { ...decision, turn } : { ...decision, turn, path };
     if (this.effects?.decided(entry) === false) return;
     if (this.decisions === NO_DECISIONS) this.decisions = [];
     (this.decisions as Decision[]).push(entry);
@@ -175,6 +181,11 @@ export class Run implements HookRun {
   }
 }
 
+function listenersOf({ config, origin: { parent, nested }, attached: { sink } }: Run): RunListeners {
+  const around = outerCallOf(parent)?.events;
+  return new StreamListeners(config.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
+}
+
 /** Waits for work of the recorder. An abort ends the wait. */
 export function recorded<T>({ end }: Run, work: Promise<T>): Promise<T> {
   const owned = work.catch((error) => {
@@ -183,7 +194,7 @@ export function recorded<T>({ end }: Run, work: Promise<T>): Promise<T> {
   return end.race(owned) as Promise<T>;
 }
 
-/** The run, as hooks and tools see it. The id, the signal and copies are made on first access. */
+/** The run, as hooks see it, and as the tool of each call sees it. The id, the signal and copies are made on first access. */
 export class RunView implements RunContext {
   readonly [RUN]: Run;
   readonly agent: string;
@@ -205,15 +216,21 @@ export class RunView implements RunContext {
     this.instructions = config.instructions;
     this.session = attached.session;
     this.context = origin.context;
-    this.parent = origin.parent as RunContext | undefined;
+    this.parent = (hookRunOf(origin.parent)?.context ?? origin.parent) as RunContext | undefined;
     this.logger = config.logger;
     this.ids = config.ids;
     this.clock = config.clock;
   }
 
   get id(): string {
-    this.idValue ??= this[RUN].attached.runId ?? this.ids.next('run');
+    const { attached, context } = this[RUN];
+    if (context !== this) return context.id;
+    this.idValue ??= attached.runId ?? this.ids.next('run');
     return this.idValue;
+  }
+
+  get path(): readonly string[] | undefined {
+    return pathInside(this[RUN].origin.parent);
   }
 
   get signal(): AbortSignal {

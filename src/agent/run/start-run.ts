@@ -9,6 +9,7 @@ import { isRunByCaller } from '../../tools/tool-set.js';
 import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
+import { outerCallOf } from './outer-call.js';
 import { checkEdits, checkResults, continueFrom } from './resume/continuation.js';
 import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
@@ -31,10 +32,11 @@ async function beginLater(checking: Promise<void>, run: Run, { message, options 
 }
 
 function begin(run: Run, message: UserMessage | undefined, options: AnyRunOptions): Promise<RunResult<unknown>> {
-  run.attached.recorder?.posts.bind((error) => run.end.abort(error));
+  run.attached.recorder?.posts.bind(run.end);
   if (options !== NO_OPTIONS || run.attached !== UNATTACHED || run.config.timeouts.runMs !== undefined) {
     bindAborts(run, options);
   }
+  run.attached.onStart?.(run.end);
   return executeRun(run, message);
 }
 
@@ -106,4 +108,5 @@ function abortWithParent(run: Run, parent: Partial<RunContext>): void {
     throw invalidOption('parent', 'the run of a hook, or `context.run` of a tool', parent);
   }
   run.end.stopper().followStop(parent[RUN].end.stopper(), (reason) => run.end.abort(new RunAbortedError(reason)));
+  outerCallOf(parent)?.enter(run.end);
 }

@@ -19,7 +19,7 @@ import { OwnedRun, type SessionAttached } from './owned-run.js';
 import { type SendOptions, type SentMessage, sendMessage } from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
 import { SessionBusyError } from './session-error.js';
-import { denyPending, type StopOptions, stopRun } from './stop-session.js';
+import { denyPending, type StopOptions, stopRun } from './stop/stop-session.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
 
 /** The members of an agent that a session uses. */

@@ -3,9 +3,9 @@ import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { Message } from '../../model/message.js';
 import type { RunError } from '../../model/run-error.js';
 import type { Post } from '../../state/record/entry.js';
-import type { WaitingMessage } from '../../state/record/posts.js';
+import { DONE, type WaitingMessage } from '../../state/record/posts.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
-import { type JoinedRun, type RunPosts, STEERED } from '../run/run-posts.js';
+import { type JoinedRun, type RunPosts, STEERED, type StoppedRun } from '../run/run-posts.js';
 import type { Claim, ClaimOwner } from './claim.js';
 
 /** The most model calls of one run that messages abandon. Further messages join after the turn. */
@@ -22,7 +22,7 @@ interface MailboxStart {
 /** Takes up what others post while a run has the conversation: messages join it, and a stop ends it. */
 export class Mailbox implements RunPosts, ClaimOwner {
   steers = 0;
-  private end: ((error: RunError) => void) | undefined = undefined;
+  private run: StoppedRun | undefined = undefined;
   /** The reason of an abort before the run began, such as while a server was starting. */
   private aborted: RunError | undefined = undefined;
   /** The post whose message is the input of the run. */
@@ -42,14 +42,14 @@ export class Mailbox implements RunPosts, ClaimOwner {
     start.claim.owner = this;
   }
 
-  bind(end: (error: RunError) => void): void {
-    this.end = end;
-    if (this.aborted !== undefined) end(this.aborted);
+  bind(run: StoppedRun): void {
+    this.run = run;
+    if (this.aborted !== undefined) run.abort(this.aborted);
   }
 
   abort(error: RunError): void {
     this.aborted ??= error;
-    this.end?.(error);
+    this.run?.abort(error);
   }
 
   /** Returns the post of a message that has joined. */
@@ -58,7 +58,8 @@ export class Mailbox implements RunPosts, ClaimOwner {
   }
 
   take(posts: readonly Post[]): void {
-    const stop = posts.find((post) => post.type === 'stop' && post.run === this.start.runId);
+    const isStop = (post: Post) => post.type === 'stop' && post.run === this.start.runId && post.path === undefined;
+    const stop = posts.find(isStop);
     if (stop?.type === 'stop') this.abort(new RunAbortedError(stop.reason ?? 'the answer was stopped'));
     // The next save reports a failure of the store.
     this.settle().catch(() => {});
@@ -123,10 +124,15 @@ export class Mailbox implements RunPosts, ClaimOwner {
     listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message, work });
   }
 
-  /** Records the outcome of withdrawals and edits, which their senders wait for. */
+  /** Cancels calls. Records the outcome of cancels, withdrawals and edits, which their senders wait for. */
   settle(): Promise<void> {
     const { record, claim, runId: run, now } = this.start;
-    for (const { post, why } of record.posts.settle(run, (id) => record.get(id)?.body.type === 'message')) {
+    const settled = [...record.posts.settle(run, (id) => record.get(id)?.body.type === 'message')];
+    for (const { post, path, reason } of record.posts.cancels(run)) {
+      if (this.settled.has(post)) continue;
+      settled.push({ post, why: this.run?.cancel(path, reason) ? DONE : 'That call is not running.' });
+    }
+    for (const { post, why } of settled) {
       if (this.settled.has(post)) continue;
       this.settled.add(post);
       claim.add({ id: `${post}:dropped`, at: now(), run, body: { type: 'dropped', post, why } });

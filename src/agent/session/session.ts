@@ -9,7 +9,7 @@ import type { RunStream } from '../run-stream.js';
 import type { SessionFork } from './fork.js';
 import type { AttachOptions } from './log/follow-run.js';
 import type { SendOptions, SentMessage } from './sent-message.js';
-import type { StopOptions } from './stop-session.js';
+import type { StopOptions } from './stop/stop-session.js';
 
 /** A stored conversation. Its runs are queued and execute one at a time, in whatever process they start. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -57,7 +57,8 @@ export interface Session<Context = unknown> extends SessionInfo {
   send(message: string | UserMessage, options?: SendOptions): Promise<SentMessage>;
   /**
    * Stops the active run, in whatever process it runs, or denies the calls and the answer of a suspended run. Resolves with
-   * true when that is done, and with false if it finds no such run, or if the run has not ended after ten seconds. The background
+   * true when that is done, and with false if it finds no such run, or if the run has not ended after ten seconds. With `path`, cancels one tool call instead, of the
+   * run or of a run inside. The background
    * works of the run go on.
    */
   stop(options?: StopOptions): Promise<boolean>;

@@ -13,6 +13,15 @@ export interface Verdict {
   readonly point: HookPoint | 'end';
 }
 
+/** A tool call whose tool has read its signal or started a run. */
+export interface EnteredCall {
+  readonly callId: string;
+  /** The ends of the runs inside. */
+  readonly inside: readonly RunEnd[];
+  /** Aborts the signal of the call. */
+  expire(reason: unknown): void;
+}
+
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
   /** The calls as the model made them. */
@@ -25,6 +34,10 @@ export interface CallsInFlight {
   readonly reason: string;
   /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
   ran?: Set<string> | undefined;
+  /** Undefined until a tool reads its signal or starts a run. */
+  entered?: EnteredCall[] | undefined;
+  /** Ids of the calls that were cancelled. */
+  readonly cancelled?: ReadonlySet<string> | undefined;
   /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
   readonly suspended: ReadonlyMap<string, Verdict>;
   suspend(id: string, verdict: Verdict): void;
@@ -32,6 +45,8 @@ export interface CallsInFlight {
   accepts(id: string): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */
   isApproved(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
+  /** Aborts one call, and gives it an error result with this text. Returns false if it has a result or waits for a decision. */
+  cancel(id: string, text: string): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */
   halt(): void;
 }
@@ -73,6 +88,15 @@ export class RunEnd {
     this.aborted = this.own(error);
     this.stop?.stop(error);
     this.calls?.halt();
+  }
+
+  /** Cancels the tool call at a path, in this run or in a run inside. Returns false if no such call is running. */
+  cancel([id = '', ...inside]: readonly string[], reason: string | undefined): boolean {
+    if (this.over || this.calls === undefined) return false;
+    const { entered = [] } = this.calls;
+    const text = `The person cancelled this call${reason === undefined ? '.' : `: ${reason}`}`;
+    if (inside.length === 0) return this.calls.cancel(id, text);
+    return entered.some((call) => call.callId === id && call.inside.some((run) => run.cancel(inside, reason)));
   }
 
   throwIfAborted(): void {

@@ -136,7 +136,13 @@ export type Post =
       /** The background work whose end the message tells. */
       readonly work?: string | undefined;
     }
-  | { readonly type: 'stop'; readonly run: string; readonly reason?: string | undefined }
+  | {
+      readonly type: 'stop';
+      readonly run: string;
+      readonly reason?: string | undefined;
+      /** Cancels only the tool call that these ids of calls lead to, from the outermost. */
+      readonly path?: readonly string[] | undefined;
+    }
   | { readonly type: 'withdraw'; readonly post: string }
   | { readonly type: 'edit'; readonly post: string; readonly message: UserMessage };
 

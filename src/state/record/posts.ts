@@ -28,7 +28,14 @@ export interface Settled {
   readonly why: string;
 }
 
-/** The reason of a withdrawal or an edit that was made. */
+/** The wish to cancel a tool call. */
+interface Cancel {
+  readonly post: string;
+  readonly path: readonly string[];
+  readonly reason: string | undefined;
+}
+
+/** The reason of a withdrawal, an edit or a cancel that was made. */
 export const DONE = 'done';
 const WITHDRAWN = 'withdrawn';
 const SAID = 'The message is in the record already.';
@@ -86,6 +93,15 @@ export class Posts {
       const done = { post: id, why: DONE };
       return post.type === 'edit' ? [done] : [{ post: post.post, why: WITHDRAWN }, done];
     });
+  }
+
+  /** Returns the tool calls of a run that others want to cancel. */
+  cancels(run: string): readonly Cancel[] {
+    return [...this.open].flatMap(([id, { post }]) =>
+      post.type === 'stop' && post.path !== undefined && post.run === run
+        ? [{ post: id, path: post.path, reason: post.reason }]
+        : [],
+    );
   }
 
   /** Returns the state of a post. Undefined if the loaded part of the record has no such post. */

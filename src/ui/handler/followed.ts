@@ -42,7 +42,8 @@ export function followed<Output>(stream: RunStream<Output>, { load, steps }: Cat
       return { value: undefined, done: true };
     },
   };
-  return { result: stream.result, text: stream.text, [Symbol.asyncIterator]: () => iterator };
+  const cancel: RunStream['cancel'] = (path, reason) => stream.cancel(path, reason);
+  return { result: stream.result, text: stream.text, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
 /** True for the decision on a suspended answer. */

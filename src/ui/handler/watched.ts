@@ -16,7 +16,7 @@ export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: C
   const iterator: AsyncIterator<AgentEvent> = {
     next: async () => {
       const read = await events.next();
-      if (!read.done) run = read.value.runId;
+      if (!read.done) run ??= read.value.runId;
       return read;
     },
     return: async () => {
@@ -26,7 +26,8 @@ export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: C
       return { value: undefined, done: true };
     },
   };
-  return { result: stream.result, text: stream.text, [Symbol.asyncIterator]: () => iterator };
+  const cancel: RunStream['cancel'] = (path, reason) => stream.cancel(path, reason);
+  return { result: stream.result, text: stream.text, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
 /** Reads the rest, so that it does not wait in memory. */

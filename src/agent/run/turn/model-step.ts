@@ -54,8 +54,8 @@ export class ModelStep implements CallScope {
 
 /** Makes the step of a model call without hooks. */
 export function plainStep(run: HookRun, request: ModelCallRequest): ModelStep {
-  const { stop } = run.end;
-  return new ModelStep(run, stop === undefined ? request : { ...request, signal: stop.signal });
+  // A model that takes no signal needs none: creating it takes longer than a nested run.
+  return run.end.stop === undefined ? new ModelStep(run, request) : wrappedStep(run, request);
 }
 
 /** Makes the step of model calls with hooks. The request creates its signal when it is read. */

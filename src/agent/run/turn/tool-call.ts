@@ -6,13 +6,14 @@ import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
 import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run/hook-run.js';
-import type { CallsInFlight } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { withAdditions } from '../../../tools/additions.js';
 import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool.js';
 import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
-import type { Run } from '../run.js';
+import { CALL, OuterCall } from '../outer-call.js';
+import { type Run, RunView } from '../run.js';
 
 /** The input of one tool call: the request of a hook, or the model's message part if there is no hook. */
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
@@ -95,12 +96,14 @@ const RUN_BY_CALLER = Symbol('run by the caller');
 
 /** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
-  if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
+  const { calls } = call;
+  if (call.settled || calls.halted || calls.cancelled?.has(call.callId))
+    return refusal('The call was not run: it already has a result.');
   if (checked.issues !== undefined) {
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }
   if (tool.execute === undefined) return RUN_BY_CALLER;
-  call.calls.ran?.add(call.callId);
+  calls.ran?.add(call.callId);
   const { additions } = call.input;
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
@@ -143,10 +146,11 @@ function thrown({ loop, callId, toolName, logger }: ToolCall, error: unknown): T
 /** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */
 async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number | undefined): Promise<unknown> {
   const { loop, calls } = call;
-  const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs ?? 0);
-  const timed = timeoutMs === undefined ? undefined : withinTime(output, late, loop.config.clock);
+  if (timeoutMs === undefined) return calls.stop.race(output);
+  const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs);
+  const timed = withinTime(output, late, loop.config.clock);
   try {
-    return await (loop.end.stop === undefined ? timed : calls.stop.race(timed ?? output, timed?.clear));
+    return await (loop.end.stop === undefined ? timed : calls.stop.race(timed, timed.clear));
   } catch (error) {
     if (error === late) call.expire(late);
     throw error;
@@ -168,8 +172,7 @@ export function callKey({ attached, context }: Run, call: string, turn = context
 }
 
 /** The context of one tool call, passed to `execute`. */
-export class ToolCall implements ToolContext {
-  readonly run: ToolRun;
+export class ToolCall implements ToolContext, EnteredCall {
   readonly callId: string;
   readonly toolName: string;
   readonly context: unknown;
@@ -179,6 +182,7 @@ export class ToolCall implements ToolContext {
   private readonly turn: number;
   /** Set once the call has its result. */
   settled = false;
+  private view: (ToolRun & { readonly [CALL]: OuterCall }) | undefined = undefined;
   private stop: Stop | undefined = undefined;
   private expired: unknown = undefined;
 
@@ -187,13 +191,18 @@ export class ToolCall implements ToolContext {
     readonly input: CallInput,
     readonly calls: CallsInFlight,
   ) {
-    this.run = loop.context;
     this.callId = input.id;
     this.toolName = input.name;
     this.context = loop.origin.context;
     this.logger = loop.config.logger;
     this.recordedKey = loop.attached.recorder?.callKey(input.id);
     this.turn = loop.context.turn;
+  }
+
+  /** A view of its own, so that a run with this parent knows its call. */
+  get run(): ToolRun {
+    this.view ??= Object.assign(new RunView(this.loop), { [CALL]: new OuterCall(this) });
+    return this.view;
   }
 
   get idempotencyKey(): string {
@@ -205,14 +214,24 @@ export class ToolCall implements ToolContext {
   }
 
   get signal(): AbortSignal {
+    return this.stopper.signal;
+  }
+
+  get stopper(): Stop {
     if (this.stop === undefined) {
       this.stop = new Stop();
+      this.calls.entered ??= [];
+      this.calls.entered.push(this);
       this.stop.follow(this.input.signal);
       this.stop.followStop(this.calls.stop);
       if (this.expired !== undefined) this.stop.stop(this.expired);
       if (this.settled) this.stop.release();
     }
-    return this.stop.signal;
+    return this.stop;
+  }
+
+  get inside(): readonly RunEnd[] {
+    return this.view?.[CALL].inside ?? [];
   }
 
   /** A closure, so that a tool can destructure its context. */
@@ -226,10 +245,10 @@ export class ToolCall implements ToolContext {
     if (this.stop !== undefined) this.stop.release();
   }
 
-  /** Aborts the call's signal after the time limit. */
-  expire(late: unknown): void {
-    this.expired = late;
-    this.stop?.stop(late);
+  /** Aborts the call's signal, after the time limit or when the call is cancelled. */
+  expire(reason: unknown): void {
+    this.expired = reason;
+    this.stop?.stop(reason);
   }
 
   private report(data: unknown): void {

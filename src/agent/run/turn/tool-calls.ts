@@ -1,7 +1,7 @@
 import { describeError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { CallsInFlight, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, EnteredCall, Verdict } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { tellEdit } from '../../../model/edited-call.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
@@ -37,9 +37,12 @@ export class ToolCalls implements CallsInFlight {
   ran: Set<string> | undefined = undefined;
   suspended: ReadonlyMap<string, Verdict> = NONE;
   readonly results: (ToolResultPart | undefined)[];
-  private running = 0;
+  entered: EnteredCall[] | undefined = undefined;
+  cancelled: Set<string> | undefined = undefined;
+  /** The number of calls that others wait for. */
+  running = 0;
   /** Ends the wait for the running calls. */
-  private release: (() => void) | undefined = undefined;
+  release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
   constructor(
@@ -57,60 +60,11 @@ export class ToolCalls implements CallsInFlight {
   execute(): Promise<void> | undefined {
     if (this.run.end.verdict !== undefined) return undefined;
     this.run.end.calls = this;
-    this.startMore();
+    startMore(this);
     if (this.running === 0 || this.halted) return undefined;
     return new Promise((resolve) => {
       this.release = resolve;
     });
-  }
-
-  private startMore(): void {
-    const { run, parts, prior } = this;
-    while (!this.halted && this.running < run.config.parallelToolCalls && this.begun < parts.length) {
-      const index = this.begun++;
-      const part = parts[index] as ToolCallPart;
-      // `addResults` adds a result that is already known.
-      if (prior.results.has(part.id)) continue;
-      run.turn?.events?.startTool(part);
-      try {
-        const outcome = callThrough(this, part);
-        if (isPromise(outcome)) void this.follow(index, outcome);
-        else this.settle(index, outcome);
-      } catch (error) {
-        this.fail(index, error);
-      }
-    }
-  }
-
-  private async follow(index: number, outcome: PromiseLike<ToolResult>): Promise<void> {
-    this.running += 1;
-    try {
-      this.settle(index, await outcome);
-    } catch (error) {
-      this.fail(index, error);
-    }
-    this.running -= 1;
-    if (this.halted) return;
-    this.startMore();
-    if (this.running === 0) this.release?.();
-  }
-
-  /** Ignores a result that arrives after the calls were halted: the call already has an error result. */
-  private settle(index: number, result: ToolResult): void {
-    const part = this.parts[index] as ToolCallPart;
-    if (this.halted || this.suspended.has(part.id)) return;
-    // A hook may have changed the result in place.
-    const isIntact = isToolResult(result);
-    const intact = isIntact ? result : errorResult('A wrapToolCall hook changed the result to one without content.');
-    putResult(this, index, intact);
-  }
-
-  /** Ignores the error of a suspended call, which stays open. Any other error halts the other calls of the turn. */
-  private fail(index: number, error: unknown): void {
-    const part = this.parts[index] as ToolCallPart;
-    if (this.halted || this.suspended.has(part.id)) return;
-    if (this.run.end.abortError === undefined) this.failure = { error };
-    this.halt();
   }
 
   /**
@@ -164,12 +118,84 @@ export class ToolCalls implements CallsInFlight {
     this.suspended = new Map(this.suspended).set(id, verdict);
   }
 
+  cancel(id: string, text: string): boolean {
+    const isKnown = this.suspended.has(id) || this.prior.results.has(id);
+    // A durable run cannot cancel a call again in a replay.
+    if (isKnown || this.run.effects !== undefined || !this.accepts(id)) return false;
+    this.cancelled ??= new Set();
+    this.cancelled.add(id);
+    const index = this.parts.findIndex((part) => part.id === id);
+    if (index < this.begun) this.running -= 1;
+    putResult(this, index, errorResult(text));
+    for (const call of this.entered ?? []) if (call.callId === id) call.expire(text);
+    goOn(this);
+    return true;
+  }
+
   halt(): void {
     if (this.halted) return;
     this.halted = true;
     this.stopper?.stop(this.run.end.abortError ?? this.reason);
     this.release?.();
   }
+}
+
+/** Starts calls, as many as may run at the same time. */
+function startMore(calls: ToolCalls): void {
+  const { run, parts, prior, results } = calls;
+  while (!calls.halted && calls.running < run.config.parallelToolCalls && calls.begun < parts.length) {
+    const index = calls.begun++;
+    const part = parts[index] as ToolCallPart;
+    // `addResults` adds a result that is already known.
+    if (prior.results.has(part.id) || results[index] !== undefined) continue;
+    run.turn?.events?.startTool(part);
+    calls.running += 1;
+    try {
+      const outcome = callThrough(calls, part);
+      if (isPromise(outcome)) void follow(calls, index, outcome);
+      else settle(calls, index, outcome);
+    } catch (error) {
+      fail(calls, index, error);
+    }
+  }
+}
+
+async function follow(calls: ToolCalls, index: number, outcome: PromiseLike<ToolResult>): Promise<void> {
+  try {
+    settle(calls, index, await outcome);
+  } catch (error) {
+    fail(calls, index, error);
+  }
+  goOn(calls);
+}
+
+/** Starts the calls that wait, or ends the wait for the calls. */
+function goOn(calls: ToolCalls): void {
+  if (calls.halted) return;
+  startMore(calls);
+  if (calls.running === 0) calls.release?.();
+}
+
+/** Ends the wait for a call. Returns false if it needs no result: it has one, or a hook suspended it. */
+function leave(calls: ToolCalls, index: number): boolean {
+  // A result that arrives after the calls were halted, or after its call was cancelled, is ignored.
+  if (calls.halted || calls.results[index] !== undefined) return false;
+  calls.running -= 1;
+  return !calls.suspended.has((calls.parts[index] as ToolCallPart).id);
+}
+
+function settle(calls: ToolCalls, index: number, result: ToolResult): void {
+  // A hook may have changed the result in place.
+  const isIntact = isToolResult(result);
+  const intact = isIntact ? result : errorResult('A wrapToolCall hook changed the result to one without content.');
+  if (leave(calls, index)) putResult(calls, index, intact);
+}
+
+/** Ignores the error of a suspended call, which stays open. Any other error halts the other calls of the turn. */
+function fail(calls: ToolCalls, index: number, error: unknown): void {
+  if (!leave(calls, index)) return;
+  if (calls.run.end.abortError === undefined) calls.failure = { error };
+  calls.halt();
 }
 
 /** Runs one call, if the run of a session still has its claim. */

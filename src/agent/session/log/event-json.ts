@@ -19,7 +19,7 @@ export class WatchedRunError extends KeelsonError {
 }
 
 /**
- * Converts an event for the run log. Leaves out the history of the result, and values that JSON cannot represent. Images and
+ * Converts an event for the run log. Leaves out the history and the nested runs of the result, and values that JSON cannot represent. Images and
  * files that are bytes become base64 strings.
  */
 export function eventToJson(event: AgentEvent): JsonObject {
@@ -42,7 +42,7 @@ function plain(event: AgentEvent): object {
     }
     case 'run-end': {
       if (event.result === undefined) return event;
-      const { history: _history, messages, output, ...result } = event.result;
+      const { history: _history, nested: _nested, messages, output, ...result } = event.result;
       return { ...event, result: { ...result, messages: messages.map(withoutBytes), output: jsonOrNull(output) } };
     }
     default:

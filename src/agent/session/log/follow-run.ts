@@ -1,5 +1,5 @@
 import { sleep } from '../../../internal/clock.js';
-import { whole } from '../../../internal/options/rules.js';
+import { boolean, whole } from '../../../internal/options/rules.js';
 import { invalidOption, type OptionTable, validateOptions } from '../../../internal/options/validate.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
@@ -15,6 +15,7 @@ import type { AgentEvent } from '../../agent-event.js';
 import type { RunResult } from '../../run-result.js';
 import { EventStream, type RunStream, type StreamConsumer } from '../../run-stream.js';
 import { SessionLostError } from '../session-error.js';
+import { stopCall } from '../stop/stop-call.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
 
@@ -27,9 +28,11 @@ const BEGIN_MS = 100;
 export interface AttachOptions {
   /** The offset of the first event. The first event of a run has the offset 0. Default: 0. */
   readonly from?: number | undefined;
+  /** True also yields the events of nested runs, if the run was streamed with `nested: true`. Default: false. */
+  readonly nested?: boolean | undefined;
 }
 
-const attachRules = { from: whole(0) } satisfies OptionTable<AttachOptions>;
+const attachRules = { from: whole(0), nested: boolean } satisfies OptionTable<AttachOptions>;
 
 /** A run to follow. */
 interface Following {
@@ -37,6 +40,7 @@ interface Following {
   readonly runId: string;
   /** The offset of the first event. */
   readonly from: number;
+  readonly nested?: boolean | undefined;
   /** Stopped when the agent of the reader is closed. The run goes on. */
   readonly stop: Stop;
 }
@@ -53,7 +57,8 @@ export async function attachTo(
   const { runLog: log } = session.options;
   if (log === undefined) throw invalidOption('runLog', 'a run log in the options of the session', undefined);
   const runId = await session.running();
-  return runId === undefined ? undefined : streamOf(session, { log, runId, from: options.from ?? 0, stop });
+  const { from = 0, nested } = options;
+  return runId === undefined ? undefined : streamOf(session, { log, runId, from, nested, stop });
 }
 
 /** Returns the events of a run from an offset on, until its log is closed. */
@@ -68,8 +73,9 @@ export function streamOf(session: StoredSession, following: Following): RunStrea
 async function followRun(
   session: StoredSession,
   following: Following,
-  { sink, left }: StreamConsumer,
+  { sink, left, onStart }: StreamConsumer,
 ): Promise<RunResult<unknown>> {
+  onStart({ cancel: (path, reason) => stopCall(session, { path, reason }) });
   const stop = new Stop();
   stop.follow(left, (reason) => stop.stop(new RunAbortedError(reason)));
   stop.followStop(following.stop);
@@ -98,8 +104,8 @@ async function readToEnd(session: StoredSession, follow: Reading): Promise<RunRe
       next = offset + 1;
       const event = eventFromJson(json);
       if (event === undefined) continue;
-      end.see(event);
-      sink(event);
+      if (event.runId === runId) end.see(event);
+      if (event.runId === runId || follow.nested) sink(event);
     }
     if (page?.outcome !== undefined) return end.settle();
     if (page === undefined) await sleep(BEGIN_MS, clock);

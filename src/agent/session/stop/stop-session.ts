@@ -1,12 +1,14 @@
-import { sleep } from '../../internal/clock.js';
-import { text } from '../../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import type { Post } from '../../state/record/entry.js';
-import { claimSession, type SessionWait } from './claim-session.js';
-import { EntryWriter } from './entry-writer.js';
-import { deniedPart } from './recorder.js';
-import { LOOK_MS, postTo } from './sent-message.js';
-import type { StoredSession } from './stored-session.js';
+import { sleep } from '../../../internal/clock.js';
+import { text } from '../../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../../internal/options/validate.js';
+import type { Post } from '../../../state/record/entry.js';
+import { callPath } from '../../run-stream.js';
+import { claimSession, type SessionWait } from '../claim-session.js';
+import { EntryWriter } from '../entry-writer.js';
+import { deniedPart } from '../recorder.js';
+import { LOOK_MS, postTo } from '../sent-message.js';
+import type { StoredSession } from '../stored-session.js';
+import { STOP_MS, stopCall } from './stop-call.js';
 
 /**
  * Options of `session.stop`.
@@ -17,13 +19,17 @@ import type { StoredSession } from './stored-session.js';
 export interface StopOptions {
   /** The cause of the error with which the run ends, or the reason of the denials. */
   readonly reason?: string | undefined;
+  /**
+   * Cancels only the tool call that these ids of calls lead to, from the outermost. The model reads an error result with the
+   * reason, and the run goes on.
+   */
+  readonly path?: readonly string[] | undefined;
   /** Identifies who stops, for the record. */
   readonly by?: string | undefined;
 }
 
-const stopRules = { reason: text, by: text } satisfies OptionTable<StopOptions>;
+const stopRules = { reason: text, path: callPath, by: text } satisfies OptionTable<StopOptions>;
 
-const STOP_MS = 10_000;
 const STOPPED = 'The run was stopped.';
 
 /**
@@ -32,7 +38,8 @@ const STOPPED = 'The run was stopped.';
  */
 export async function stopRun(session: StoredSession, options: StopOptions): Promise<boolean | undefined> {
   validateOptions(options, stopRules);
-  const { reason, by } = options;
+  const { reason, by, path } = options;
+  if (path !== undefined) return stopCall(session, { path, reason, by });
   const { ids, clock } = session.agent.defaults;
   const run = await session.running();
   if (run === undefined) return undefined;

@@ -1,0 +1,95 @@
+import type { Stop } from '../../internal/stop.js';
+import type { CallsInFlight, RunEnd } from '../../lifecycle/hook-run/run-end.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { ToolRun } from '../../tools/tool.js';
+import type { EventSink } from '../listeners.js';
+import type { NestedRun } from '../run-result.js';
+
+/** The tool call that runs are inside of. */
+interface CallOfRun {
+  readonly callId: string;
+  readonly idempotencyKey: string;
+  readonly calls: CallsInFlight;
+  /** Stopped when the call is aborted. */
+  readonly stopper: Stop;
+  readonly loop: {
+    readonly context: ToolRun;
+    readonly listeners: { readonly nested?: EventSink | undefined };
+    readonly end: { readonly over: boolean };
+    readonly conversation: { nested: NestedRun[] | undefined };
+  };
+}
+
+/** A run inside of a tool call. */
+interface InnerRun {
+  readonly origin: { readonly parent?: ToolRun | undefined };
+  readonly context: { readonly id: string };
+  readonly config: { readonly agent: string };
+}
+
+/** The end of a run inside of a tool call. */
+type EndedRun = Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>;
+
+/** A tool call, for the runs that its tool starts. Made when the tool reads `context.run`. */
+export class OuterCall {
+  /** The ids of the calls that lead to the runs inside. The last one is the call itself. */
+  readonly path: readonly string[];
+  /** The ends of the runs inside. */
+  readonly inside: RunEnd[] = [];
+  /** The turn of the call. */
+  private readonly turn: number;
+  private started = 0;
+
+  constructor(private readonly call: CallOfRun) {
+    this.turn = call.loop.context.turn;
+    this.path = [...(call.loop.context.path ?? []), call.callId];
+  }
+
+  /** Passes on the events of the runs inside, until the call has its result. Undefined if nobody wants them. */
+  get events(): EventSink | undefined {
+    const { calls, callId, loop } = this.call;
+    const { nested } = loop.listeners;
+    return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
+  }
+
+  /** Aborts a run inside, which has begun, when the call is aborted. */
+  enter(end: RunEnd): void {
+    this.inside.push(end);
+    end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
+  }
+
+  /** Keeps a run inside that has ended for the result of the run around it. */
+  keep({ context, config }: InnerRun, ended: EndedRun): void {
+    const { end, conversation } = this.call.loop;
+    if (end.over) return;
+    const { path, turn } = this;
+    const { status, messages, usage, decisions, nested, pending, error } = ended;
+    const known = { runId: context.id, agent: config.agent, path, turn, status, messages, usage, decisions, pending };
+    conversation.nested ??= [];
+    conversation.nested.push(nested || error ? { ...known, nested, error } : known);
+  }
+
+  /** Returns the id of the next run inside. A repeat of the call has the same ids. */
+  nextRunId(): string {
+    this.started += 1;
+    return `${this.call.idempotencyKey}/${this.started}`;
+  }
+}
+
+/** Key of the call in the run that a tool sees. A registered symbol, because of copies of the library. */
+export const CALL = Symbol.for('keelson.call');
+
+/** Returns the call that a nested run is inside of. Undefined if a hook has started the run. */
+export function outerCallOf(parent: object | undefined): OuterCall | undefined {
+  return (parent as { readonly [CALL]?: OuterCall } | undefined)?.[CALL];
+}
+
+/** Returns the path of a run with this parent. */
+export function pathInside(parent: ToolRun | undefined): readonly string[] | undefined {
+  return outerCallOf(parent)?.path ?? parent?.path;
+}
+
+/** Tells the run around a run how it ended, if a tool call leads to it. */
+export function tellOuterRun(run: InnerRun, ended: EndedRun): void {
+  outerCallOf(run.origin.parent)?.keep(run, ended);
+}
