@@ -47,7 +47,7 @@ export interface RunRecord {
   readonly annotations?: Annotations | undefined;
   /** The decisions of the lifecycles, in the order in which they were made. */
   readonly decisions: readonly Decision[];
-  /** The runs inside of the tool calls of this run that ended before it, in the order of their ends. Absent without such runs. */
+  /** The runs inside of the tool calls of this run that ended before it, in the order of their ends. Undefined without such runs. */
   readonly nested?: readonly NestedRun[] | undefined;
 }
 

@@ -81,13 +81,13 @@ function complete(run: Run, text: string): RunResult<unknown> {
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,
     decisions: run.decisions,
+    nested: conversation.nested,
   };
   let result: RunResult<unknown> = completed;
   if (run.pending !== undefined) {
     const { output: _output, ...record } = completed;
     result = { ...record, status: 'suspended', pending: run.pending };
   }
-  if (conversation.nested !== undefined) result = { ...result, nested: conversation.nested };
   run.end.finish();
   config.life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
