@@ -1,7 +1,8 @@
 import { DECISIONS, isDecision, misfitOf, type ResumeDecisions } from '../agent/run/resume/continuation.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../agent/run-result.js';
 import { isObject } from '../internal/json.js';
-import { editProblem, isEdit, kindOf, rememberedTool, resolveEdit } from '../tools/edited-approval.js';
+import { editProblem } from '../tools/edit-check.js';
+import { isEdit, kindOf, rememberedTool, resolveEdit } from '../tools/edited-approval.js';
 
 /** Returns the problem with decisions that came from outside, or undefined. */
 export async function decisionProblem(

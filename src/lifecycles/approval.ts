@@ -9,7 +9,8 @@ import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/l
 import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
 import { tellEdit } from '../model/edited-call.js';
-import { assertEdit, type EditedApproval, isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
+import { assertEdit } from '../tools/edit-check.js';
+import { type EditedApproval, isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
 import type { Tool, ToolResult, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { isRunByCaller } from '../tools/tool-set.js';

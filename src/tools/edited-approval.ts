@@ -1,9 +1,7 @@
-import { describeError, ResumeInvalidError } from '../errors.js';
 import { isObject, type JsonValue, toJson } from '../internal/json.js';
-import { copyData, isSameData } from '../internal/plain-data.js';
+import { isSameData } from '../internal/plain-data.js';
 import { inputOf } from '../model/edited-call.js';
 import type { ToolCallPart } from '../model/message.js';
-import { describeIssues } from './standard-schema.js';
 import type { Tool } from './tool.js';
 
 /** The approval of a call with other arguments. */
@@ -13,16 +11,6 @@ export interface EditedApproval {
 
 /** A kind of call, by who runs it: Keelson, the caller of the agent, or the provider. Nobody runs an answer. */
 export type CallKind = 'tool' | 'result' | 'provider' | 'answer';
-
-/** A call whose arguments a person changes. */
-export interface EditedCall {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: CallKind;
-  readonly tool: Tool | undefined;
-}
-
-type Decisions = Readonly<Record<string, unknown>>;
 
 /** Returns the kind of a call or an answer that waits. */
 export function kindOf(call: {
@@ -50,6 +38,8 @@ export function isJson(value: unknown): boolean {
   }
 }
 
+type Decisions = Readonly<Record<string, unknown>>;
+
 /** Returns decisions whose new arguments are copies. New arguments that are those of the call are an ordinary approval. */
 export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly ToolCallPart[]): D {
   const resolved = calls.flatMap((call) => {
@@ -68,30 +58,6 @@ export function resolveEdit(
   return isSameData(input, inputOf(call)) ? 'approve' : { approve: input };
 }
 
-/** Rejects with a ResumeInvalidError if a call does not take the new arguments. */
-export async function assertEdit(call: EditedCall, decision: EditedApproval): Promise<void> {
-  const problem = await editProblem(call, decision);
-  if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${call.id}" ${problem}`, [call.id]);
-}
-
-/** Returns the problem with new arguments of a call, or undefined. */
-export async function editProblem(
-  { name, kind, tool }: EditedCall,
-  { approve }: EditedApproval,
-): Promise<string | undefined> {
-  const refusal = refusalOf(kind);
-  if (refusal !== undefined) return refusal;
-  if (tool === undefined) {
-    return `must be 'approve' or 'deny', got { approve }: the agent has no tool "${name}" to check the arguments.`;
-  }
-  try {
-    const { issues } = await tool.check(copyData(approve));
-    return issues && misfit(name, describeIssues(issues));
-  } catch (error) {
-    return misfit(name, describeError(error));
-  }
-}
-
 /** Returns why a kind of call takes no new arguments, or undefined. */
 export function refusalOf(kind: CallKind): string | undefined {
   if (kind === 'result')
@@ -99,10 +65,6 @@ export function refusalOf(kind: CallKind): string | undefined {
   if (kind === 'answer') return "must be 'approve' or 'deny', got { approve }: an answer has no arguments.";
   if (kind === 'provider') return "must be 'approve' or 'deny', got { approve }: the provider runs the call as it is.";
   return undefined;
-}
-
-function misfit(name: string, problem: string): string {
-  return `must have arguments that fit the schema of "${name}": ${problem}. Correct \`approve\`, or pass 'approve' or 'deny'.`;
 }
 
 /** The tools of the calls that wait, for hosts that check decisions before the next run. */

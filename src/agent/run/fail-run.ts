@@ -10,7 +10,6 @@ import { errorResult } from '../../tools/tool-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { recordFailure } from './failed-run.js';
 import { tellOuterRun } from './outer-call.js';
-import { resumedCalls } from './resume/resume-run.js';
 import type { Run } from './run.js';
 import { resultPartOf } from './turn/tool-calls.js';
 
@@ -62,7 +61,10 @@ async function closeConversation(run: Run): Promise<void> {
   // The record has what the last append says, also if nobody waited for it.
   if (attached.recorder?.isLeaving) return;
   const open = conversation.resuming?.calls;
-  if (open !== undefined) resumedCalls(run, open, undefined).addResults();
+  if (open !== undefined) {
+    const { resumedCalls } = await import('./resume/resume-run.js');
+    resumedCalls(run, open, undefined).addResults();
+  }
   if (run.pending !== undefined) closePending(run);
   const keeps = end.abortError !== undefined && open === undefined && attached.keepsStopped;
   // Text of white space alone is refused by some providers.

@@ -6,7 +6,6 @@ import type { RunResult } from '../run-result.js';
 import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
-import { resumeRun } from './resume/resume-run.js';
 import type { Run } from './run.js';
 import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
@@ -84,10 +83,16 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   end.throwIfAborted();
   if (end.verdict === undefined) pairing.enterAll();
   conversation.input = message;
-  if (conversation.resuming !== undefined) return resumeRun(run, message);
+  if (conversation.resuming !== undefined) return resume(run, message);
   if (run.effects === undefined) run.attached.recorder?.posts.joinAtStart(run);
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
+}
+
+/** The code is loaded on use: many programs resume no run. */
+async function resume(run: Run, message: UserMessage | undefined): Promise<void> {
+  const { resumeRun } = await import('./resume/resume-run.js');
+  await resumeRun(run, message);
 }
 
 /** Adds the messages that wait. A durable run adds none, because its replay must read the same messages. */

@@ -5,12 +5,14 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, ToolCallPart, UserMessage } from '../../model/message.js';
+import { isEdit } from '../../tools/edited-approval.js';
+import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import { isRunByCaller } from '../../tools/tool-set.js';
 import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
 import { outerCallOf } from './outer-call.js';
-import { checkEdits, checkResults, continueFrom } from './resume/continuation.js';
+import { checkResults, continueFrom, type ResumedCalls } from './resume/continuation.js';
 import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
 
@@ -48,7 +50,14 @@ function takeHistory(run: Run, { messages, resume }: AnyRunOptions): Promise<voi
   const start = continueFrom((messages ?? []) as readonly Message[], resume, attached.closed);
   if (start.calls !== undefined) checkResults(start.calls, (call) => needsResult(run, call));
   conversation.continueFrom(start);
-  return start.calls && checkEdits(start.calls, (name) => config.catalog.current().find(name));
+  const { calls } = start;
+  const hasEdits = calls?.open.some(({ id }) => isEdit(calls.decisions[id]));
+  return hasEdits ? checkNewArguments(calls as ResumedCalls, config.catalog) : undefined;
+}
+
+async function checkNewArguments(calls: ResumedCalls, catalog: ToolCatalog): Promise<void> {
+  const { checkEdits } = await import('./resume/resume-run.js');
+  await checkEdits(calls, (name) => catalog.current().find(name));
 }
 
 /** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */

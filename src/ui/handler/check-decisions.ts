@@ -1,7 +1,8 @@
 import { misfitOf } from '../../agent/run/resume/continuation.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
-import { editProblem, isEdit, kindOf, resolveEdits } from '../../tools/edited-approval.js';
+import { editProblem } from '../../tools/edit-check.js';
+import { isEdit, kindOf, resolveEdits } from '../../tools/edited-approval.js';
 import { UIBodyInvalidError, UICallUnknownError, UIDecisionMissingError } from '../error.js';
 import { shownIn } from '../history/shown.js';
 import { showValue } from '../invalid-body.js';

@@ -6,7 +6,6 @@ import type { Message, ToolCallPart } from '../../../model/message.js';
 import { ANSWER } from '../../../state/record/decisions.js';
 import type { GivenResult } from '../../../state/record/entry.js';
 import {
-  assertEdit,
   type CallKind,
   type EditedApproval,
   isEdit,
@@ -15,7 +14,7 @@ import {
   refusalOf,
   resolveEdits,
 } from '../../../tools/edited-approval.js';
-import type { Tool, ToolResult } from '../../../tools/tool.js';
+import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult, toGivenResult } from '../../../tools/tool-result.js';
 
 /**
@@ -104,22 +103,6 @@ export function resultOf(decision: ResumeDecision): ToolResult | undefined {
 /** True for the result of a call that the caller ran. */
 export function isGivenResult(decision: unknown): decision is GivenResult {
   return isObject(decision) && decision.result !== undefined;
-}
-
-/** Checks new arguments. Rejects with a ResumeInvalidError. Returns undefined if no decision has some. */
-export function checkEdits(
-  { open, decisions }: ResumedCalls,
-  find: (name: string) => Tool | undefined,
-): Promise<void> | undefined {
-  const edits = open.flatMap(({ id, name }) => {
-    const decision = decisions[id];
-    return isEdit(decision) ? [{ call: { id, name }, decision }] : [];
-  });
-  if (edits.length === 0) return undefined;
-  const checks = edits.map(({ call, decision }) =>
-    assertEdit({ ...call, kind: 'tool', tool: find(call.name) }, decision),
-  );
-  return Promise.all(checks).then(() => {});
 }
 
 function assertFits(id: string, decision: unknown, kind: CallKind): void {

@@ -7,8 +7,9 @@ import {
   textOf,
   type UserMessage,
 } from '../../../model/message.js';
+import { assertEdit } from '../../../tools/edit-check.js';
 import { isEdit } from '../../../tools/edited-approval.js';
-import type { ToolResult } from '../../../tools/tool.js';
+import type { Tool, ToolResult } from '../../../tools/tool.js';
 import { reviewAnswer } from '../output.js';
 import { type Run, recorded } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
@@ -29,6 +30,18 @@ export async function resumeRun(run: Run, message: UserMessage | undefined): Pro
   run.turn = turn;
   if (calls !== undefined) await runOpenCalls(turn, calls, message);
   if (answer !== undefined) await decideAnswer(turn, answer, message);
+}
+
+/** Rejects with a ResumeInvalidError if new arguments do not fit their call. */
+export async function checkEdits(
+  { open, decisions }: ResumedCalls,
+  find: (name: string) => Tool | undefined,
+): Promise<void> {
+  const checks = open.map(({ id, name }) => {
+    const decision = decisions[id];
+    return isEdit(decision) ? assertEdit({ id, name, kind: 'tool', tool: find(name) }, decision) : undefined;
+  });
+  await Promise.all(checks);
 }
 
 /** Runs the open calls as turn 0. The user message is added after their results. */
