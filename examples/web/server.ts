@@ -88,10 +88,12 @@ const agent = new Agent({
   ],
 });
 
-// Everybody on this machine may use every chat. An application checks who sends the request.
+// Everybody on this machine may use every chat, and guests may not decide. An application checks who sends the request.
 const handler = createAgentHandler(agent, {
-  authorize: 'none',
+  authorize: (request) => ({ isGuest: request.headers.has('x-guest') }),
+  hosts: ['localhost', '127.0.0.1'],
   session: (chatId) => chatId,
+  mayDecide: ({ isGuest }) => !isGuest,
   // The messages of errors may contain data of the server, so the page gets words of our own.
   errorText: (error) => (error instanceof SessionLostError ? LOST : 'The answer failed.'),
 });

@@ -111,6 +111,26 @@ test('runs a tool on the page, and the answer goes on with its result', async ()
   assert.match(await textOf(page), /"width": 900,\s+"height": 800/);
 });
 
+test('keeps the message of a guest, who may not decide, until somebody decides', async () => {
+  const page = await open();
+  await send(page, 'Pay the harbour fee of 40 euro');
+  await sees(page, 'waits for you');
+  await ready(page);
+  const guest = await open(page.url().replace('/#', '/?guest#'));
+  await sees(guest, 'pay');
+  await send(guest, 'Say: is that not much?');
+  await sees(guest, 'Waits for the agent');
+  await shot(guest, 'guest');
+  const buttons = await count(guest, '.decision');
+  await page.bringToFront();
+  await click(page, 'Approve');
+  await sees(page, 'You said: Say: is that not much?');
+
+  assert.equal(buttons, 0);
+  assert.match(await textOf(page), /Paid 40 euro to the harbour/);
+  await sees(guest, 'You said: Say: is that not much?');
+});
+
 test('approves a call after a message was typed and taken back', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');

@@ -7,7 +7,7 @@ import {
 import { useEffect, useRef } from 'react';
 import { Composer } from './composer.jsx';
 import { changeArguments, decideRequest } from './decisions.js';
-import { chatId, stopAnswer } from './history.js';
+import { chatId, headers, stopAnswer } from './history.js';
 import { Message } from './message.jsx';
 import { useReconnect } from './reconnect.js';
 import { useWaiting, Waiting } from './waiting.jsx';
@@ -17,6 +17,7 @@ const HINTS = ['What is the weather in Oslo?', 'Pay the harbour fee of 40 euro',
 /** The server has the chat, so a request needs the last message only, or the decisions on its calls. */
 const transport = new DefaultChatTransport({
   api: '/api/chat',
+  headers,
   prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) =>
     decideRequest(id, messages.at(-1)) ?? { body: { id, messages: messages.slice(-1), trigger, messageId } },
 });

@@ -8,9 +8,12 @@ function readChatId() {
   return id;
 }
 
+/** A page with `?guest` in its address may write, and not decide. */
+export const headers = new URLSearchParams(location.search).has('guest') ? { 'x-guest': 'yes' } : {};
+
 /** Loads the stored messages of a chat. Fails without a connection. */
 export async function loadHistory(id) {
-  const response = await fetch(`/api/chat/history?id=${encodeURIComponent(id)}`);
+  const response = await fetch(`/api/chat/history?id=${encodeURIComponent(id)}`, { headers });
   if (!response.ok) throw new Error(`The history was refused with status code ${response.status}.`);
   return response.json();
 }
@@ -22,8 +25,11 @@ export async function stopAnswer(id) {
 
 /** Sends JSON to a route of the chat. Returns the JSON of the response. */
 export async function postTo(route, body) {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`/api/chat/${route}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await fetch(`/api/chat/${route}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
   if (!response.ok) throw new Error(`The request was refused with status code ${response.status}.`);
   return response.json();
 }

@@ -33,7 +33,8 @@ export function useReconnect(
     async function show({ messages: stored, running, ...rest }) {
       showAll(rest);
       const last = messages.at(-1);
-      const isUnsent = last?.role === 'user' && !stored.some(({ id }) => id === last.id);
+      const known = [...stored, ...(rest.waiting ?? [])];
+      const isUnsent = last?.role === 'user' && !known.some(({ id }) => id === last.id);
       setMessages(isUnsent && !isLost ? [...stored, last] : stored);
       if (running) await resumeStream();
       if (isLost && isUnsent) await sendMessage(last);

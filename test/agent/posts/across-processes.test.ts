@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'keelson';
@@ -13,6 +14,7 @@ import { openStore, type StoreKind } from '../../support/soak/open-store.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
+import { describeWithSqlite } from '../../support/stores/sqlite.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const program = await bundle(fileURLToPath(new URL('../../fixtures/agent/spoken-to.ts', import.meta.url)));
@@ -60,6 +62,10 @@ function speaks(kind: StoreKind, open: () => Promise<string>): void {
 }
 
 describe('an agent in another process, over files', () => speaks('file', temporaryFolder));
+
+describeWithSqlite('an agent in another process, over SQLite', () =>
+  speaks('sqlite', async () => join(await temporaryFolder(), 'chats.db')),
+);
 
 describeWithRedis('an agent in another process, over Redis', () => {
   let server: RedisServer | undefined;
