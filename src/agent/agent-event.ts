@@ -22,8 +22,8 @@ interface OfCall extends InTurn {
 }
 
 /**
- * The events of a run, by type. Every event has its `type` and a `runId` too, and those of a run inside of a tool call have the
- * `path` of the run. Each `-start` event has one `-end` event.
+ * The events of a run, by type. Every event also has its `type` and a `runId`. If the run is inside of a tool call, its events
+ * have its `path`. Each `-start` event has one `-end` event.
  */
 export interface AgentEvents {
   /** The run starts. Emitted before any hook is called. */

@@ -125,3 +125,21 @@ export class OutputInvalidError extends RunError {
     hideMembers(this, 'text', 'issues');
   }
 }
+
+/** The parts of a failed run that its error does not hold. */
+export type FailureRecord = Pick<RunRecord, 'decisions' | 'nested'>;
+
+const NOTHING: FailureRecord = { decisions: [] };
+
+/** By error. The class RunError belongs to the layer of the model, which knows no decisions. */
+const records = new WeakMap<object, FailureRecord>();
+
+/** Keeps the record of a failed run for `formatRun`. */
+export function recordFailure(error: unknown, record: FailureRecord): void {
+  if (error instanceof Error) records.set(error, record);
+}
+
+/** Returns the record of a failed run. */
+export function failureRecordOf(error: Error): FailureRecord {
+  return records.get(error) ?? NOTHING;
+}

@@ -11,8 +11,8 @@ import type { RunResult } from './run-result.js';
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of every turn, without the runs inside; the answer comes last. Read either `text` or the events, because both read from one queue.
-   * If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
+   * The text of every turn, without the runs inside; the answer comes last. Read either `text` or the events, because both
+   * read from one queue. If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
    * clear the text when `attempt` changes.
    *
    * @example

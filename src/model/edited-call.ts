@@ -4,7 +4,7 @@ import type { ToolCallPart, ToolResultPart } from './message.js';
 
 type CallInput = Pick<ToolCallPart, 'input' | 'invalidInput' | 'editedInput'>;
 
-/** Returns a call with the arguments of a person. Arguments that are those of the model change nothing. */
+/** Returns a call with the arguments of a person. Returns the call itself if the arguments did not change. */
 export function withEdit({ editedInput: _before, ...call }: ToolCallPart, input: unknown): ToolCallPart {
   const isSame = call.invalidInput === undefined && isSameData(input, call.input);
   return isSame ? call : { ...call, editedInput: input };

@@ -40,7 +40,7 @@ export function isJson(value: unknown): boolean {
 
 type Decisions = Readonly<Record<string, unknown>>;
 
-/** Returns decisions whose new arguments are copies. New arguments that are those of the call are an ordinary approval. */
+/** Returns decisions whose new arguments are copies. If the arguments did not change, the decision is `approve`. */
 export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly ToolCallPart[]): D {
   const resolved = calls.flatMap((call) => {
     const decision = decisions[call.id];
@@ -49,7 +49,7 @@ export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly 
   return resolved.length === 0 ? decisions : { ...decisions, ...Object.fromEntries(resolved) };
 }
 
-/** Returns an ordinary approval if the arguments are those of the call. */
+/** Returns `approve` if the arguments did not change. */
 export function resolveEdit(
   call: Pick<ToolCallPart, 'input' | 'invalidInput'>,
   { approve }: EditedApproval,

@@ -19,8 +19,8 @@ export type UIRequest =
       readonly id?: string | undefined;
       readonly decisions: Readonly<Record<string, UIDecision>>;
       /**
-       * The results of tool calls that the page shows, by call id. Only a pending call with `needs: 'result'` may take its
-       * result from here; the other results are those of the server.
+       * The results of tool calls that the page shows, by call id. Only a pending call with `needs: 'result'` takes its
+       * result from here. The server has made the other results itself.
        */
       readonly results?: Readonly<Record<string, GivenResult>> | undefined;
     }

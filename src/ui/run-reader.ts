@@ -30,7 +30,7 @@ export interface RunWriter {
   join(event: AgentEventOf<'post'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
   denyCall(callId: string, reason: string | undefined): void;
-  /** A resumed run starts a call with other arguments than those of the model. */
+  /** A resumed run starts a call whose arguments a person has changed. */
   editCall(callId: string, before: unknown): void;
   /** A resumed run has approved or denied the suspended answer. */
   decideAnswer(): void;
@@ -117,7 +117,8 @@ class RunReader {
   private readPost(event: AgentEventOf<'post'>): void {
     // The text of a call that a message has abandoned stays.
     this.failed = false;
-    // Messages that join before the first turn are shown before the answer. The end of a work is not of a person.
+    // A message that joined before the first turn stands before the answer. The message about the end of a background work is
+    // not shown, because nobody typed it.
     if (this.hasTurns && event.work === undefined) this.writer.join(event);
   }
 

@@ -7,8 +7,8 @@ import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.j
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
 import { errorResult } from '../../tools/tool-result.js';
+import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
-import { recordFailure } from './failed-run.js';
 import { tellOuterRun } from './outer-call.js';
 import type { Run } from './run.js';
 import { resultPartOf } from './turn/tool-calls.js';

@@ -9,8 +9,7 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
-import type { NestedRun, RunResult } from '../run-result.js';
-import { failureRecordOf } from './failed-run.js';
+import { failureRecordOf, type NestedRun, type RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
 const LONGEST_REASON = 300;
@@ -26,8 +25,7 @@ interface Turn {
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
  * lifecycle. A run inside of a tool call is drawn below the turn of its call, with the id of the call. A failed tool call shows
- * its reason. Of a failed run, pass the error. Long texts are cut. Control characters
- * are removed.
+ * its reason. Of a failed run, pass the error. Long texts are cut. Control characters are removed.
  *
  * @example
  * const result = await agent.run('Which files mention the licence?');

@@ -68,7 +68,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
     if (this.steers < MAX_STEERS) this.interrupt?.(STEERED);
   }
 
-  /** The messages that can join: all but the one that the run adds itself. */
+  /** The messages that can join the run. The input of the run is not one of them, because the run adds it. */
   private get waiting(): readonly WaitingMessage[] {
     return this.start.record.posts.waiting.filter(({ id }) => id !== this.inputId);
   }

@@ -45,7 +45,7 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
   return { type: 'message', ...sent, ...readLast(messages) };
 }
 
-/** Reads the tool messages at the end. A client adds those of the server, too. */
+/** Reads the tool messages at the end. A client also repeats the results of the server there. */
 function readResults(messages: readonly unknown[]): Record<string, GivenResult> {
   const last = messages.findLastIndex((message) => !isObject(message) || message.role !== 'tool');
   return Object.fromEntries(messages.slice(last + 1).map((message, index) => readResult(message, last + 1 + index)));

@@ -91,7 +91,7 @@ export class ChatRuns {
     };
   }
 
-  /** Whoever sends a message sees to it that it is answered. */
+  /** Starts a run that answers the message, unless the active run takes it up. */
   private lookAfter(sender: Sender, { id }: SentMessage): void {
     // Without its client, no run may begin.
     if (this.config.onDisconnect === 'abort') return;

@@ -63,8 +63,8 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly whileAsking?: 'deny' | 'keep' | 'refuse' | undefined;
   /**
-   * Called for a message that waits although nothing runs, such as after the failure of the run that it was sent to. A run of
-   * the session answers it: `session.run('')`, in a process of your choice. Default: the handler starts that run.
+   * Called once for each message that waits while no run is active, such as after the run that it was sent to has failed. To
+   * answer it, call `session.run('')` in a process of your choice. Default: the handler starts that run.
    */
   readonly onPost?: ((post: WaitingPost<Identity>) => Awaitable<void>) | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */

@@ -59,7 +59,7 @@ export function openAnswerIn(record: SessionRecord): string | undefined {
   return new ShownPath(record).answer?.id;
 }
 
-/** True for a message that joined a run behind its first turn began. The events of the run show it. */
+/** True for a message that joined a run after its first turn had begun. The events of the run show it. */
 export function isInAnswer(entry: Entry): boolean {
   const { type } = entry.body;
   const { post, turn = 0 } = entry.body as MessageBody;

@@ -205,7 +205,7 @@ export const plantedFaults: Readonly<Record<string, PlantedFault>> = {
     finds: 'message m2 is dropped as "joined", and is not said',
     code: () => replace(Mailbox.prototype, 'push', () => marksFirst as Method),
   },
-  'a key is that of the run': {
+  'a key depends on the run': {
     scenario: 'a call runs again',
     budget: { crash: 1 },
     finds: 'have two keys',

@@ -117,8 +117,8 @@ async function readToEnd(session: StoredSession, follow: Reading): Promise<RunRe
 }
 
 /**
- * Waits for the end of a run, without its events and without counting as a reader. Throws the reason of the stop if that comes
- * first.
+ * Waits until a run has ended. Receives no events, and does not keep the run alive as a reader does. Throws the reason of the
+ * stop if that comes first.
  */
 export async function endOfRun(
   session: StoredSession,
