@@ -3,7 +3,7 @@ import { approval, openRun, sealRun } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { payChain } from '../../support/agent/nesting.js';
+import { payChain } from '../../support/agent/nested/pay-chain.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { resultsIn } from '../../support/agent/transcript.js';

@@ -1,5 +1,5 @@
-import type { Verdict } from '../../../lifecycle/hook-run/run-end.js';
-import type { SuspendedCall, ToolCallPart } from '../../../model/message.js';
+import type { CallVerdict, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import { type AssistantMessage, type SuspendedCall, type ToolCallPart, toolCallsOf } from '../../../model/message.js';
 import { type Waiting, waitingIn } from '../../../model/waiting.js';
 import { rememberTool, toolOf } from '../../../tools/edited-approval.js';
 import { isRunByCaller } from '../../../tools/tool-set.js';
@@ -10,6 +10,23 @@ import type { Run } from '../run.js';
 export function questionIn(id: string, verdict: Verdict | undefined): SuspendedCall | undefined {
   if (verdict?.action.type !== 'suspend') return undefined;
   return { id, reason: verdict.action.reason, by: verdict.by };
+}
+
+/** Keeps the runs that wait inside of open calls in the history, for the next run. Returns the calls. */
+export function keepInside(
+  { conversation }: Run,
+  open: readonly ToolCallPart[],
+  suspended: ReadonlyMap<string, CallVerdict>,
+): readonly ToolCallPart[] {
+  const keep = (call: ToolCallPart) => {
+    const inside = suspended.get(call.id)?.inside;
+    return inside === undefined ? call : { ...call, inside };
+  };
+  if (!open.some(({ id }) => suspended.get(id)?.inside)) return open;
+  const asked = conversation.history.findLast((message) => toolCallsOf(message).length > 0) as AssistantMessage;
+  const content = asked.content.map((part) => (part.type === 'tool-call' ? keep(part) : part));
+  conversation.swap(asked, { ...asked, content });
+  return open.map(keep);
 }
 
 /** Returns what waits in open calls: a call for its result if its tool has no `execute`, everything else for a decision. */
