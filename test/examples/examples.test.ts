@@ -41,7 +41,7 @@ const printed: Readonly<Record<string, readonly string[]>> = {
   ],
   '17-terminal.ts': ['Ask about the Aurora, and add something while the agent works.', '> '],
   '18-approval-inside.ts': [
-    '"pay" needs approval. clerk calls pay({"amount":40}) [y/N] The user denied this call.',
+    '"pay" needs approval. clerk calls pay({"amount":40}) [y/N] The call was denied.',
     '',
   ],
   ...(hasRedis && {
