@@ -29,6 +29,8 @@ export interface HookRun {
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
+  /** The decisions so far. */
+  readonly decisions: readonly Decision[];
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
   /** Budgets for all runs inside of this run. */
@@ -37,6 +39,8 @@ export interface HookRun {
   toolErrors?: Map<string, unknown> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;
+  /** Called with each decision, as soon as it is made. */
+  onDecision?: (decision: Decision) => void;
 }
 
 interface QuestionClaim {

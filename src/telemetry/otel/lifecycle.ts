@@ -15,8 +15,8 @@ export interface OpenTelemetryOptions {
   /** The provider of metrics. Default: the global provider, looked up at each measurement. */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * True to record content: messages, instructions, tools with their arguments and results, and error messages with
-   * stacks. Default: false.
+   * True to record content: messages, instructions, tools with their arguments and results, reasons of decisions, and
+   * error messages with stacks. Default: false.
    */
   readonly content?: boolean | undefined;
   /** The maximum length of a content attribute, in characters. Default: 32,768. */
@@ -34,6 +34,7 @@ const rules = {
 /**
  * Creates a lifecycle that records a span and a duration for each run, model call and tool call, and the tokens of each
  * model call.
+ * The spans of nested runs are children of their tool call. Each decision of a lifecycle is a span event.
  * Names follow the GenAI semantic conventions. The lifecycle changes nothing in a run, and may be shared by several
  * agents.
  * An error of OpenTelemetry is logged once and ignored.
