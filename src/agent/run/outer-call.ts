@@ -1,6 +1,8 @@
 import type { Stop } from '../../internal/stop.js';
+import { runIdInside } from '../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { Message } from '../../model/message.js';
 import type { ToolRun } from '../../tools/tool.js';
 import type { EventSink } from '../listeners.js';
 import type { NestedRun } from '../run-result.js';
@@ -17,6 +19,7 @@ interface CallOfRun {
     readonly listeners: { readonly nested?: EventSink | undefined };
     readonly end: { readonly over: boolean };
     readonly conversation: { nested: NestedRun[] | undefined };
+    readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
 }
 
@@ -25,6 +28,12 @@ interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
   readonly context: { readonly id: string };
   readonly config: { readonly agent: string };
+}
+
+/** A run inside of a tool call that begins. */
+interface BegunRun {
+  readonly end: RunEnd;
+  readonly conversation: { enqueue(message: Message): void };
 }
 
 /** The end of a run inside of a tool call. */
@@ -52,8 +61,10 @@ export class OuterCall {
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
-  /** Aborts a run inside, which has begun, when the call is aborted. */
-  enter(end: RunEnd): void {
+  /** Gives a run inside, which has begun, its messages. Aborts it when the call is aborted. */
+  enter({ end, conversation }: BegunRun): void {
+    const { loop, callId } = this.call;
+    for (const message of loop.briefings?.get(callId) ?? []) conversation.enqueue(message);
     this.inside.push(end);
     end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
@@ -72,7 +83,7 @@ export class OuterCall {
   /** Returns the id of the next run inside. A repeat of the call has the same ids. */
   nextRunId(): string {
     this.started += 1;
-    return `${this.call.idempotencyKey}/${this.started}`;
+    return runIdInside(this.call.idempotencyKey, this.started);
   }
 }
 

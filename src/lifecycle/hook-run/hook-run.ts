@@ -21,7 +21,9 @@ export interface HookRun {
   };
   /** A run of a session can tell other runs which question it waits for. */
   readonly attached: {
-    readonly recorder?: { readonly claim: QuestionClaim; readonly posts: UrgentPosts } | undefined;
+    readonly recorder?:
+      | { readonly claim: QuestionClaim; readonly posts: UrgentPosts; callKey(call: string): string }
+      | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
@@ -37,6 +39,8 @@ export interface HookRun {
   budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
+  /** Messages for the runs inside of the running calls, by call id. */
+  briefings?: Map<string, readonly Message[]> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;
   /** Called with each decision, as soon as it is made. */
@@ -100,6 +104,16 @@ export const RUN = Symbol.for('keelson.run');
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
+export function callKey({ attached, context }: HookRun, call: string, turn = context.turn): string {
+  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn}:${call}`;
+}
+
+/** Returns the id of a run inside of the call with this key. The first run inside has the number 1. */
+export function runIdInside(key: string, number = 1): string {
+  return `${key}/${number}`;
 }
 
 /** The reason of a denial, if the person sends a message instead of a decision. */

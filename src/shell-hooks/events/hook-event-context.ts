@@ -12,6 +12,13 @@ export interface TranscriptMessages {
   readonly people?: (() => Promise<readonly Message[]>) | undefined;
 }
 
+/** A run of an agent that is a tool. */
+export interface Subagent {
+  readonly agent: string;
+  /** The id of the run. */
+  readonly id: string;
+}
+
 /** One event and the value that its hooks may rewrite. */
 export interface HookEventContext<Value = unknown> {
   readonly event: HookEvent;
@@ -44,6 +51,8 @@ export interface HookEventContext<Value = unknown> {
   readonly transcript?: (() => TranscriptMessages | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
+  /** Set if the run of the event is inside of another run. */
+  readonly subagent?: Subagent | undefined;
   /** Name of the tool. Set only at tool events. */
   readonly tool?: string | undefined;
   /** Arguments of the tool call, for matchers that check them. */
