@@ -45,7 +45,14 @@ export interface HookRun {
   onMoment?: (moment: Moment) => Promise<boolean>;
   /** Called with each decision, as soon as it is made. */
   onDecision?: (decision: Decision) => void;
+  /** Called once, after the last hook of the run that can change how it ends. */
+  onEnd?: (outcome: RunOutcome) => void;
 }
+
+/** How a run ended. */
+export type RunOutcome =
+  | { readonly status: 'completed' | 'suspended'; readonly text: string }
+  | { readonly status: 'failed'; readonly error: unknown };
 
 interface QuestionClaim {
   waitFor(question: string | undefined): void;

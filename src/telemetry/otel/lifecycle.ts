@@ -3,10 +3,9 @@ import { boolean, whole, withMethods } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { errorType } from './attributes.js';
 import { Backend } from './backend.js';
 import { traceModelCall, traceToolCall } from './calls.js';
-import { isSuspended, TracedRun } from './run.js';
+import { TracedRun } from './run.js';
 
 /** Options of {@link openTelemetry}: providers and the recording of content. */
 export interface OpenTelemetryOptions {
@@ -64,12 +63,6 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycl
     wrapToolCall(call, next) {
       const traced = runs.get(call.run);
       return traced === undefined ? next() : traceToolCall(traced, call, next);
-    },
-    afterAgent(text, run) {
-      runs.get(run)?.end({ status: isSuspended(run) ? 'suspended' : 'completed', text });
-    },
-    onError(error, run) {
-      runs.get(run)?.end({ status: 'failed', errorType: errorType(error), error });
     },
   };
 }

@@ -1,10 +1,10 @@
 import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { Decision } from '../../lifecycle/decision.js';
-import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { hookRunOf, type RunOutcome } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
+import type { AssistantPart, Message } from '../../model/message.js';
 import type { ToolRun } from '../../tools/tool.js';
-import { agentAttributes, decisionAttributes, usageAttributes } from './attributes.js';
+import { agentAttributes, decisionAttributes, errorType, usageAttributes } from './attributes.js';
 import type { Backend } from './backend.js';
 import { answerJson, cut, messagesJson } from './content.js';
 import { AGENT_DURATION, ATTRIBUTE, DECISION, OPERATION } from './conventions.js';
@@ -17,14 +17,6 @@ const CALL = Symbol.for('keelson.otel.call');
 
 /** The traced runs of all agents. A nested run looks up its parent run here. */
 const runs = new WeakMap<ToolRun, TracedRun>();
-
-/** The end of a run. */
-export interface RunEnd {
-  readonly status: 'completed' | 'suspended' | 'failed';
-  readonly text?: string | undefined;
-  readonly errorType?: string | undefined;
-  readonly error?: unknown;
-}
 
 /** A run with its span, and the spans of its calls in progress. */
 export class TracedRun {
@@ -52,7 +44,7 @@ export class TracedRun {
       duration: { spec: AGENT_DURATION, attributes: () => ({ [ATTRIBUTE.agent]: run.agent }) },
     });
     runs.set(run, this);
-    this.hearDecisions();
+    this.listen();
   }
 
   /** Starts the span of a model call or a tool call. */
@@ -76,19 +68,20 @@ export class TracedRun {
   /**
    * Ends the run's span and the spans of calls in progress, since a run that ends early does not wait for its calls.
    */
-  end({ status, errorType, error, text }: RunEnd): void {
+  private end(outcome: RunOutcome): void {
+    const isFailed = outcome.status === 'failed';
+    const failure = isFailed ? { errorType: errorType(outcome.error), error: outcome.error } : undefined;
     const { run, finishReason } = this;
     for (const call of this.calls) call.interrupt();
     this.calls.clear();
     for (const decision of this.approvals) this.noteOn(this.operation, decision);
     this.operation.end({
-      errorType,
-      error,
+      ...failure,
       attributes: () => ({
         ...usageAttributes(run.usage),
         [ATTRIBUTE.finishReasons]: finishReason === undefined ? undefined : [finishReason],
-        [ATTRIBUTE.runStatus]: status,
-        ...this.texts(text),
+        [ATTRIBUTE.runStatus]: outcome.status,
+        ...this.texts(isFailed ? undefined : outcome.text),
       }),
     });
   }
@@ -102,14 +95,19 @@ export class TracedRun {
     return callId === undefined ? undefined : [...this.calls].find(({ call }) => call?.id === callId);
   }
 
-  private hearDecisions(): void {
+  /** Listens to the run itself: later hooks still decide, and may fail, in `afterAgent`. */
+  private listen(): void {
     const hookRun = hookRunOf(this.run);
     if (hookRun === undefined) return;
-    const { decisions, onDecision } = hookRun;
+    const { decisions, onDecision, onEnd } = hookRun;
     for (const decision of decisions) this.note(decision);
     hookRun.onDecision = (decision) => {
       onDecision?.(decision);
       this.note(decision);
+    };
+    hookRun.onEnd = (outcome) => {
+      onEnd?.(outcome);
+      this.backend.attempt(this.run, () => this.end(outcome));
     };
   }
 
@@ -156,17 +154,4 @@ function parentOf(run: RunContext): Context {
   const isInCall = callId === undefined || active.getValue(CALL) === callId;
   if (isInCall && active.getValue(RUN) === ancestor) return active;
   return runs.get(ancestor)?.contextOf(callId) ?? active;
-}
-
-/** True if a successful run ended as suspended: a lifecycle suspended it, or calls have no result. */
-export function isSuspended(run: RunContext): boolean {
-  // Without open calls, no hook argument shows that a run was suspended.
-  return hookRunOf(run)?.end.verdict?.action.type === 'suspend' || hasOpenCalls(run.messages);
-}
-
-function hasOpenCalls(messages: readonly Message[]): boolean {
-  const last = messages.findLastIndex((message) => toolCallsOf(message).length > 0);
-  if (last < 0) return false;
-  const results = messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? message.content : []));
-  return toolCallsOf(messages[last] as Message).some(({ id }) => !results.some((result) => result.id === id));
 }

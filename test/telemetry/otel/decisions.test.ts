@@ -4,7 +4,7 @@ import { openTelemetry } from 'keelson/otel';
 import { calls, scriptedModel } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { until } from '../../support/agent/settle.js';
+import { rejectionOf, until } from '../../support/agent/settle.js';
 import { Telemetry } from '../../support/telemetry/telemetry.js';
 
 let telemetry: Telemetry;
@@ -68,6 +68,15 @@ describe('a decision is an event', () => {
     expect(span.status.message).toBe('The run was rejected by "guard" in beforeAgent: closed');
   });
 
+  test('also in `afterAgent` of a later lifecycle', async () => {
+    const model = scriptedModel('Done.', { id: 'm' });
+    await guarded({ afterAgent: (text) => `${text}!` }, { model }).run('go');
+
+    const span = telemetry.span('invoke_agent clerk');
+    expect(decisionsOf(span)).toMatchObject([{ type: 'modify', by: 'guard', point: 'afterAgent' }]);
+    expect(span.attributes['gen_ai.output.messages']).toContain('Done.!');
+  });
+
   test('also if it was made before the span of the run began', async () => {
     const outer: AgentLifecycle = { name: 'outer', priority: 100, beforeAgent: (input) => `${input}!` };
     await guarded({}, { lifecycle: [outer, openTelemetry()], model: scriptedModel('Done.') }).run('go');
@@ -120,6 +129,24 @@ describe('a decision is an event', () => {
     for (const { spans } of [telemetry, other]) expect(decisionsOf(spans[0])).toHaveLength(1);
     await other.close();
   });
+});
+
+test('a run that fails in `afterAgent` of a later lifecycle has the reason on its span', async () => {
+  const agent = guarded({ afterAgent: () => Promise.reject(new Error('no ink')) });
+  const error = await rejectionOf(agent.run('go'));
+
+  const span = telemetry.span('invoke_agent clerk');
+  expect(span.status.message).toBe((error as Error).message);
+  expect(span.attributes['keelson.run.status']).toBe('failed');
+});
+
+test('the span of a run ends with the run, also if the lifecycle is removed meanwhile', async () => {
+  const agent = new Agent({ name: 'clerk', model: scriptedModel(() => 'Done.'), tools: [pay] });
+  const remove = agent.use(openTelemetry());
+  agent.use({ beforeModel: () => remove() });
+  await agent.run('go');
+
+  expect(telemetry.span('invoke_agent clerk').attributes['keelson.run.status']).toBe('completed');
 });
 
 describe('a call that ends early has the reason that the model reads', () => {

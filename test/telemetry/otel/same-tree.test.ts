@@ -28,6 +28,12 @@ const FATES = {
   answered: { beforeAgent: () => HookAction.respond('no need') },
   approved: { afterModel: () => HookAction.Approve },
   reworded: { beforeAgent: (input: string) => `${input}!` },
+  'reworded at its end': { afterAgent: (text: string) => `${text}!` },
+  'broken at its end': {
+    afterAgent: () => {
+      throw new Error('no ink');
+    },
+  },
   'without calls': { wrapToolCall: () => ({ content: 'not today', isError: true }) },
   'with a broken guard': {
     onFailure: 'block',
