@@ -12,13 +12,6 @@ export interface TranscriptMessages {
   readonly people?: (() => Promise<readonly Message[]>) | undefined;
 }
 
-/** A run of an agent that is a tool. */
-export interface Subagent {
-  readonly agent: string;
-  /** The id of the run. */
-  readonly id: string;
-}
-
 /** One event and the value that its hooks may rewrite. */
 export interface HookEventContext<Value = unknown> {
   readonly event: HookEvent;
@@ -51,8 +44,8 @@ export interface HookEventContext<Value = unknown> {
   readonly transcript?: (() => TranscriptMessages | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
-  /** Set if the run of the event is inside of another run. */
-  readonly subagent?: Subagent | undefined;
+  /** The agent and the id of the run, if it is inside of another run. */
+  readonly subagent?: { readonly agent: string; readonly id: string } | undefined;
   /** Name of the tool. Set only at tool events. */
   readonly tool?: string | undefined;
   /** Arguments of the tool call, for matchers that check them. */
@@ -70,6 +63,9 @@ export interface HookEventContext<Value = unknown> {
 
 /** Event data for the input of hooks. */
 export type EventFields = ReturnType<HookEventContext['describe']>;
+
+/** The agent and the id of a run inside of another run. */
+export type Subagent = NonNullable<HookEventContext['subagent']>;
 
 /** The fields that select which hooks of an event run. */
 export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>;
