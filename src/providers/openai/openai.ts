@@ -6,11 +6,11 @@ import type { Model } from '../../model/model.js';
 import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
 import type { OpenAIApi } from './advice.js';
 import { prepareCompletion } from './chat/protocol.js';
-import { makeClient, type OpenAIClient, serverAt } from './client.js';
+import { type OpenAIClient, serverAt } from './client.js';
 import { isChatOnly } from './model-names.js';
+import { makeClient } from './own-client.js';
 import { prepareResponse } from './responses/protocol.js';
 
-export { PackageMissingError } from '../../errors.js';
 export type {
   ClientAnswer as OpenAIAnswer,
   ClientRequestOptions as OpenAIRequestOptions,
@@ -34,7 +34,10 @@ export interface OpenAITool {
 
 /** Options of {@link openai}: connection, retries, the API and the tools of the service. */
 export interface OpenAIOptions {
-  /** An existing client, instead of `apiKey` and `baseURL`. The client's own retries are off; see `maxRetries`. */
+  /**
+   * A client of the `openai` package, instead of `apiKey` and `baseURL`. The client's own retries are off; see
+   * `maxRetries`.
+   */
   readonly client?: OpenAIClient | undefined;
   /**
    * Default: the environment variable `OPENAI_API_KEY`, which is not sent to the `baseURL` option of another server.
@@ -49,7 +52,7 @@ export interface OpenAIOptions {
   /** HTTP headers sent with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a failed request is retried. Default: the client's own setting, which is 2.
+   * How often a failed request is retried. Default: the setting of `client`, else 2.
    * Retries status 408, 409, 429 and 5xx, the same status inside a body, and a lost connection. An answer that has
    * begun is not retried.
    * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
@@ -83,7 +86,7 @@ export interface OpenAIOptions {
 /**
  * Creates a model for OpenAI's API. Uses the Responses API with OpenAI and Azure OpenAI. Uses the chat completions API
  * with other servers, such as Ollama, vLLM, LM Studio, llama.cpp, OpenRouter and DeepSeek.
- * Streams if the run has a listener. Imports the `openai` package at the first call.
+ * Streams if the run has a listener.
  *
  * @example
  * const cloud = openai('gpt-5.2');

@@ -1,6 +1,7 @@
 import { OptionInvalidError, PackageMissingError } from '../../errors.js';
 import { anything, fullText, required, whole } from '../../internal/options/rules.js';
 import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
+import type { Awaitable } from '../../internal/promise.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { answerTo, type ProviderCall } from './call.js';
 import { toProviderError } from './failure.js';
@@ -17,8 +18,6 @@ export interface ClientRequestOptions {
 export interface ClientAnswer extends PromiseLike<unknown> {
   /** Resolves with the data and the HTTP response. */
   withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
-  /** Resolves with the HTTP response. Its body is not read. */
-  asResponse?(): Promise<HttpAnswer>;
 }
 
 /** The headers and body of an HTTP response. */
@@ -29,8 +28,6 @@ export interface HttpAnswer {
   };
   /** The body, used if it is an async iterable of bytes. */
   readonly body?: unknown;
-  /** Reads the body as a string. */
-  text?(): Promise<string>;
 }
 
 /** A response whose headers have arrived. */
@@ -53,7 +50,7 @@ export interface ClientProtocol<Client> {
   readonly provider: string;
   /** The response header that holds the id of the request. */
   readonly requestIdHeader: string;
-  makeClient(connection: Connection<Client>): Promise<Client>;
+  makeClient(connection: Connection<Client>): Awaitable<Client>;
   /** Builds the body of a request once. */
   prepare(client: Client, request: ModelRequest): PreparedCall;
 }
@@ -100,7 +97,7 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
 ): Model {
   const { provider, requestIdHeader } = protocol;
   const { headers } = connection;
-  let client: Client | Promise<Client> | undefined = connection.client;
+  let client: Awaitable<Client> | undefined = connection.client;
   const prepare = async (request: ModelRequest): Promise<ProviderCall<Answer>> => {
     client ??= protocol.makeClient(connection);
     const ready = await client;
