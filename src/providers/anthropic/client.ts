@@ -1,5 +1,7 @@
+import { PackageMissingError } from '../../errors.js';
 import { checkKey, environment } from '../shared/browser.js';
-import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
+import type { ClientAnswer, ClientRequestOptions, Connection } from '../shared/client.js';
+import { toProviderError } from '../shared/failure.js';
 import { defined } from '../shared/wire.js';
 
 /**
@@ -15,8 +17,8 @@ export interface AnthropicClient {
   };
 }
 
-/** Creates a client with the `@anthropic-ai/sdk` package. */
-export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
+/** Creates a client with the `@anthropic-ai/sdk` package, which only users of this provider install. */
+export async function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
   checkKey({
     factory: 'anthropic',
@@ -25,11 +27,20 @@ export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Pr
     hasKey: apiKey !== undefined,
     isOtherServer: !isAnthropic(baseURL),
   });
-  return clientFrom(
-    { provider: 'anthropic', name: '@anthropic-ai/sdk' },
-    () => import('@anthropic-ai/sdk'),
-    ({ Anthropic }) => new Anthropic({ ...secrets, dangerouslyAllowBrowser: true, ...defined({ apiKey, baseURL }) }),
-  );
+  const { Anthropic } = await loadPackage();
+  try {
+    return new Anthropic({ ...secrets, dangerouslyAllowBrowser: true, ...defined({ apiKey, baseURL }) });
+  } catch (error) {
+    throw toProviderError('anthropic', error);
+  }
+}
+
+async function loadPackage() {
+  try {
+    return await import('@anthropic-ai/sdk');
+  } catch (error) {
+    throw new PackageMissingError('@anthropic-ai/sdk', error);
+  }
 }
 
 /** True if requests with these options go to Anthropic's own API. */

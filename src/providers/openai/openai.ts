@@ -5,11 +5,9 @@ import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
 import type { OpenAIApi } from './advice.js';
-import { prepareCompletion } from './chat/protocol.js';
 import { type OpenAIClient, serverAt } from './client.js';
 import { isChatOnly } from './model-names.js';
 import { makeClient } from './own-client.js';
-import { prepareResponse } from './responses/protocol.js';
 
 export type {
   ClientAnswer as OpenAIAnswer,
@@ -99,12 +97,13 @@ export function openai(modelId: string, options: OpenAIOptions = {}): Model {
     provider: 'openai',
     requestIdHeader: 'x-request-id',
     makeClient,
-    prepare(client, request) {
+    async prepare(client, request) {
       const server = serverAt(client.baseURL);
       const { logger } = options;
       const { responses } = client;
       if (apiOf(client, modelId, options) === 'responses' && responses !== undefined) {
         const { tools = [], previousResponseId = false } = options;
+        const { prepareResponse } = await import('./responses/protocol.js');
         return prepareResponse(
           { client: responses, model: modelId, isOwnClient, tools, previousResponseId, logger },
           request,
@@ -112,6 +111,7 @@ export function openai(modelId: string, options: OpenAIOptions = {}): Model {
       }
       const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
       const { maxTokensField = usual } = options;
+      const { prepareCompletion } = await import('./chat/protocol.js');
       return prepareCompletion({ client, model: modelId, isOwnClient, server, maxTokensField, logger }, request);
     },
   });

@@ -49,7 +49,7 @@ function isPage(): boolean {
   return window?.document !== undefined && navigator !== undefined;
 }
 
-/** Returns the environment variables, or an empty object where there are none. */
+/** Returns the environment variables. Empty in a browser. */
 export function environment(): { readonly [name: string]: string | undefined } {
   const { process } = globalThis as Surroundings;
   return process?.env ?? {};

@@ -1,10 +1,9 @@
-import { OptionInvalidError, PackageMissingError } from '../../errors.js';
+import { OptionInvalidError } from '../../errors.js';
 import { anything, fullText, required, whole } from '../../internal/options/rules.js';
 import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
-import { answerTo, type ProviderCall } from './call.js';
-import { toProviderError } from './failure.js';
+import type { ProviderCall } from './call.js';
 import { defined } from './wire.js';
 
 /** Options of one client request. */
@@ -52,7 +51,7 @@ export interface ClientProtocol<Client> {
   readonly requestIdHeader: string;
   makeClient(connection: Connection<Client>): Awaitable<Client>;
   /** Builds the body of a request once. */
-  prepare(client: Client, request: ModelRequest): PreparedCall;
+  prepare(client: Client, request: ModelRequest): Awaitable<PreparedCall>;
 }
 
 /** A request whose body is built. */
@@ -101,7 +100,7 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
   const prepare = async (request: ModelRequest): Promise<ProviderCall<Answer>> => {
     client ??= protocol.makeClient(connection);
     const ready = await client;
-    const prepared = protocol.prepare(ready, request);
+    const prepared = await protocol.prepare(ready, request);
     const options = defined({ maxRetries: 0, signal: request.signal, headers: headers && { ...headers } });
     return {
       provider,
@@ -111,32 +110,15 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
       requestIdOf: ({ response }) => response?.headers.get(requestIdHeader),
     };
   };
-  return { id: modelId, provider, generate: (request) => answerTo(request, prepare) };
+  const generate = async (request: ModelRequest) => {
+    // Loaded at the first call, because a program starts faster without it.
+    const { answerTo } = await import('./call.js');
+    return answerTo(request, prepare);
+  };
+  return { id: modelId, provider, generate };
 }
 
 /** Resolves when the headers of the response have arrived. */
 export async function begun(answer: ClientAnswer): Promise<Answer> {
   return answer.withResponse ? await answer.withResponse() : { data: await answer };
-}
-
-/**
- * Creates a client from its package. Imports the package at the first call, since only users of this provider install
- * it.
- */
-export async function clientFrom<Package, Client>(
-  { provider, name }: { readonly provider: string; readonly name: string },
-  load: () => Promise<Package>,
-  make: (loaded: Package) => Client,
-): Promise<Client> {
-  let loaded: Package;
-  try {
-    loaded = await load();
-  } catch (error) {
-    throw new PackageMissingError(name, error);
-  }
-  try {
-    return make(loaded);
-  } catch (error) {
-    throw toProviderError(provider, error);
-  }
 }
