@@ -1,6 +1,7 @@
 import { PackageMissingError } from '../../errors.js';
 import { checkKey, environment } from '../shared/browser.js';
-import type { ClientAnswer, ClientRequestOptions, Connection } from '../shared/client.js';
+import type { ClientAnswer, ClientRequestOptions } from '../shared/client.js';
+import type { Connection } from '../shared/connection.js';
 import { toProviderError } from '../shared/failure.js';
 import { defined } from '../shared/wire.js';
 

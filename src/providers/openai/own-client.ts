@@ -1,6 +1,7 @@
 import { invalidOption } from '../../internal/options/validate.js';
 import { checkKey, environment } from '../shared/browser.js';
-import type { Answer, ClientAnswer, ClientRequestOptions, Connection } from '../shared/client.js';
+import type { Answer, ClientAnswer, ClientRequestOptions } from '../shared/client.js';
+import type { Connection } from '../shared/connection.js';
 import { defined, isObject, parseJson, type WireObject } from '../shared/wire.js';
 import { isOpenAI, type OpenAIClient } from './client.js';
 

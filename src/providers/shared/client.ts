@@ -1,9 +1,7 @@
-import { OptionInvalidError } from '../../errors.js';
-import { anything, fullText, required, whole } from '../../internal/options/rules.js';
-import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
-import type { ProviderCall } from './call.js';
+import { answerTo, type ProviderCall } from './call.js';
+import type { Connection } from './connection.js';
 import { defined } from './wire.js';
 
 /** Options of one client request. */
@@ -35,15 +33,6 @@ export interface Answer {
   readonly response?: HttpAnswer;
 }
 
-/** The connection options of a provider. */
-export interface Connection<Client> {
-  readonly client?: Client | undefined;
-  readonly apiKey?: string | (() => Promise<string>) | undefined;
-  readonly baseURL?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly maxRetries?: number | undefined;
-}
-
 /** The protocol of a provider's official client. Each adapter implements one protocol. */
 export interface ClientProtocol<Client> {
   readonly provider: string;
@@ -59,33 +48,6 @@ export interface PreparedCall {
   /** Sends the request. Called once for each attempt. */
   send(options: ClientRequestOptions): Promise<Answer>;
   read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
-}
-
-/** The rules of the connection options. */
-export const connectionRules = {
-  client: anything,
-  apiKey: {
-    expected: 'a string, or a function that returns a promise of a string',
-    accepts: (value: unknown) => typeof value === 'string' || typeof value === 'function',
-  },
-  baseURL: {
-    expected: 'a URL such as http://localhost:11434/v1',
-    accepts: (value: unknown) => typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value),
-  },
-  headers: anything,
-  maxRetries: whole(0),
-};
-
-/** Throws an OptionInvalidError if the model id is empty, or an option is unknown or invalid. */
-export function validateConnection(modelId: string, options: Connection<unknown>, rules: OptionRules): void {
-  validateOption('modelId', modelId, required(fullText));
-  validateOptions(options, rules);
-  if (options.client && (options.apiKey !== undefined || options.baseURL !== undefined)) {
-    throw new OptionInvalidError(
-      'client',
-      '`client` must not be combined with `apiKey` or `baseURL`, got both: remove `client`, or set them on the client',
-    );
-  }
 }
 
 /** Creates a model that uses the client of the options, or a client created at the first call. */
@@ -110,12 +72,7 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
       requestIdOf: ({ response }) => response?.headers.get(requestIdHeader),
     };
   };
-  const generate = async (request: ModelRequest) => {
-    // Loaded at the first call, because a program starts faster without it.
-    const { answerTo } = await import('./call.js');
-    return answerTo(request, prepare);
-  };
-  return { id: modelId, provider, generate };
+  return { id: modelId, provider, generate: (request) => answerTo(request, prepare) };
 }
 
 /** Resolves when the headers of the response have arrived. */

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent.js';
 import { Receipt } from '../../agent/session/sent-message.js';
 import { EntryInvalidError, SessionBusyError } from '../../agent/session/session-error.js';
+import type { StoredSession } from '../../agent/session/stored-session.js';
 import { AgentClosedError } from '../../errors.js';
 import { type Logger, logFailure } from '../../internal/logger.js';
 import { invalidOption } from '../../internal/options/validate.js';
@@ -14,7 +15,7 @@ import {
   UISessionBusyError,
   UIUnauthorizedError,
 } from '../error.js';
-import { loadPage, readPageQuery } from '../history/load-page.js';
+import { loadPage, type PageQuery, readPageQuery } from '../history/load-page.js';
 import { pendingIn, waitingIn, worksIn } from '../history/pending.js';
 import { invalidBody } from '../invalid-body.js';
 import { readChatId, readDecisions, readMessageId, readSend } from '../sse/from-sse-body.js';
@@ -27,7 +28,7 @@ import { PageInputs } from './page-inputs.js';
 import { type Answer, type Protocol, protocols, type ReadRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
-import { type AnswerRequest, followAnswer, openSession, type StartedAnswer } from './start-answer.js';
+import { type AnswerRequest, followAnswer, openSession, type StartedAnswer, withSession } from './start-answer.js';
 
 /** Answers the requests of one handler. */
 export class ChatHandler {
@@ -86,19 +87,25 @@ export class ChatHandler {
     const query = readPageQuery(searchParams);
     const chat = await this.sessionOf(chatId, identity);
     const decides = await this.config.mayDecide(identity as never, chatId);
-    await using session = await openSession(this.agent, chat, this.config.runLog);
-    const running = await session.stored.running();
+    const page = await withSession(openSession(this.agent, chat, this.config.runLog), ({ stored }) =>
+      this.pageOf(stored, query, decides),
+    );
+    return answerJson(page);
+  }
+
+  private async pageOf(stored: StoredSession, query: PageQuery, decides: boolean) {
+    const running = await stored.running();
     // The page that can come back gets the running answer as a stream.
-    const left = session.stored.options.runLog === undefined ? undefined : running;
-    const page = await loadPage(session.stored, { ...query, running: left });
-    const messages = this.protocol.messages(page.shown, { decides });
-    const open = pendingIn(session.stored.record);
+    const left = stored.options.runLog === undefined ? undefined : running;
+    const { shown, before } = await loadPage(stored, { ...query, running: left });
+    const messages = this.protocol.messages(shown, { decides });
+    const open = pendingIn(stored.record);
     const pending = decides ? open : open.map(({ id }) => ({ id }));
-    const waits = waitingIn(session.stored.record);
+    const waits = waitingIn(stored.record);
     const waiting = waits.length > 0 ? this.protocol.messages(waits, { decides }) : undefined;
-    const works = worksIn(session.stored.record);
+    const works = worksIn(stored.record);
     const background = works.length > 0 ? works : undefined;
-    return answerJson({ messages, waiting, background, pending, running: running !== undefined, before: page.before });
+    return { messages, waiting, background, pending, running: running !== undefined, before };
   }
 
   /** Follows the run of a chat, in whatever process it runs. */
@@ -129,10 +136,12 @@ export class ChatHandler {
     }
     const messageId = readMessageId(body);
     const edited = route === 'edit' ? readSend(body).message : undefined;
-    await using session = await openSession(this.agent, await this.sessionOf(chatId, identity), undefined);
-    const sent = new Receipt(session.stored, messageId);
-    if (edited === undefined) return answerJson({ cancelled: await sent.cancel() });
-    return answerJson({ edited: await sent.edit(edited) });
+    const chat = await this.sessionOf(chatId, identity);
+    const changed = await withSession(openSession(this.agent, chat, undefined), ({ stored }) => {
+      const sent = new Receipt(stored, messageId);
+      return edited === undefined ? sent.cancel() : sent.edit(edited);
+    });
+    return answerJson(edited === undefined ? { cancelled: changed } : { edited: changed });
   }
 
   private async run({ request, identity, read, check }: RunRequest): Promise<Response> {
