@@ -234,6 +234,7 @@ test('S4-PC3, S4-TC1: the package depends on its declared packages and on nothin
     'es-module-lexer',
     'eventemitter3',
     'minisearch',
+    'p-timeout',
     're2js',
     'yaml',
     'zod',

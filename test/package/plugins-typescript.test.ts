@@ -17,7 +17,7 @@ function projectWith(name: string, ...packages: readonly string[]): string {
   mkdirSync(join(project, 'node_modules/keelson'), { recursive: true });
   for (const part of ['package.json', 'dist'])
     cpSync(join(root, part), join(project, 'node_modules/keelson', part), { recursive: true });
-  for (const dependency of ['@cfworker', 'eventemitter3', 'zod', ...packages]) {
+  for (const dependency of ['@cfworker', 'eventemitter3', 'p-timeout', 'zod', ...packages]) {
     symlinkSync(realpathSync(join(root, 'node_modules', dependency)), join(project, 'node_modules', dependency));
   }
   writeFileSync(join(project, 'package.json'), '{"private":true}');

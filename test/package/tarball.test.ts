@@ -68,7 +68,7 @@ test('the tarball holds the sources of the web page, without its packages and it
   ]);
 });
 
-test('installing the tarball installs the package and its seven dependencies', () => {
+test('installing the tarball installs the package and its eight dependencies', () => {
   const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
 
   expect(installed.sort()).toEqual([
@@ -77,6 +77,7 @@ test('installing the tarball installs the package and its seven dependencies', (
     'eventemitter3',
     'keelson',
     'minisearch',
+    'p-timeout',
     're2js',
     'yaml',
     'zod',
