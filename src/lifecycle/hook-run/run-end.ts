@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
-import type { ToolCallPart } from '../../model/message.js';
+import type { ToolCallPart, WaitingRun } from '../../model/message.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
 import type { ToolCallRequest } from '../lifecycle.js';
@@ -13,6 +13,12 @@ export interface Verdict {
   readonly point: HookPoint | 'end';
 }
 
+/** Why a call waits. */
+export interface CallVerdict extends Verdict {
+  /** The run inside because of which it waits. */
+  readonly inside?: WaitingRun | undefined;
+}
+
 /** A tool call whose tool has read its signal or started a run. */
 export interface EnteredCall {
   readonly callId: string;
@@ -20,6 +26,13 @@ export interface EnteredCall {
   readonly inside: readonly RunEnd[];
   /** Aborts the signal of the call. */
   expire(reason: unknown): void;
+}
+
+/** An earlier run inside of a call that goes on. */
+export interface ResumedInside {
+  readonly run: WaitingRun;
+  /** The decisions on what waits in it. Undefined if the call is repeated after a crash. */
+  readonly decisions: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The tool calls of a turn, as far as the end of a run needs them. */
@@ -39,8 +52,12 @@ export interface CallsInFlight {
   /** Ids of the calls that were cancelled. */
   readonly cancelled?: ReadonlySet<string> | undefined;
   /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
-  readonly suspended: ReadonlyMap<string, Verdict>;
-  suspend(id: string, verdict: Verdict): void;
+  readonly suspended: ReadonlyMap<string, CallVerdict>;
+  readonly prior: {
+    /** By call id: the run inside that goes on. */
+    readonly inside?: ReadonlyMap<string, ResumedInside> | undefined;
+  };
+  suspend(id: string, verdict: CallVerdict): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */

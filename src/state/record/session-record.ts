@@ -1,17 +1,12 @@
-import { type Message, type ToolCallPart, toolCallsOf } from '../../model/message.js';
+import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import { isSummary } from '../../model/summary-message.js';
+import { ANSWER, type Waiting, waitingIn } from '../../model/waiting.js';
 import type { KnownRecord, StoredRecord } from '../session-store.js';
-import { ANSWER, Decisions, type Suspension } from './decisions.js';
+import { Decisions, type Suspension } from './decisions.js';
 import { type Entry, isOnPath } from './entry.js';
 import { MessageList } from './message-list.js';
+import { NestedRuns, type OpenTurn } from './nested-runs.js';
 import { Posts } from './posts.js';
-
-/** The calls of the latest turn, if at least one has no result. */
-export interface OpenTurn {
-  /** The id of the entry with the calls. */
-  readonly entry: string;
-  readonly open: readonly ToolCallPart[];
-}
 
 /**
  * The loaded entries of one conversation, without storage. Derives from them the path from the first message to the head,
@@ -35,13 +30,10 @@ export class SessionRecord {
   /** The suspensions, and the decisions. */
   decisions = new Decisions();
   posts = new Posts();
+  /** The runs inside of calls, at every depth. */
+  nested: NestedRuns<SessionRecord> = makeNested();
   /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
   private indexes = new Map<string, number>();
-
-  /** The entries that a store need not return. Undefined until the conversation is stored. */
-  get known(): KnownRecord | undefined {
-    return this.uid === undefined ? undefined : { uid: this.uid, length: this.length };
-  }
 
   /** The number of stored entries. */
   get length(): number {
@@ -96,16 +88,28 @@ export class SessionRecord {
     this.entries.push(entry);
     if (isOnPath(entry)) this.follow(entry);
     this.posts.add(entry);
-    if (path !== undefined || !this.decisions.add(entry)) return;
+    if (path !== undefined) return this.nested.add(entry);
+    if (!this.decisions.add(entry)) return;
     for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
   }
 
-  /** The calls of the latest suspension on the current branch that have neither a result nor a decision. */
+  /**
+   * The calls of the latest suspension on the current branch that have neither a result nor a decision, and the open calls
+   * with a run inside that waits.
+   */
   get pending(): Suspension | undefined {
+    const { openTurn } = this;
     const latest = this.decisions.undecidedIn(this.model);
     const open = latest === undefined ? [] : openIn(this.model, latest.entry);
     const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
-    return latest === undefined || calls.length === 0 ? undefined : { ...latest, calls };
+    const inside = openTurn?.open.filter(({ id }) => !calls.some((call) => call.id === id)) ?? [];
+    const others = inside.flatMap(({ id }) => {
+      const [waiting] = this.nested.inside(openTurn?.entry ?? '', id)?.record.pending?.calls ?? [];
+      return waiting === undefined ? [] : [{ id, reason: waiting.reason, by: waiting.by }];
+    });
+    if (calls.length + others.length === 0) return undefined;
+    const { entry, run } = latest ?? { entry: openTurn?.entry ?? '', run: this.get(openTurn?.entry ?? '')?.run };
+    return { entry, run, calls: [...calls, ...others] };
   }
 
   /** The calls of the latest turn that have no result. */
@@ -145,6 +149,7 @@ export class SessionRecord {
     this.indexes = new Map();
     this.decisions = new Decisions();
     this.posts = new Posts();
+    this.nested = makeNested();
     this.derive(undefined);
   }
 
@@ -176,6 +181,37 @@ export class SessionRecord {
     this.decisions.markAll(this.people);
     this.model = this.modelAt(tip);
   }
+}
+
+/** Returns everything that waits for a decision, at every depth. */
+export function waitingOf({ openTurn, pending, model, nested }: SessionRecord): readonly Waiting[] {
+  if (pending === undefined) return [];
+  const { calls, entry } = pending;
+  if (openTurn !== undefined) {
+    const asked = openTurn.open.filter(({ id }) => calls.some((call) => call.id === id));
+    return waitingIn(
+      asked.map((call) => nested.withInside(entry, call)),
+      calls,
+    );
+  }
+  const answer = model.messages[model.indexOf(entry)];
+  return [{ id: ANSWER, callers: [], call: undefined, text: answer ? textOf(answer) : '', question: calls[0] }];
+}
+
+/** Returns the entries that a store need not return. Undefined until the conversation is stored. */
+export function knownOf({ uid, length }: SessionRecord): KnownRecord | undefined {
+  return uid === undefined ? undefined : { uid, length };
+}
+
+function makeNested(): NestedRuns<SessionRecord> {
+  return new NestedRuns(recordOf);
+}
+
+/** Makes the record of a nested run, which shares the runs inside of calls with the conversation. */
+export function recordOf(nested: NestedRuns<SessionRecord>): SessionRecord {
+  const record = new SessionRecord();
+  record.nested = nested;
+  return record;
 }
 
 /** True if a loaded entry has this id, or a message was sent under it. */

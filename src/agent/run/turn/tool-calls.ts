@@ -1,16 +1,15 @@
 import { describeError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { CallsInFlight, EnteredCall, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, CallVerdict, EnteredCall, ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { tellEdit } from '../../../model/edited-call.js';
-import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
-import { rememberTool } from '../../../tools/edited-approval.js';
+import type { SuspendedCall, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
-import { errorResult, isToolResult } from '../../../tools/tool-result.js';
-import { isRunByCaller } from '../../../tools/tool-set.js';
-import type { PendingCall } from '../../run-result.js';
+import { errorResult, isToolResult, resultPartOf } from '../../../tools/tool-result.js';
+import type { SuspendedRun } from '../../run-result.js';
 import type { Run } from '../run.js';
+import { keepInside, pendingIn, questionIn } from './pending.js';
 import { callTool, runTool, ToolCall } from './tool-call.js';
 
 /** Results and approvals that are known before the calls of a turn run. */
@@ -21,6 +20,10 @@ export interface PriorResults {
   readonly approved?: ReadonlyMap<string, string>;
   /** The ids of the calls whose arguments a person changed. */
   readonly edited?: ReadonlySet<string>;
+  /** By call id: why a call without a decision waits on. */
+  readonly waits?: ReadonlyMap<string, SuspendedCall>;
+  /** By call id: the run inside that goes on. */
+  readonly inside?: ReadonlyMap<string, ResumedInside>;
 }
 
 /** Added to the reason if another process has begun the call before. */
@@ -35,7 +38,7 @@ export class ToolCalls implements CallsInFlight {
   /** The error that ended the calls early. */
   failure: { readonly error: unknown } | undefined = undefined;
   ran: Set<string> | undefined = undefined;
-  suspended: ReadonlyMap<string, Verdict> = NONE;
+  suspended: ReadonlyMap<string, CallVerdict> = NONE;
   readonly results: (ToolResultPart | undefined)[];
   entered: EnteredCall[] | undefined = undefined;
   cancelled: Set<string> | undefined = undefined;
@@ -114,12 +117,12 @@ export class ToolCalls implements CallsInFlight {
     return text !== '' && this.prior.approved?.get(id) === text;
   }
 
-  suspend(id: string, verdict: Verdict): void {
+  suspend(id: string, verdict: CallVerdict): void {
     this.suspended = new Map(this.suspended).set(id, verdict);
   }
 
   cancel(id: string, text: string): boolean {
-    const isKnown = this.suspended.has(id) || this.prior.results.has(id);
+    const isKnown = this.suspended.has(id) || this.prior.results.has(id) || this.prior.waits?.has(id);
     // A durable run cannot cancel a call again in a replay.
     if (isKnown || this.run.effects !== undefined || !this.accepts(id)) return false;
     this.cancelled ??= new Set();
@@ -147,7 +150,7 @@ function startMore(calls: ToolCalls): void {
     const index = calls.begun++;
     const part = parts[index] as ToolCallPart;
     // `addResults` adds a result that is already known.
-    if (prior.results.has(part.id) || results[index] !== undefined) continue;
+    if (prior.results.has(part.id) || prior.waits?.has(part.id) || results[index] !== undefined) continue;
     run.turn?.events?.startTool(part);
     calls.running += 1;
     try {
@@ -227,39 +230,29 @@ function callHooks(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> 
   return (wrapToolCall ?? callTool)(request, { run, open: true, busy: 0 });
 }
 
-/** Gives each call without a result an error result. Returns the suspended calls, which stay open, if there are any. */
-function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] | undefined {
+/** Gives each call without a result an error result. Returns what waits, if anything does. */
+function closeOpenCalls(calls: ToolCalls): SuspendedRun['pending'] | undefined {
   const { run, parts, prior, results, suspended } = calls;
   const isEnding = run.end.verdict !== undefined || run.end.abortError !== undefined || calls.failure !== undefined;
-  const pending: PendingCall[] = [];
+  const open: ToolCallPart[] = [];
+  const questions: SuspendedCall[] = [];
   for (const [index, part] of parts.entries()) {
     if (results[index] !== undefined) continue;
-    const known = prior.results.get(part.id);
-    const action = suspended.get(part.id)?.action;
+    const { id } = part;
+    const known = prior.results.get(id);
+    const question = prior.waits?.get(id) ?? questionIn(id, suspended.get(id));
     if (known !== undefined) {
       results[index] = resultPartOf(part, known);
-    } else if (action?.type === 'suspend' && !isEnding) {
-      pending.push(pendingCall(run, part, { reason: action.reason, by: suspended.get(part.id)?.by ?? '' }));
-      run.turn?.events?.endTool(part, undefined);
+    } else if (question !== undefined && !isEnding) {
+      open.push(part);
+      questions.push(question);
+      if (suspended.has(id)) run.turn?.events?.endTool(part, undefined);
     } else {
-      const isRepeated = (run.attached.recorder?.attemptOf(part.id) ?? 1) > 1;
+      const isRepeated = (run.attached.recorder?.attemptOf(id) ?? 1) > 1;
       putResult(calls, index, errorResult(isRepeated ? `${calls.reason} ${MAY_HAVE_HAPPENED}` : calls.reason));
     }
   }
-  return pending.length > 0 ? pending : undefined;
-}
-
-/** Returns a call that waits: for its result if its tool has no `execute`, otherwise for a decision. */
-export function pendingCall(
-  run: Run,
-  call: ToolCallPart,
-  question: { readonly reason: string; readonly by: string },
-): PendingCall {
-  const tool = run.turn?.tools?.find(call.name);
-  const needs = isRunByCaller(tool) ? ({ needs: 'result' } as const) : undefined;
-  const pending = { ...call, ...question, ...needs };
-  rememberTool(pending, tool);
-  return pending;
+  return open.length > 0 ? pendingIn(run, keepInside(run, open, suspended), questions) : undefined;
 }
 
 function putResult({ run, parts, results, begun, prior }: ToolCalls, index: number, result: ToolResult): void {
@@ -269,19 +262,6 @@ function putResult({ run, parts, results, begun, prior }: ToolCalls, index: numb
   run.attached.recorder?.addResult(run, resultPart);
   if (index < begun) run.turn?.events?.endTool(part, resultPart, run.toolErrors?.get(part.id));
   run.toolErrors?.delete(part.id);
-}
-
-/** Converts a tool result to a part of a tool message. */
-export function resultPartOf(call: ToolCallPart, result: ToolResult): ToolResultPart {
-  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
-    type: 'tool-result',
-    id: call.id,
-    name: call.name,
-    content: result.content,
-  };
-  if (result.structured !== undefined) part.structured = result.structured;
-  if (result.isError) part.isError = true;
-  return part;
 }
 
 /** Returns the name and the arguments as JSON, or an empty string if the arguments are not JSON. */
