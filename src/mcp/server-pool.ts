@@ -41,7 +41,7 @@ export class ServerPool {
       settings,
       () => this.logger,
       // Nothing converts a call after an approval.
-      () => (this.isLoaded && this.checkArguments === 'coerce' ? 'strict' : this.checkArguments),
+      () => (this.isLoaded && this.checkArguments === 'coerce' ? 'off' : this.checkArguments),
     );
     // Every key of `servers` is the name of a server, also a key such as `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
@@ -52,7 +52,7 @@ export class ServerPool {
   }
 
   private get checkArguments(): CheckArguments {
-    return this.options.checkArguments ?? (this.isLoaded ? 'coerce' : 'strict');
+    return this.options.checkArguments ?? (this.isLoaded ? 'coerce' : 'off');
   }
 
   /** Grows whenever a server takes or frees a name. */

@@ -1,5 +1,5 @@
 import { ToolInvalidError } from '../../errors.js';
-import type { JsonSchema } from '../../internal/json.js';
+import { isObject, type JsonSchema } from '../../internal/json.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
@@ -18,8 +18,8 @@ export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
   readonly execute: NonNullable<Tool['execute']>;
   /**
-   * Checks the arguments without holding the thread for long. A check with many steps, or with a slow pattern, runs in a
-   * worker thread. Rejects with the reason of the abort signal.
+   * Checks the arguments as the option `checkArguments` says. A check against the schema runs in a worker thread. Rejects
+   * with the reason of the abort signal.
    */
   check(input: unknown, signal?: AbortSignal): StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
@@ -147,12 +147,14 @@ export function wrapMcpTool(definition: unknown, { server, call, logger = consol
   });
 }
 
+/** Only an object can be sent. The server checks everything else, unless the option asks for a check here. */
 function argumentCheck(schema: JsonSchema, { checkArguments }: McpToolOwner): McpTool['check'] {
   const check = boundedCheck(schema);
   return (input, signal) => {
     const mode = checkArguments?.() ?? 'strict';
-    if (mode === 'off') return { value: input };
-    return check(mode === 'coerce' ? coerceArguments(schema, input) : input, signal);
+    if (mode === 'strict') return check(input, signal);
+    const value = mode === 'coerce' ? coerceArguments(schema, input) : input;
+    return isObject(value) ? { value } : { issues: [{ message: 'The arguments must be an object.' }] };
   };
 }
 

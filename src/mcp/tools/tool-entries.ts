@@ -1,6 +1,5 @@
 import type { McpLimits } from '../options.js';
-import { Pace } from '../schema/pace.js';
-import { type McpToolSpec, readToolSpecInTime } from './spec.js';
+import { type McpToolSpec, readToolSpecInWorker } from './spec.js';
 
 /** The tools of one reading of `tools/list`. */
 export interface ReadTools {
@@ -19,22 +18,16 @@ export interface ToolReading {
   readonly signal: AbortSignal;
 }
 
-/**
- * Validates the entries of `tools/list`. Gives the thread to other work in between, and rejects with the reason of the
- * abort signal.
- */
+/** Validates the entries of `tools/list`. Rejects with the reason of the abort signal. */
 export async function readTools(entries: readonly unknown[], options: ToolReading): Promise<ReadTools> {
   const { limits, isWanted, signal } = options;
   const specs = new Map<string, McpToolSpec>();
   const names = entries.flatMap((entry) => nameOf(entry) ?? []);
   const warnings: string[] = [];
-  const pace = new Pace();
   for (const [index, entry] of entries.entries()) {
-    if (pace.isDue) await pace.rest();
-    signal.throwIfAborted();
     const name = nameOf(entry);
     if (name !== undefined && !isWanted(name)) continue;
-    const spec = await readToolSpecInTime(entry, limits, { pace, signal });
+    const spec = await readToolSpecInWorker(entry, limits, signal);
     const shown = JSON.stringify(name?.slice(0, 100)) ?? `number ${index}`;
     if ('problem' in spec) warnings.push(`tool ${shown} is skipped: ${spec.problem}`);
     else if (specs.has(spec.name)) warnings.push(`tool ${shown} is skipped: another tool has this name`);
