@@ -2,6 +2,7 @@ import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import type { McpEvent } from '../event.js';
+import type { ToolPins } from '../server/tool-pins.js';
 import type { ServerLog } from '../server-log.js';
 import type { PausableClock } from '../transport/pausable-clock.js';
 import type { Endings } from './endings.js';
@@ -49,6 +50,8 @@ export interface ServerContext {
   readonly settings: McpSettings;
   readonly log: ServerLog;
   readonly emit: (event: McpEvent) => void;
+  /** Remembers the definitions of the tools. */
+  readonly pins: Pick<ToolPins, 'review'>;
   /** Pauses time limits while a user is asked. */
   readonly hold: PausableClock;
   /** Tracks the cleanup of connections that have failed or were closed. */

@@ -38,8 +38,7 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
       warn(`${method} returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
       return entries.slice(0, entries.length - found.length);
     }
-    // The protocol allows an empty cursor, but servers send one on the last page.
-    if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;
+    if (nextCursor === undefined) return entries;
     if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
       warn(
         `${method} returned the cursor ${JSON.stringify(nextCursor)}, which is invalid or was used before; reading stops`,

@@ -3,7 +3,6 @@ import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
-import type { ReadTools } from '../tools/tool-entries.js';
 import { Deadline } from '../transport/pausable-clock.js';
 import { ProcessTransport } from '../transport/process-transport.js';
 import { type Redact, RedactingTransport } from '../transport/redacting-transport.js';
@@ -11,7 +10,7 @@ import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { Connection, ConnectionOptions } from './connection.js';
-import { listTools } from './list-tools.js';
+import { type ListedTools, listTools } from './list-tools.js';
 import { requestError } from './request-error.js';
 import { untilAborted, withOwnSignal } from './request-time.js';
 import { loadSdk, type McpSdk } from './sdk-v1/load-sdk.js';
@@ -21,7 +20,7 @@ import { SdkConnection } from './sdk-v1/sdk-connection.js';
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
-  readonly tools: ReadTools;
+  readonly tools: ListedTools;
 }
 
 /** HTTP status of a successful response that is not an event stream. */

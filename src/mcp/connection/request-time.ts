@@ -12,7 +12,7 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
   try {
     return await work(scope);
   } catch (error) {
-    throw scope.aborted ? scope.reason : error;
+    throw scope.aborted ? scope.cause : error;
   } finally {
     scope.end();
   }
@@ -25,7 +25,10 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
  */
 export class RequestScope {
   aborted = false;
-  reason: unknown = undefined;
+  /** The SDK sends this text to the server, so it says nothing about the host. */
+  readonly reason = 'The client no longer waits for the answer.';
+  /** The error of the time limit, or the reason of the caller's signal. */
+  cause: unknown = undefined;
   readonly deadline: Deadline;
   private readonly release: () => void;
   private listener: (() => void) | undefined = undefined;
@@ -46,7 +49,7 @@ export class RequestScope {
   }
 
   throwIfAborted(): void {
-    if (this.aborted) throw this.reason;
+    if (this.aborted) throw this.cause;
   }
 
   end(): void {
@@ -56,7 +59,7 @@ export class RequestScope {
 
   private abort(reason: unknown): void {
     this.aborted = true;
-    this.reason = reason;
+    this.cause = reason;
     this.listener?.();
   }
 }

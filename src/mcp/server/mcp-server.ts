@@ -16,6 +16,7 @@ import { PausableClock } from '../transport/pausable-clock.js';
 import { Link } from './link.js';
 import type { McpServerStatus } from './status.js';
 import { ServerTools } from './tool-list.js';
+import { ToolPins } from './tool-pins.js';
 
 /** The JSON-RPC error code for invalid arguments. */
 const INVALID_PARAMS = -32_602;
@@ -46,15 +47,20 @@ export class McpServer {
     const hold = new PausableClock(host.settings.system.clock);
     const endings = new Endings((error) => host.log.write('warn', failureText(error)));
     this.ignored = host.ignored;
-    this.context = { ...host, definition, hold, endings };
+    const pins = new ToolPins({ ...host, definition, hold });
+    this.context = { ...host, definition, hold, endings, pins };
     this.offered = new ServerTools({
       ...host,
       definition,
       hold,
-      call: ({ name }, input, { signal, progress, limitMs }) => {
+      pins,
+      call: async ({ name }, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
         const options = { signal, onProgress: progress, limitMs };
-        return this.request((it) => it.request('tools/call', params, options), signal);
+        const answer = await this.request((it) => it.request('tools/call', params, options), signal);
+        // A change that the server announced before the result is there in the next turn.
+        if (!this.offered.isCurrent) await this.offered.catchUp();
+        return answer;
       },
     });
     this.link = new Link(this.context, this.offered);

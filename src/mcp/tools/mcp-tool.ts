@@ -74,14 +74,13 @@ export type CallTool = (input: unknown, context: CallContext) => Promise<ToolRes
 export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): CallTool {
   const checkOutput = spec.outputSchema && boundedCheck(spec.outputSchema);
   return async (input, context) => {
-    const result = toResult(await call(spec, input, context));
+    const answer = await call(spec, input, context);
+    const result = toResult(answer);
     if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
     const problem = await problemOf(checkOutput, result.structured, context.signal);
     if (problem === undefined) return result;
-    // The text of the result is passed on without the invalid data.
     warn(`The structured content of tool ${JSON.stringify(spec.name)} does not match its output schema: ${problem}`);
-    const { structured, ...rest } = result;
-    return rest;
+    return toResult(answer, false);
   };
 }
 

@@ -16,6 +16,8 @@ export interface McpToolSpec {
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema | undefined;
   readonly annotations: ToolAnnotations | undefined;
+  /** False for a tool that only the user interface of an MCP app may call. */
+  readonly isForModel: boolean;
   /** A hash of the definition, to detect changes. */
   readonly fingerprint: string;
 }
@@ -61,7 +63,11 @@ function read(entry: unknown, limits: McpLimits): SpecReading {
   const isUsable = isObject(outputSchema) && problemOfSize(outputSchema, limits.schemaLength) === undefined;
   let fingerprint: string;
   try {
-    const parts = [[description, title, annotations], inputSchema, isUsable ? outputSchema : undefined];
+    const parts = [
+      [description, title, annotations, isForModel(entry)],
+      inputSchema,
+      isUsable ? outputSchema : undefined,
+    ];
     fingerprint = createHash('sha256').update(JSON.stringify(parts, withSortedKeys)).digest('base64');
   } catch (error) {
     // `JSON.stringify` throws if a field is nested too deeply.
@@ -74,8 +80,15 @@ function read(entry: unknown, limits: McpLimits): SpecReading {
     description: safeText(description, { maxLength: limits.descriptionLength }),
     outputSchema: isUsable ? outputSchema : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
+    isForModel: isForModel(entry),
     fingerprint,
   };
+}
+
+/** The default visibility is `["model", "app"]`. */
+function isForModel({ _meta }: Readonly<Record<string, unknown>>): boolean {
+  const { visibility } = isObject(_meta) && isObject(_meta.ui) ? _meta.ui : {};
+  return visibility === undefined || visibility === null || [visibility].flat().includes('model');
 }
 
 function problemOfTask({ execution }: Readonly<Record<string, unknown>>): string | undefined {

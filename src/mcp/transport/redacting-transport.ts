@@ -28,6 +28,10 @@ export class RedactingTransport implements McpTransport {
     inner.onmessage = (message) => this.onmessage?.(this.redacted(message));
   }
 
+  get hasSession(): boolean | undefined {
+    return this.inner.hasSession;
+  }
+
   get protocolVersion(): string | undefined {
     return this.inner.protocolVersion;
   }

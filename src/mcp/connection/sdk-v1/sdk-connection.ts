@@ -15,6 +15,7 @@ import { answerServer, capabilitiesOf } from './answer-server.js';
 import type { McpSdk } from './load-sdk.js';
 
 const MAX_PROBLEM = 300;
+const SESSION_CODE = -32_001;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
 /** Notifications of the progress of one request that are passed on. */
@@ -124,9 +125,19 @@ export class SdkConnection implements Connection {
     const { name } = this.options.definition;
     const { ending } = this.transport;
     if (error instanceof McpSessionLostError) return error;
-    if (ending === undefined && this.state !== 'closed') return requestError(name, error);
+    if (ending === undefined && this.state !== 'closed') {
+      const failure = requestError(name, error);
+      if (this.transport.hasSession && isSessionUnknown(failure)) this.sessionLost();
+      return failure;
+    }
     const why = ending === undefined ? '.' : `: ${failureText(ending)}`;
     return new McpRequestError(name, `The connection to the MCP server "${name}" was lost${why}`, { cause: error });
+  }
+
+  /** Ends the connection, so that the next request gets a new session. The server may have processed the request. */
+  private sessionLost(): void {
+    this.options.onEnd(this, 'the server no longer knows the session');
+    void this.close();
   }
 
   private ended(): void {
@@ -148,6 +159,11 @@ export class SdkConnection implements Connection {
     const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
     this.options.log.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
   }
+}
+
+/** Some servers report an unknown session in a response with status 200, with the code that the SDK uses for it. */
+function isSessionUnknown(failure: KeelsonError): boolean {
+  return failure instanceof McpRequestError && failure.status === SESSION_CODE && /session/i.test(failure.message);
 }
 
 function isHttpError(error: unknown): boolean {
