@@ -5,8 +5,8 @@ import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
 import type { McpServerConfig } from './config/definition.js';
-import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
-import type { McpEvent } from './event.js';
+import type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
+import type { McpEvent } from './server/event.js';
 import type { McpOAuth } from './transport/oauth.js';
 
 /** The options of `mcpServers`. */

@@ -1,9 +1,9 @@
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
-import type { McpEvent } from '../event.js';
+import type { McpEvent } from '../server/event.js';
 import type { ToolPins } from '../server/tool-pins.js';
-import type { ServerLog } from '../server-log.js';
+import type { ServerLog } from '../server/server-log.js';
 import type { PausableClock } from '../transport/pausable-clock.js';
 import type { Endings } from './endings.js';
 

@@ -2,7 +2,7 @@ import { toolFilter } from '../tools/patterns.js';
 import { type ReadTools, readTools } from '../tools/tool-entries.js';
 import type { Connection, RequestOptions, ServerContext } from './connection.js';
 
-/** The tools of one reading. Those that a person has to decide about are left out of `specs`. */
+/** The tools of one reading. `specs` leaves out the tools that a person has to approve first. */
 export interface ListedTools extends ReadTools {
   /** Names of tools whose definition has changed since the last reading, and differs from the one that was first seen. */
   readonly changed: readonly string[];

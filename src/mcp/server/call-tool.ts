@@ -3,7 +3,7 @@ import { type OptionTable, validateOption, validateOptions } from '../../interna
 import type { ToolResult } from '../../tools/tool.js';
 import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { Deadline } from '../transport/pausable-clock.js';
-import type { McpServer } from './mcp-server.js';
+import type { McpServer } from './server.js';
 
 /** Options of a tool call without an agent. */
 export interface McpCallOptions {

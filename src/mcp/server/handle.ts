@@ -3,7 +3,7 @@ import type { ToolResult } from '../../tools/tool.js';
 import type { Connection, McpList } from '../connection/connection.js';
 import { toPart } from '../tools/result-content.js';
 import { callTool, type McpCallOptions } from './call-tool.js';
-import type { McpServer } from './mcp-server.js';
+import type { McpServer } from './server.js';
 
 /** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */
 export interface McpServerHandle {

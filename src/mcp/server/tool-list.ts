@@ -3,12 +3,11 @@ import type { Connection, ServerContext } from '../connection/connection.js';
 import { type ListedTools, listTools } from '../connection/list-tools.js';
 import type { Established } from '../connection/open-connection.js';
 import { withOwnSignal } from '../connection/request-time.js';
-import type { McpToolsDeltaEvent } from '../event.js';
+import type { McpToolsDeltaEvent } from './event.js';
 import { failureText } from '../failure-text.js';
 import {
   type CallServer,
   type CallTool,
-  type CheckArguments,
   type McpTool,
   type McpToolOwner,
   toMcpTool,
@@ -22,7 +21,6 @@ import { Deadline } from '../transport/pausable-clock.js';
 export interface ServerToolsOptions
   extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
   readonly call: CallServer;
-  readonly checkArguments: () => CheckArguments;
   /** Called when the offered tools have changed. */
   readonly onTools: () => void;
 }
@@ -212,7 +210,7 @@ export class ServerTools {
   }
 
   private get owner(): McpToolOwner {
-    const { definition, call, log, checkArguments } = this.options;
-    return { server: definition.name, call, checkArguments, warn: (problem) => log.write('warn', problem) };
+    const { definition, settings, call, log } = this.options;
+    return { server: definition.name, call, checkArguments: settings.checkArguments, warn: (problem) => log.write('warn', problem) };
   }
 }

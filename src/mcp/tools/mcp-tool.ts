@@ -4,9 +4,8 @@ import { consoleLogger, type Logger } from '../../internal/logger.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
-import { defaultLimits } from '../config/settings.js';
+import { type CheckArguments, defaultLimits } from '../config/settings.js';
 import { failureText } from '../failure-text.js';
-import type { McpServersOptions } from '../options.js';
 import { type BoundedCheck, boundedCheck } from '../schema/bounded-check.js';
 import { coerceArguments } from './coerce.js';
 import { toolName } from './name.js';
@@ -52,9 +51,6 @@ export interface McpToolOwner {
   /** Returns how arguments are checked. Called for each call. Default: `strict`. */
   readonly checkArguments?: () => CheckArguments;
 }
-
-/** The option `checkArguments` of `mcpServers`. */
-export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
 
 /**
  * Returns true for a tool of an MCP server.

@@ -4,7 +4,7 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { McpRequestError, McpSessionLostError } from '../../error.js';
 import { failureText } from '../../failure-text.js';
-import type { ServerLog } from '../../server-log.js';
+import type { ServerLog } from '../../server/server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../../transport/http-client.js';
 import type { McpTransport } from '../../transport/transport.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';

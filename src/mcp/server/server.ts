@@ -10,7 +10,7 @@ import { requestError } from '../connection/request-error.js';
 import { inRequestTime, untilAborted } from '../connection/request-time.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import type { CallContext, CheckArguments, McpTool } from '../tools/mcp-tool.js';
+import type { CallContext, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock } from '../transport/pausable-clock.js';
 import { Link } from './link.js';
@@ -27,7 +27,6 @@ export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 
   readonly ignored: readonly string[];
   /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
-  readonly checkArguments: () => CheckArguments;
 }
 
 /** One server and its successive connections. */
