@@ -1,10 +1,10 @@
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../tools/tool.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
-import { lifecyclesOf } from './servers/lifecycles.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
+import { lifecyclesOf } from './servers/lifecycles.js';
 import { Loader, type McpReload } from './servers/loader.js';
 import type { McpTool } from './tools/mcp-tool.js';
 
@@ -24,13 +24,6 @@ export {
   McpUnavailableError,
 } from './error.js';
 export type {
-  McpConnectionEndEvent,
-  McpConnectionErrorEvent,
-  McpConnectionStartEvent,
-  McpEvent,
-  McpToolsDeltaEvent,
-} from './server/event.js';
-export type {
   McpClientInfo,
   McpLimits,
   McpReconnectOptions,
@@ -40,8 +33,15 @@ export type {
   McpSystem,
   McpTimeouts,
 } from './options.js';
-export type { McpCallOptions } from './server/call-tool.js';
 export type {
+  McpConnectionEndEvent,
+  McpConnectionErrorEvent,
+  McpConnectionStartEvent,
+  McpEvent,
+  McpToolsDeltaEvent,
+} from './server/event.js';
+export type {
+  McpCallOptions,
   McpPrompt,
   McpPromptText,
   McpReadOptions,

@@ -2,10 +2,10 @@ import { isObject, type JsonSchema, type JsonValue } from '../../internal/json.j
 import { safeText } from '../../internal/safe-text.js';
 import { describeIssues } from '../../tools/standard-schema.js';
 import { problemOfUrl } from '../config/server-url.js';
-import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import { failureText } from '../failure-text.js';
 import { boundedCheck } from '../schema/bounded-check.js';
 import type { ConnectionOptions, McpParams } from './connection.js';
+import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import { untilAborted } from './request-time.js';
 
 const MAX_TEXT = 10_000;

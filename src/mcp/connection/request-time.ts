@@ -98,3 +98,18 @@ export async function withOwnSignal<T>(
     release();
   }
 }
+
+/** Runs `work` within time limits, with a signal of its own. Rejects with the error of the time limit as soon as it is over. */
+export function withDeadline<T>(
+  { signal: outer = new AbortController().signal, ...limits }: RequestTime,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return withOwnSignal(outer, async (signal, controller) => {
+    const deadline = new Deadline(limits, (late) => controller.abort(late));
+    try {
+      return await untilAborted(signal, work(signal));
+    } finally {
+      deadline.clear();
+    }
+  });
+}

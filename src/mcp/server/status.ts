@@ -70,7 +70,16 @@ export function invalidStatus({
 }: Extract<McpServerEntry, { readonly problem: string }>): McpServerStatus {
   const { scope, source, extension } = origin;
   return {
-    ...{ name, state: 'invalid', step: undefined, lastError: problem, scope, source, extension, ignoredFields: ignored },
+    ...{
+      name,
+      state: 'invalid',
+      step: undefined,
+      lastError: problem,
+      scope,
+      source,
+      extension,
+      ignoredFields: ignored,
+    },
     ...{ reconnects: 0, transport: undefined, protocolVersion: undefined, instructions: undefined },
     ...{ tools: [], toolCount: 0, reads: [] },
   };

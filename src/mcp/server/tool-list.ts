@@ -1,9 +1,8 @@
 import { Stop } from '../../internal/stop.js';
 import type { Connection, ServerContext } from '../connection/connection.js';
-import { type ListedTools, listTools } from '../connection/list-tools.js';
+import { type ListedTools, listTools, patternsWithout } from '../connection/list-tools.js';
 import type { Established } from '../connection/open-connection.js';
-import { withOwnSignal } from '../connection/request-time.js';
-import type { McpToolsDeltaEvent } from './event.js';
+import { withDeadline } from '../connection/request-time.js';
 import { failureText } from '../failure-text.js';
 import {
   type CallServer,
@@ -13,9 +12,8 @@ import {
   toMcpTool,
   toolCaller,
 } from '../tools/mcp-tool.js';
-import { patternsWithout } from '../tools/patterns.js';
 import type { McpToolSpec } from '../tools/spec.js';
-import { Deadline } from '../transport/pausable-clock.js';
+import type { McpToolsDeltaEvent } from './event.js';
 
 /** Options of ServerTools. */
 export interface ServerToolsOptions
@@ -136,16 +134,10 @@ export class ServerTools {
 
   private read(connection: Connection): Promise<ListedTools> {
     const { definition, settings, hold } = this.options;
-    return withOwnSignal(this.ending.signal, async (signal, controller) => {
-      const limitMs = settings.timeouts.connectMs;
-      const limits = { what: `tool list of MCP server "${definition.name}"`, callMs: limitMs, totalMs: limitMs, hold };
-      const deadline = new Deadline(limits, (late) => controller.abort(late));
-      try {
-        return await listTools(connection, this.options, { signal });
-      } finally {
-        deadline.clear();
-      }
-    });
+    const limitMs = settings.timeouts.connectMs;
+    const what = `tool list of MCP server "${definition.name}"`;
+    const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal: this.ending.signal };
+    return withDeadline(limits, (signal) => listTools(connection, this.options, { signal }));
   }
 
   private offer(tools: ListedTools): void {
@@ -211,6 +203,11 @@ export class ServerTools {
 
   private get owner(): McpToolOwner {
     const { definition, settings, call, log } = this.options;
-    return { server: definition.name, call, checkArguments: settings.checkArguments, warn: (problem) => log.write('warn', problem) };
+    return {
+      server: definition.name,
+      call,
+      checkArguments: settings.checkArguments,
+      warn: (problem) => log.write('warn', problem),
+    };
   }
 }

@@ -1,8 +1,8 @@
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../../tools/tool.js';
+import type { McpTool } from '../tools/mcp-tool.js';
 import { compareOrigins, reportLeftOut } from './claims.js';
 import type { Loader } from './loader.js';
-import type { McpTool } from '../tools/mcp-tool.js';
 
 /** The MCP loaders of each agent, in the order in which they were loaded. The key is the signal of the agent's host. */
 const loadersByAgent = new WeakMap<AbortSignal, AgentTools[]>();

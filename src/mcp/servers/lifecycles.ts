@@ -6,8 +6,8 @@ import type { AssistantPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { searchedRuns } from '../../tools/searched-runs.js';
 import type { Tool } from '../../tools/tool.js';
-import { type AgentTools, agentTools } from './agent-tools.js';
 import { isMissed, type McpServerStatus } from '../server/status.js';
+import { type AgentTools, agentTools } from './agent-tools.js';
 import type { Loader } from './loader.js';
 
 /** Returns the lifecycles that an MCP loader adds to an agent. */
@@ -130,7 +130,11 @@ function withResolvedCalls(response: ModelResponse, request: ModelCallRequest, a
  * Returns the MCP tool that a call means by its full or its short name. A short name that belongs to another tool of the
  * agent means that tool, even if it is not offered in this turn.
  */
-function calledTool(name: string, { tools: sent, run }: ModelCallRequest, { tools, host }: AgentPool): Tool | undefined {
+function calledTool(
+  name: string,
+  { tools: sent, run }: ModelCallRequest,
+  { tools, host }: AgentPool,
+): Tool | undefined {
   const fullName = tools.find(name)?.name;
   if (fullName === undefined) return undefined;
   const isTaken = fullName !== name && [sent, host.tools()].some((known) => known.some((it) => it.name === name));

@@ -10,10 +10,10 @@ import { readServer } from '../config/server-map.js';
 import { resolveSettings } from '../config/settings.js';
 import { McpClosedError, McpUnavailableError } from '../error.js';
 import type { McpServersOptions } from '../options.js';
-import { originOf } from './claims.js';
-import { type PutOutcome, reportProblems, Servers } from './servers.js';
 import type { McpServerStatus } from '../server/status.js';
 import { coerceArguments } from '../tools/coerce.js';
+import { originOf } from './claims.js';
+import { type PutOutcome, reportProblems, Servers } from './servers.js';
 
 /** The result of `reload`: the names of servers by kind of change. */
 export interface McpReload extends Changes {

@@ -9,6 +9,7 @@ import { HttpStatusError, HttpUnreachableError } from '../../transport/http-clie
 import type { McpTransport } from '../../transport/transport.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
 import { readPages } from '../list-pages.js';
+import { type Redact, redactMessage, redactOf } from '../redact.js';
 import { bounded, keepErrorData, requestError } from '../request-error.js';
 import { inRequestTime, type RequestScope } from '../request-time.js';
 import { answerServer, capabilitiesOf } from './answer-server.js';
@@ -24,6 +25,7 @@ const MOST_NOTIFICATIONS = 10_000;
 /** A connection that uses `@modelcontextprotocol/sdk` 1.x. */
 export class SdkConnection implements Connection {
   private readonly client: Client;
+  private readonly redact: Redact;
   /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
@@ -34,10 +36,15 @@ export class SdkConnection implements Connection {
   ) {
     const { name, version, title } = options.settings.clientInfo;
     this.client = new sdk.Client({ name, version, title }, { capabilities: capabilitiesOf(options) });
+    this.redact = redactOf(options.definition);
     answerServer(this.client, sdk, options);
     this.client.onerror = (error) => this.report(error);
     this.client.onclose = () => this.ended();
-    transport.onmessage = keepErrorData;
+    const { definition } = options;
+    transport.onmessage = (message) => {
+      if (definition.origin.redact) redactMessage(message, definition.origin.redact);
+      keepErrorData(message);
+    };
     transport.oninterrupted = () => void this.probe();
   }
 
@@ -58,7 +65,7 @@ export class SdkConnection implements Connection {
   }
 
   get ending(): string | undefined {
-    return this.transport.ending;
+    return this.redact(this.transport.ending);
   }
 
   async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
@@ -100,7 +107,7 @@ export class SdkConnection implements Connection {
       const time = { what, callMs, totalMs, hold, signal };
       return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
     } catch (error) {
-      throw signal?.aborted ? signal.reason : this.failureOf(error);
+      throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
     }
   }
 
@@ -123,7 +130,7 @@ export class SdkConnection implements Connection {
   /** Returns the error of a failed request. If the connection has ended, the error reports that end. */
   private failureOf(error: unknown): KeelsonError {
     const { name } = this.options.definition;
-    const { ending } = this.transport;
+    const { ending } = this;
     if (error instanceof McpSessionLostError) return error;
     if (ending === undefined && this.state !== 'closed') {
       const failure = requestError(name, error);
@@ -157,7 +164,7 @@ export class SdkConnection implements Connection {
   private report(error: unknown): void {
     const isOfHandshake = this.state !== 'open' && isHttpError(error);
     const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
-    this.options.log.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
+    this.options.log.write(level, safeText(failureText(this.redact(error)), { maxLength: MAX_PROBLEM }));
   }
 }
 
