@@ -40,9 +40,7 @@ export class RequestScope {
     if (outer?.aborted) this.abort(outer.reason);
   }
 
-  get signal(): AbortSignal {
-    return this as unknown as AbortSignal;
-  }
+  readonly signal = this as unknown as AbortSignal;
 
   addEventListener(_type: 'abort', listener: () => void): void {
     this.listener = listener;

@@ -58,7 +58,7 @@ export class Link {
     const { established } = this;
     if (established) {
       const { definition, endings, log, emit } = this.context;
-      this.attempts.reset();
+      this.attempts.failures = 0;
       this.drop();
       const closed = established.connection.close();
       endings.add(closed);
@@ -134,7 +134,7 @@ export class Link {
         trusted: verified?.launch,
         signal: closed,
         onEnd: (connection, reason) => this.lost(connection, reason),
-        onToolsChanged: () => this.offered.changed(),
+        onToolsChanged: () => this.offered.rereads.changed(),
         onStep: (step) => {
           this.step = step;
         },

@@ -58,7 +58,7 @@ export class McpServer {
         const options = { signal, onProgress: progress, limitMs };
         const answer = await this.request((it) => it.request('tools/call', params, options), signal);
         // A change that the server announced before the result is there in the next turn.
-        if (!this.offered.isCurrent) await this.offered.catchUp();
+        if (!this.offered.rereads.isCurrent) await this.offered.rereads.catchUp();
         return answer;
       },
     });
@@ -116,12 +116,22 @@ export class McpServer {
    * MCP session did nothing, so the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { link } = this;
+    let connection = link.established?.connection;
     this.underWay += 1;
     try {
-      return await this.send(ask, signal);
+      connection ??= await this.connected(signal);
+      // Frequent use must not exhaust the attempts.
+      link.attempts.failures = 0;
+      return await ask(connection);
+    } catch (error) {
+      if (!(error instanceof McpSessionLostError) || connection === undefined) throw error;
+      link.lost(connection, error.message);
+      void link.connect();
+      return await ask(await this.connected(signal));
     } finally {
       this.underWay -= 1;
-      if (!this.isBusy) this.whenIdle?.resolve();
+      if (this.underWay === 0) this.whenIdle?.resolve();
     }
   }
 
@@ -145,21 +155,6 @@ export class McpServer {
     const problems = checked.issues.map(({ message }) => message).join('; ');
     const message = `The arguments of tool ${JSON.stringify(name)} of MCP server "${server}" are invalid: ${problems}`;
     throw new McpRequestError(server, message, { status: INVALID_PARAMS });
-  }
-
-  private async send<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { link } = this;
-    const connection = link.established?.connection ?? (await this.connected(signal));
-    // Frequent use must not exhaust the attempts.
-    link.attempts.reset();
-    try {
-      return await ask(connection);
-    } catch (error) {
-      if (!(error instanceof McpSessionLostError)) throw error;
-      link.lost(connection, error.message);
-      void link.connect();
-      return ask(await this.connected(signal));
-    }
   }
 
   /** Completes the pending authorization with the user's code, and connects. */

@@ -20,12 +20,7 @@ export type McpServerState =
   | 'closed';
 
 /** States of servers that a run does not miss. */
-const EXPECTED: readonly McpServerState[] = ['connected', 'disabled', 'denied', 'closed'];
-
-/** True if a run misses the tools of a server in this state. */
-export function isMissed(state: McpServerState): boolean {
-  return !EXPECTED.includes(state);
-}
+export const EXPECTED: ReadonlySet<McpServerState> = new Set(['connected', 'disabled', 'denied', 'closed']);
 
 /** The state of one server at the time of the call. */
 export interface McpServerStatus {

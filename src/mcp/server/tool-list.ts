@@ -14,6 +14,7 @@ import {
 } from '../tools/mcp-tool.js';
 import type { McpToolSpec } from '../tools/spec.js';
 import type { McpToolsDeltaEvent } from './event.js';
+import { Rereads } from './rereads.js';
 
 /** Options of ServerTools. */
 export interface ServerToolsOptions
@@ -25,12 +26,6 @@ export interface ServerToolsOptions
 
 /** The server's own names of added, removed and changed tools. */
 type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
-
-/** Delay in milliseconds after a change notification. One reading of the list then covers several notifications. */
-const GATHER_MS = 100;
-/** After a reading, the next one waits this many times as long as the reading took. */
-const PAUSES = 10;
-const MAX_PAUSE_MS = 60_000;
 
 /**
  * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
@@ -47,21 +42,18 @@ export class ServerTools {
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
   /** The subjects of the warnings that were logged. */
   private readonly warned = new Set<string>();
-  /** The timer of the next reading. */
-  private timer: unknown = undefined;
-  private reading: Promise<void> | undefined = undefined;
-  /** True if a change notification arrived after the last reading began. */
-  private isStale = false;
-  /** The next reading does not begin before this time. */
-  private nextAt = 0;
+  /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
+  readonly rereads: Rereads;
 
-  constructor(private readonly options: ServerToolsOptions) {}
+  constructor(private readonly options: ServerToolsOptions) {
+    this.rereads = new Rereads(options.settings.system.clock, () => this.readAgain());
+  }
 
   begin({ connection, tools }: Established): void {
     this.connection = connection;
     this.ending = new Stop();
     this.offer(tools);
-    if (this.isStale) this.changed();
+    this.rereads.begin();
   }
 
   /**
@@ -75,9 +67,7 @@ export class ServerTools {
   }
 
   withdraw(): void {
-    this.options.settings.system.clock.clearTimeout(this.timer);
-    this.timer = undefined;
-    this.isStale = false;
+    this.rereads.end();
     this.connection = undefined;
     this.ending.stop(undefined);
     this.current = new Map();
@@ -86,41 +76,8 @@ export class ServerTools {
     this.options.onTools();
   }
 
-  /** Handles a change notification. It may arrive while the list is read for the first time. */
-  changed(): void {
-    this.isStale = true;
-    if (this.connection === undefined || this.reading !== undefined) return;
-    const { clock } = this.options.settings.system;
-    this.timer ??= clock.setTimeout(() => void this.readNow(), Math.max(GATHER_MS, this.nextAt - clock.now()));
-  }
-
-  /** False if a change was announced that is not offered yet. */
-  get isCurrent(): boolean {
-    return !this.isStale && this.reading === undefined;
-  }
-
-  /** Reads the changes that were announced before, without a pause. Never rejects. */
-  async catchUp(): Promise<void> {
-    await this.reading;
-    if (this.isStale && this.connection !== undefined) await this.readNow();
-  }
-
-  private readNow(): Promise<void> {
-    this.options.settings.system.clock.clearTimeout(this.timer);
-    this.timer = undefined;
-    this.reading ??= this.readAgain().finally(() => {
-      this.reading = undefined;
-      if (this.isStale) this.changed();
-    });
-    return this.reading;
-  }
-
-  /** Reads the list again, and sets the pause until the next reading. A server may notify after each reading. */
   private async readAgain(): Promise<void> {
     const { connection } = this;
-    const { clock } = this.options.settings.system;
-    const began = clock.now();
-    this.isStale = false;
     try {
       const tools = connection && (await this.read(connection));
       if (tools && this.connection === connection) this.offer(tools);
@@ -128,8 +85,6 @@ export class ServerTools {
       if (this.connection === connection)
         this.options.log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
     }
-    const ended = clock.now();
-    this.nextAt = ended + Math.min(PAUSES * (ended - began), MAX_PAUSE_MS);
   }
 
   private read(connection: Connection): Promise<ListedTools> {

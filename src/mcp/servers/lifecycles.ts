@@ -6,7 +6,7 @@ import type { AssistantPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { searchedRuns } from '../../tools/searched-runs.js';
 import type { Tool } from '../../tools/tool.js';
-import { isMissed, type McpServerStatus } from '../server/status.js';
+import { EXPECTED, type McpServerStatus } from '../server/status.js';
 import { type AgentTools, agentTools } from './agent-tools.js';
 import type { Loader } from './loader.js';
 
@@ -59,7 +59,7 @@ function argumentsLifecycle(loader: Loader): AgentLifecycle {
 
 /** Emits a `server-error` event that lists the servers without a connection. */
 function reportMissing(run: RunContext, statuses: readonly McpServerStatus[]): void {
-  const missing = statuses.filter(({ state }) => isMissed(state));
+  const missing = statuses.filter(({ state }) => !EXPECTED.has(state));
   const servers = missing.map(({ name, state, lastError }) => ({ name, state, error: lastError }));
   report(run, { type: 'server-error', servers });
 }

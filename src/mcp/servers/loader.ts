@@ -87,7 +87,13 @@ export class Loader {
     if (!this.servers.claims.isFree(entry))
       throw invalidOption('name', 'a name that no server with precedence has', name);
     await this.servers.put(entry);
-    return this.servers.settledStatus(name);
+    await this.servers
+      .list()
+      .find(({ definition }) => definition.name === name)
+      ?.link.settled();
+    const status = this.servers.statuses().find((one) => one.name === name);
+    if (status === undefined) throw new McpUnavailableError(name, 'it was removed.');
+    return status;
   }
 
   async set(name: string, config: unknown, origin: McpServerOrigin): Promise<PutOutcome> {

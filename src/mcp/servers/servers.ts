@@ -4,10 +4,9 @@ import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import type { McpEvent } from '../server/event.js';
 import { McpServer } from '../server/server.js';
 import { ServerLog } from '../server/server-log.js';
-import { invalidStatus, isMissed, type McpServerStatus } from '../server/status.js';
+import { EXPECTED, invalidStatus, type McpServerStatus } from '../server/status.js';
 import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
 import { McpToolSet } from './tool-set.js';
 
@@ -53,26 +52,23 @@ export class Servers {
   }
 
   find(name: string): McpServer {
-    const member = this.member(name);
+    const member = this.byName.get(name);
     if (member instanceof McpServer) return member;
-    throw new McpUnavailableError(name, member.problem);
+    const known = [...this.byName.keys()].join(', ') || 'none';
+    const problem = member?.problem ?? `no server has this name; configured servers: ${known}.`;
+    throw new McpUnavailableError(name, problem);
   }
 
   statuses(): readonly McpServerStatus[] {
-    return [...this.byName.values()].map(statusOf);
-  }
-
-  /** Returns the status of a server when it is connected or its attempt has failed. */
-  async settledStatus(name: string): Promise<McpServerStatus> {
-    const member = this.byName.get(name);
-    if (member instanceof McpServer) await member.link.settled();
-    return statusOf(this.member(name));
+    return [...this.byName.values()].map((member) =>
+      member instanceof McpServer ? member.status() : invalidStatus(member),
+    );
   }
 
   /** True if a run misses the tools of a server. */
   get isMissing(): boolean {
     for (const member of this.byName.values())
-      if (!(member instanceof McpServer) || isMissed(member.link.state)) return true;
+      if (!(member instanceof McpServer) || !EXPECTED.has(member.link.state)) return true;
     return false;
   }
 
@@ -182,34 +178,26 @@ export class Servers {
     if (!isLater) await ended;
   }
 
-  private member(name: string): Member {
-    const member = this.byName.get(name);
-    if (member !== undefined) return member;
-    const known = [...this.byName.keys()].join(', ') || 'none';
-    throw new McpUnavailableError(name, `no server has this name; configured servers: ${known}.`);
-  }
-
   private collect(): void {
     this.tools.replace(this.list().flatMap(({ tools }) => tools));
   }
 
   private memberOf(entry: McpServerEntry): Member {
     if ('problem' in entry) return entry;
+    const { settings, logger } = this;
     return new McpServer(entry.definition, {
-      settings: this.settings,
-      log: new ServerLog(entry.name, this.logger),
-      emit: (event) => this.emit(event),
+      settings,
+      log: new ServerLog(entry.name, logger),
+      emit: (event) => {
+        try {
+          settings.onEvent?.(event);
+        } catch (error) {
+          logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+        }
+      },
       ignored: entry.ignored ?? [],
       onTools: () => this.collect(),
     });
-  }
-
-  private emit(event: McpEvent): void {
-    try {
-      this.settings.onEvent?.(event);
-    } catch (error) {
-      this.logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
-    }
   }
 }
 
@@ -224,8 +212,4 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
   if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
   return before.link.approval.isCurrent();
-}
-
-function statusOf(member: Member): McpServerStatus {
-  return member instanceof McpServer ? member.status() : invalidStatus(member);
 }

@@ -151,15 +151,14 @@ interface Receiver {
  * response is delayed by one microtask; otherwise it would overtake the last progress notification.
  */
 export function deliver(message: JsonRpcMessage, to: Receiver): void {
-  if ('method' in message) pass(message, to);
-  else queueMicrotask(() => pass(message, to));
-}
-
-/** Reports an error, because nobody catches what is thrown here, and it would end the process. */
-function pass(message: JsonRpcMessage, to: Receiver): void {
-  try {
-    to.onmessage?.(message);
-  } catch (error) {
-    to.onerror?.(error as Error);
-  }
+  const pass = () => {
+    try {
+      to.onmessage?.(message);
+    } catch (error) {
+      // Nobody catches what is thrown here, and it would end the process.
+      to.onerror?.(error as Error);
+    }
+  };
+  if ('method' in message) pass();
+  else queueMicrotask(pass);
 }

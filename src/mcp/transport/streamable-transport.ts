@@ -52,10 +52,6 @@ export class StreamableTransport implements McpTransport {
     return this.channel.ending;
   }
 
-  get hasSession(): boolean {
-    return this.http.sessionId !== undefined;
-  }
-
   get protocolVersion(): string | undefined {
     return this.http.protocolVersion;
   }

@@ -11,8 +11,6 @@ export interface McpTransport {
   /** Called when a stream broke off. The server may be gone, so the connection pings it. */
   oninterrupted?: (() => void) | undefined;
   readonly protocolVersion: string | undefined;
-  /** True if the server has given the connection a session id. */
-  readonly hasSession?: boolean | undefined;
   /** The reason why the transport ended on its own. Undefined while it is open and after `close`. */
   readonly ending: string | undefined;
   start(): Promise<void>;

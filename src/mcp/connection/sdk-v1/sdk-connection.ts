@@ -116,12 +116,13 @@ export class SdkConnection implements Connection {
     { onProgress }: RequestOptions,
     scope: RequestScope,
   ): Promise<McpAnswer> {
-    const report = onProgress && boundedProgress(onProgress, this.options.log);
+    let report: ReturnType<typeof boundedProgress> | undefined;
     return this.client.request(request, this.sdk.ResultSchema, {
       signal: scope.signal,
       timeout: MAX_TIMER_MS,
       onprogress: (progress) => {
         scope.deadline.touch();
+        report ??= onProgress && boundedProgress(onProgress, this.options.log);
         report?.(progress);
       },
     });
@@ -129,12 +130,13 @@ export class SdkConnection implements Connection {
 
   /** Returns the error of a failed request. If the connection has ended, the error reports that end. */
   private failureOf(error: unknown): KeelsonError {
-    const { name } = this.options.definition;
+    const { definition } = this.options;
+    const { name } = definition;
     const { ending } = this;
     if (error instanceof McpSessionLostError) return error;
     if (ending === undefined && this.state !== 'closed') {
       const failure = requestError(name, error);
-      if (this.transport.hasSession && isSessionUnknown(failure)) this.sessionLost();
+      if (definition.transport !== 'stdio' && isSessionUnknown(failure)) this.sessionLost();
       return failure;
     }
     const why = ending === undefined ? '.' : `: ${failureText(ending)}`;
