@@ -9,6 +9,7 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
+import { BETWEEN } from '../../model/waiting.js';
 import { failureRecordOf, type NestedRun, type RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
@@ -113,7 +114,9 @@ function argumentsOf(call: ToolCallPart | ToolResultPart): string {
 }
 
 function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
-  if (pending.some((call) => call.id === id)) return '… waits for a decision';
+  // Something may wait inside of the call.
+  if (pending.some((waiting) => waiting.id === id || waiting.id.startsWith(id + BETWEEN)))
+    return '… waits for a decision';
   const result = results.find((part) => part.id === id);
   if (result === undefined) return '✗';
   return result.isError ? `✗ (${shortened(contentText(result.content), LONGEST_REASON)})` : '✓';

@@ -27,7 +27,14 @@ describe('a call that waits inside of two agents', () => {
     expect(result).toMatchObject({ status: 'suspended', pending: [{ id: LEAF, path: ['call_1', 'call_1'] }] });
     expect(result.pending).toEqual([
       {
-        ...{ type: 'tool-call', id: LEAF, name: 'pay', input: { euro: 40 }, path: ['call_1', 'call_1'], agent: 'clerk' },
+        ...{
+          type: 'tool-call',
+          id: LEAF,
+          name: 'pay',
+          input: { euro: 40 },
+          path: ['call_1', 'call_1'],
+          agent: 'clerk',
+        },
         ...{ reason: '"pay" needs approval.', by: 'approval' },
       },
     ]);

@@ -41,6 +41,7 @@ const FATES = {
       throw new Error('lost its list');
     },
   },
+  'waiting for a person': { wrapToolCall: () => HookAction.suspend('over 100') },
   'with known results': { wrapToolCall: () => ({ content: 'known' }) },
   'with a broken hook': {
     beforeModel: () => {
@@ -101,7 +102,7 @@ function drawnRuns(text: string, root: string): Seen[] {
   for (const line of text.split('\n')) {
     const indent = line.search(/[^│ ]/);
     const said = line.slice(indent);
-    const [, id, agent = root, status] = /^(?:(\S+) (\S+) )?(completed|failed): /.exec(said) ?? [];
+    const [, id, agent = root, status] = /^(?:(\S+) (\S+) )?(completed|failed|suspended): /.exec(said) ?? [];
     while (open.length > 0 && (open.at(-1)?.indent ?? 0) >= indent + (status === undefined ? 1 : 0)) open.pop();
     if (status !== undefined) {
       const path = id === undefined ? [] : [...(open.at(-1)?.run.path ?? []), id];
@@ -116,7 +117,8 @@ function drawnRuns(text: string, root: string): Seen[] {
 }
 
 function reasonsIn(line: string): string[] {
-  if (/^[├└]/.test(line)) return [...line.matchAll(/✗ \((.*?)\)(?=, |$)/g)].map(([, reason]) => String(reason));
+  if (/^[├└]/.test(line))
+    return [...line.matchAll(/✗ \((.*?)\)(?=, |$)|… waits/g)].map(([mark, reason]) => reason ?? mark);
   return [line];
 }
 
@@ -153,6 +155,7 @@ function reasonsOf(span: ReadableSpan): string[] {
     const about = operation === 'execute_tool' ? name : point;
     return [`${by}: ${type} ${about}${reason === undefined ? '' : ` (${reason})`}`];
   });
+  if (span.attributes['keelson.tool.call.status'] === 'suspended') decisions.push('… waits');
   const isFailed = code === SpanStatusCode.ERROR && operation !== 'chat';
   return isFailed ? [failure, ...decisions] : decisions;
 }
