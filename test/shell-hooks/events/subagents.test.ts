@@ -4,15 +4,7 @@ import { calls, delays, type ScriptEntry, scriptedModel } from 'keelson/testing'
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
-import {
-  agentWith,
-  answers,
-  countingTool,
-  hooksIn,
-  recorded,
-  records,
-  useHookLab,
-} from '../../support/shell-hooks/hook-lab.js';
+import { agentWith, answers, hooksIn, recorded, records, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 const prompt = { prompt: 'Look.' };
@@ -43,16 +35,12 @@ interface Part {
   readonly script: readonly ScriptEntry[];
   readonly tools?: readonly Tool[];
   readonly ids: Map<string, string[]>;
-  readonly lifecycle?: readonly AgentLifecycle[];
 }
 
 /** An agent with hooks of its own, as a tool. */
-function helper(name: string, { script, tools, ids, lifecycle = [] }: Part): Tool {
+function helper(name: string, { script, tools, ids }: Part): Tool {
   const model = scriptedModel(script, { perRun: true });
-  const agent = new Agent({
-    ...{ name, model, tools, loaders: [everything()], logger: lab.logger },
-    lifecycle: [seen(ids), ...lifecycle],
-  });
+  const agent = new Agent({ name, model, tools, loaders: [everything()], lifecycle: [seen(ids)], logger: lab.logger });
   return agent.asTool({ description: 'Helps.' });
 }
 
@@ -120,30 +108,6 @@ describe('SubagentStart and SubagentStop', () => {
     await agent.run('go');
 
     expect(inputs().map(({ hook_event_name: event }) => event)).toEqual(['PreToolUse', 'Stop']);
-  });
-
-  test('have the same id again when the call goes on after an approval inside of it', async () => {
-    const ids = new Map<string, string[]>();
-    const pay = countingTool('pay').tool;
-    const script = [calls('pay', {}), 'Paid.'];
-    const clerk = helper('clerk', { script, tools: [pay], ids, lifecycle: [approval({ tools: ['pay'] })] });
-    const boss = () =>
-      agentWith(lab, everything(), { script: [calls('clerk', prompt), 'Done.'], tools: [clerk] }).agent;
-    const suspended = await boss().run('go');
-    const [waiting] = suspended.pending;
-    expect(at('SubagentStop')).toEqual([]);
-
-    const model = scriptedModel(['Done.']);
-    const later = new Agent({ model, tools: [clerk], loaders: [everything()], logger: lab.logger });
-    await later.run('', { messages: suspended.history, resume: { [waiting?.id ?? '']: 'approve' } });
-
-    const [id] = ids.get('clerk') ?? [];
-    expect(ids.get('clerk')).toEqual([id, id]);
-    expect(idsAt('SubagentStart')).toEqual([
-      ['clerk', id],
-      ['clerk', id],
-    ]);
-    expect(idsAt('SubagentStop')).toEqual([['clerk', id]]);
   });
 
   test('at the start, `additionalContext` is a message to the sub-agent only', async () => {
