@@ -2,9 +2,11 @@ import type { AgentEvent, AgentEventOf } from '../agent/agent-event.js';
 import type { RunResult } from '../agent/run-result.js';
 import { OwnEvents } from '../agent/run-stream.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
-import { toolCallsOf } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
+import type { NestedPart } from './nested/nested-part.js';
+import { type NestedPage, NestedRuns } from './nested/nested-runs.js';
 import type { Converter } from './sse/event-queue.js';
+import { SuspendedResponse } from './suspended-response.js';
 
 /** A streamed piece of a response. */
 export type DeltaEvent =
@@ -26,6 +28,8 @@ export interface RunWriter {
   takeBack(): void;
   respond(response: ModelResponse): void;
   tool(event: ToolEvent): void;
+  /** Shows a part of a run inside of a tool call. Replaces the part with the same id. */
+  nested(part: NestedPart): void;
   /** A message has joined the run, behind the open turn. */
   join(event: AgentEventOf<'post'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
@@ -39,9 +43,12 @@ export interface RunWriter {
 }
 
 /** Returns the functions that convert events with a writer. `create` gets the function that adds an item. */
-export function convertRun<Item>(create: (push: (item: Item) => void) => RunWriter): Converter<Item> {
+export function convertRun<Item>(page: NestedPage, create: (push: (item: Item) => void) => RunWriter): Converter<Item> {
   let items: Item[] = [];
-  const reader = new RunReader(create((item) => items.push(item)));
+  const reader = new RunReader(
+    create((item) => items.push(item)),
+    page,
+  );
   return {
     convert(event) {
       items = [];
@@ -63,13 +70,21 @@ class RunReader {
   private hasTurns = false;
   private readonly own = new OwnEvents();
   private readonly suspension = new SuspendedResponse();
+  private readonly nested: NestedRuns;
 
-  constructor(private readonly writer: RunWriter) {}
+  constructor(
+    private readonly writer: RunWriter,
+    page: NestedPage,
+  ) {
+    this.nested = new NestedRuns(page, (part) => writer.nested(part));
+  }
 
   /** Reads one event. */
   read(event: AgentEvent): void {
     const { writer } = this;
-    if (!this.own.has(event) || this.suspension.hides(event)) return;
+    const path = this.own.pathOf(event);
+    this.nested.read(event, path);
+    if (path.length > 0 || this.suspension.hides(event)) return;
     switch (event.type) {
       case 'run-start':
         return writer.start(event.runId);
@@ -139,27 +154,5 @@ class RunReader {
   private settle(): void {
     if (this.failed) this.writer.takeBack();
     this.failed = false;
-  }
-}
-
-/** Tells which events belong to a response that a lifecycle suspended. */
-export class SuspendedResponse {
-  private isSuspended = false;
-
-  /** True for text that follows the suspension. `holdStream` delays all text until then. */
-  hides(event: AgentEvent): boolean {
-    if (event.type === 'decision') {
-      const { point, type } = event.decision;
-      this.isSuspended ||= point === 'afterModel' && type === 'suspend';
-    }
-    return this.isSuspended && (event.type === 'text-delta' || event.type === 'reasoning-delta');
-  }
-
-  /** True if the response is a suspended answer, without tool calls. */
-  isAnswer(response: ModelResponse | undefined): boolean {
-    const wasSuspended = this.isSuspended;
-    this.isSuspended = false;
-    if (!wasSuspended || response === undefined) return false;
-    return toolCallsOf({ role: 'assistant', content: response.content }).length === 0;
   }
 }

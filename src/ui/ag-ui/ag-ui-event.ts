@@ -1,3 +1,5 @@
+import type { UINestedRun, UINestedStep } from '../nested/nested-part.js';
+
 /** Token counts of a run, as AG-UI names them. */
 export interface AgUIUsage {
   readonly inputTokens: number;
@@ -36,12 +38,13 @@ export type AgUIMessage =
       readonly toolCalls?: readonly AgUIToolCall[] | undefined;
     }
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
-  | {
-      readonly id: string;
-      readonly role: 'activity';
-      readonly activityType: 'summary';
-      readonly content: { readonly text: string };
-    };
+  | ({ readonly id: string; readonly role: 'activity' } & AgUIActivity);
+
+/** The content of an activity: a summary, a run inside of a tool call, or a turn of such a run. */
+export type AgUIActivity =
+  | { readonly activityType: 'summary'; readonly content: { readonly text: string } }
+  | { readonly activityType: 'nested-run'; readonly content: UINestedRun }
+  | { readonly activityType: 'nested-step'; readonly content: UINestedStep };
 
 /** A tool call in an AG-UI message. `arguments` is a JSON string. */
 export interface AgUIToolCall {
@@ -76,6 +79,7 @@ export type AgUIEvent =
       readonly content: string;
     }
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly AgUIMessage[] }
+  | ({ readonly type: 'ACTIVITY_SNAPSHOT'; readonly messageId: string } & AgUIActivity)
   | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
   | { readonly type: 'RUN_ERROR'; readonly message: string; readonly code?: string | undefined }
   | {

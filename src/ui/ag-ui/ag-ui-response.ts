@@ -66,14 +66,15 @@ export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOp
 
 function conversion({ decides = true, errorText, toolErrorText, ...ids }: AgUIStreamOptions): Conversion<AgUIEvent> {
   const all = { ...ids, decides, ...resolveErrorTexts({ errorText, toolErrorText }) };
-  return { ...convertRun<AgUIEvent>((push) => new AgUIWriter(all, push)), ...joining };
+  return { ...convertRun<AgUIEvent>(all, (push) => new AgUIWriter(all, push)), ...joining };
 }
 
-/** Joins the deltas of one message or one tool call, and keeps only the latest progress of a tool call. */
+/** Joins the deltas of one message or one tool call, and keeps only the latest progress of a tool call and of an activity. */
 const joining: Joining<AgUIEvent> = {
   keyOf(event) {
     if (event.type === 'TEXT_MESSAGE_CONTENT' || event.type === 'REASONING_MESSAGE_CONTENT') return event.messageId;
     if (event.type === 'TOOL_CALL_ARGS') return event.toolCallId;
+    if (event.type === 'ACTIVITY_SNAPSHOT') return event.messageId;
     if (event.type !== 'CUSTOM' || event.name !== PROGRESS) return undefined;
     return (event.value as { readonly toolCallId: string }).toolCallId;
   },

@@ -7,14 +7,16 @@ import { callAsRun } from '../../model/edited-call.js';
 import { type Message, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
+import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
-import { turnId } from '../history/shown.js';
+import { shownIn, turnId } from '../history/shown.js';
+import type { NestedPart } from '../nested/nested-part.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import { codeOf, type StreamTexts } from '../stream-texts.js';
-import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
+import type { AgUIActivity, AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
-import { outputText, toAgUIMessages } from './to-ag-ui-messages.js';
+import { agUIMessagesOf, outputText } from './to-ag-ui-messages.js';
 
 /** The name of the custom events with the progress of a tool. */
 export const PROGRESS = 'keelson.progress';
@@ -93,6 +95,10 @@ export class AgUIWriter implements RunWriter {
     }
   }
 
+  nested({ type: activityType, id: messageId, data: content }: NestedPart): void {
+    this.push({ type: 'ACTIVITY_SNAPSHOT', messageId, ...({ activityType, content } as AgUIActivity) });
+  }
+
   join({ id: messageId, message }: AgentEventOf<'post'>): void {
     this.closeTurn();
     this.push({ type: 'TEXT_MESSAGE_START', messageId, role: 'user' });
@@ -148,7 +154,7 @@ export class AgUIWriter implements RunWriter {
   private sendSnapshot(history: readonly Message[]): void {
     if (!this.replaced) return;
     const entries = this.options.entries?.() ?? history.map(entryOf);
-    this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(entries) });
+    this.push({ type: 'MESSAGES_SNAPSHOT', messages: agUIMessagesOf(shownIn(recordOf(entries)), this.options) });
   }
 
   private finished(outcome: AgUIOutcome) {

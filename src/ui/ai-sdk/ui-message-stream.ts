@@ -81,6 +81,9 @@ export function pipeUIMessages(
 function conversion(options: UIMessageStreamOptions): Conversion<UIMessageChunk> {
   const { messageId, decides = true, version, ...texts } = options;
   const all = { messageId, decides, ...resolveErrorTexts(texts) };
-  const convert = convertRun<UIMessageChunk>((push) => new ChunkWriter(all, version === 6 ? holdSteps(push) : push));
+  const convert = convertRun<UIMessageChunk>(
+    all,
+    (push) => new ChunkWriter(all, version === 6 ? holdSteps(push) : push),
+  );
   return { ...convert, ...joining };
 }

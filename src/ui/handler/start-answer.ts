@@ -105,7 +105,7 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   const messageId = isContinued ? openAnswerIn(record) : undefined;
   const context = request.context as never;
   const hosted = { isEntered: true, orphanMs, deniesOpen, tools: request.tools };
-  const stream = session.stream<unknown>(input, { signal, context, id, at, resume }, hosted);
+  const stream = session.stream<unknown>(input, { signal, context, id, at, resume, nested: true }, hosted);
   if (orphanMs === undefined || options.runLog === undefined) return { stream, messageId };
   return { stream: watched(stream, options.runLog, agent.defaults.clock), messageId };
 }
@@ -134,7 +134,7 @@ async function follow(session: AgentSession): Promise<FollowedAnswer | undefined
   const { runLog } = stored.options;
   const running = runLog && (await stored.running());
   if (runLog === undefined || running === undefined) return undefined;
-  const stream = streamOf(stored, { log: runLog, runId: running, from: 0, stop: host.life.stop });
+  const stream = streamOf(stored, { log: runLog, runId: running, from: 0, nested: true, stop: host.life.stop });
   const close = () => session.close().catch(() => {});
   stream.result.then(close, close);
   const before = beforeAnswer(stored.record, running);

@@ -1,8 +1,19 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
-import type { RunResult } from '../../agent/run-result.js';
+import type { RunResult, SuspendedRun } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { callAsRun } from '../../model/edited-call.js';
-import { type AssistantMessage, type ToolCallPart, type ToolMessage, toolCallsOf } from '../../model/message.js';
-import type { ShownStep } from './shown.js';
+import {
+  type AssistantMessage,
+  type ToolCallPart,
+  type ToolMessage,
+  textOf,
+  toolCallsOf,
+} from '../../model/message.js';
+import { ANSWER } from '../../state/record/decisions.js';
+import { recordOf } from '../../state/record/derive.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
+import { type ShownStep, shownIn } from './shown.js';
+import type { StoredRun } from './stored-runs.js';
 
 /** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
 export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
@@ -14,7 +25,8 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
     if (message.role !== 'assistant' || message.denied) continue;
     turn += 1;
     const next = messages[index + 1];
-    for (const event of turnOf(message, next?.role === 'tool' ? next.content : [])) yield { ...event, runId, turn };
+    const results = next?.role === 'tool' ? next.content : [];
+    yield* turnOf({ message, results, nested: [] }, { runId, turn });
   }
   yield { type: 'run-end', runId, result };
 }
@@ -25,44 +37,93 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
  */
 export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
   const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
-  for (const [index, { message, joined, results, denied }] of called.entries()) {
-    for (const { id, post = id, message } of joined) yield { type: 'post', runId, turn: index, id: post, message };
-    const parts = [...results.values()].map(({ part }) => part);
-    const turn = index + 1;
-    for (const event of turnOf(message, parts)) yield { ...event, runId, turn };
-    for (const call of toolCallsOf(message)) {
-      const reason = denied.get(call.id);
-      if (reason === undefined) continue;
-      yield { type: 'decision', runId, decision: { point: 'resume', by: '', type: 'block', call, reason, turn } };
-    }
+  for (const [index, step] of called.entries()) {
+    for (const { id, post = id, message } of step.joined) yield { type: 'post', runId, turn: index, id: post, message };
+    yield* stepEvents(step, runId, index + 1);
   }
 }
 
-type TurnEvent = Extract<
-  AgentEvent,
-  { readonly type: 'turn-start' | 'turn-end' | 'model-end' | 'tool-start' | 'tool-end' }
->;
-type WithoutRun<Event> = Event extends TurnEvent ? Omit<Event, 'runId' | 'turn'> : never;
+/** Returns the events that show the stored entries of a run inside of a tool call. An unfinished run has no end. */
+export function* nestedEvents({ runId, agent, path, entries }: StoredRun): Iterable<AgentEvent> {
+  const record = recordOf(entries);
+  const steps = shownIn(record).flatMap((item) => (item.type === 'answer' ? item.steps : []));
+  yield { type: 'run-start', runId, path, agent, input: '' };
+  for (const [index, step] of steps.entries()) {
+    for (const event of stepEvents(step, runId, step.turn ?? index + 1)) yield { ...event, path };
+  }
+  const last = steps.at(-1)?.message;
+  if (last?.stopped) {
+    yield { type: 'run-error', runId, path, error: new RunAbortedError('stopped') };
+    yield { type: 'run-end', runId, path };
+  } else if (record.pending !== undefined || (last !== undefined && toolCallsOf(last).length === 0)) {
+    yield { type: 'run-end', runId, path, result: endOf(record, last) };
+  }
+}
+
+/** Returns the result of a stored run, as far as a page shows it. */
+function endOf({ pending }: SessionRecord, last: AssistantMessage | undefined): RunResult<unknown> {
+  const known = {
+    text: '',
+    messages: [],
+    history: [],
+    usage: NO_USAGE,
+    turns: 0,
+    finishReason: 'other',
+    decisions: [],
+  } as const;
+  if (pending === undefined || last === undefined) return { ...known, status: 'completed', output: '', pending: [] };
+  const calls = pending.calls.flatMap(({ id, ...asked }): SuspendedRun['pending'][number][] => {
+    if (id === ANSWER) return [{ ...asked, type: 'answer', id: ANSWER, text: textOf(last) }];
+    return toolCallsOf(last)
+      .filter((call) => call.id === id)
+      .map((call) => ({ ...call, ...asked }));
+  });
+  return { ...known, status: 'suspended', pending: calls };
+}
+
+/** Returns the events of one stored turn, with the runs inside of its calls. */
+function* stepEvents(step: ShownStep, runId: string, turn: number): Iterable<AgentEvent> {
+  const { message, results, denied, pending, nested } = step;
+  const decision = { point: 'afterModel', by: '', type: 'suspend', turn } as const;
+  if (pending.has(ANSWER)) yield { type: 'decision', runId, decision };
+  const parts = [...results.values()].map(({ part }) => part);
+  yield* turnOf({ message, results: parts, nested }, { runId, turn });
+  for (const call of toolCallsOf(message)) {
+    const reason = denied.get(call.id);
+    if (reason === undefined) continue;
+    yield { type: 'decision', runId, decision: { point: 'resume', by: '', type: 'block', call, reason, turn } };
+  }
+}
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 /** Marks a replayed call that has a result. A page that runs tools must not run it again. */
 export type ReplayedCall = Pick<ToolCallPart, 'id'> & { readonly isAnswered?: true };
 
+interface StoredTurn {
+  readonly message: AssistantMessage;
+  readonly results: ToolMessage['content'];
+  readonly nested: readonly StoredRun[];
+}
+
 function* turnOf(
-  { content: parts }: AssistantMessage,
-  results: ToolMessage['content'],
-): Iterable<WithoutRun<TurnEvent>> {
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  { message, results, nested }: StoredTurn,
+  at: { readonly runId: string; readonly turn: number },
+): Iterable<AgentEvent> {
   const isAnswered = ({ type, id }: ToolCallPart) => type === 'tool-call' && results.some((result) => result.id === id);
-  const content = parts.map((part) => (isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part));
+  const content = message.content.map((part) =>
+    isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part,
+  );
   const calls = toolCallsOf({ role: 'assistant', content }).map(callAsRun);
-  yield { type: 'turn-start' };
-  yield { type: 'model-end', response: { content, finishReason: 'other', usage } };
+  yield { ...at, type: 'turn-start' };
+  yield { ...at, type: 'model-end', response: { content, finishReason: 'other', usage: NO_USAGE } };
   for (const { id: callId, name, input } of calls) {
     const part = results.find(({ id }) => id === callId);
-    yield { type: 'tool-start', callId, name, input };
-    yield { type: 'tool-end', callId, name, result: part && resultOf(part) };
+    yield { ...at, type: 'tool-start', callId, name, input };
+    for (const run of nested) if (run.path[0] === callId) yield* nestedEvents(run);
+    yield { ...at, type: 'tool-end', callId, name, result: part && resultOf(part) };
   }
-  yield { type: 'turn-end' };
+  yield { ...at, type: 'turn-end' };
 }
 
 function resultOf({ content, structured, isError }: ToolMessage['content'][number]) {

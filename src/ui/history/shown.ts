@@ -5,6 +5,7 @@ import { ANSWER } from '../../state/record/decisions.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { toGivenResult } from '../../tools/tool-result.js';
+import { type StoredRun, storedRunsIn } from './stored-runs.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
 export type Shown =
@@ -33,6 +34,8 @@ interface ShownAnswer {
 export interface ShownStep {
   /** Identifies the turn of the response: the same in the stream of the run. */
   readonly id: string;
+  /** The number of the turn in its run, if the entry has one. */
+  readonly turn: number | undefined;
   readonly message: AssistantMessage;
   /** The messages that joined the run before the response. */
   readonly joined: readonly ShownMessage[];
@@ -41,6 +44,8 @@ export interface ShownStep {
   readonly denied: ReadonlyMap<string, string>;
   /** The calls that wait for an approval, or `answer`. A call that the page runs is not one of them. */
   readonly pending: ReadonlySet<string>;
+  /** The runs inside of the calls, and inside of the calls of those runs. */
+  readonly nested: readonly StoredRun[];
 }
 
 /** The result of a call. */
@@ -80,6 +85,7 @@ class ShownPath {
   /** The answer that the next response belongs to. */
   answer: OpenAnswer | undefined = undefined;
   private readonly pending: SessionRecord['pending'];
+  private readonly nested: ReturnType<typeof storedRunsIn>;
   private readonly steps: OpenStep[] = [];
   /** The messages that joined the answer behind its last response. */
   private readonly joined: ShownMessage[] = [];
@@ -92,6 +98,7 @@ class ShownPath {
 
   constructor(private readonly record: SessionRecord) {
     this.pending = record.pending;
+    this.nested = storedRunsIn(record.entries);
     for (const entry of record.pathTo(record.tip)) this.add(entry);
     if (this.joined.length > 0) this.endAnswer();
   }
@@ -147,11 +154,13 @@ class ShownPath {
     const results = [...ofProvider, ...this.givenResults(entry, message)];
     const step: OpenStep = {
       id: idOf(entry),
+      turn: (entry.body as MessageBody).turn,
       message,
       joined: this.joined.splice(0),
       results: new Map(results.map((part) => [part.id, { id: `${entry.id}.${part.id}`, part }])),
       denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
       pending: new Set(asked.map(({ id }) => id)),
+      nested: this.nested.get(entry.id) ?? [],
     };
     this.steps.push(step);
     this.answering.add(entry.run);

@@ -33,8 +33,21 @@ export interface SSEResult {
  * An event of a run as `sseResponse` sends it. The types and members are those of the events of `agent.stream`, without
  * data that a page should not see: errors are texts, and hooks, lifecycles and messages are left out.
  */
-export type SSEEvent =
-  | { readonly type: 'run-start'; readonly runId: string }
+export type SSEEvent = SSERunEvent & {
+  /** For an event of a run inside of a tool call: the ids of the calls that lead to it, from the outermost. */
+  readonly path?: readonly string[] | undefined;
+  /** The run inside of a tool call. Only `run-start` has the id of the outermost run. */
+  readonly runId?: string | undefined;
+};
+
+/** The members of an event by its type. */
+export type SSERunEvent =
+  | {
+      readonly type: 'run-start';
+      readonly runId: string;
+      /** The agent of a run inside of a tool call. */
+      readonly agent?: string | undefined;
+    }
   | { readonly type: 'turn-start' | 'turn-end'; readonly turn: number }
   | {
       readonly type: 'text-delta' | 'reasoning-delta';
