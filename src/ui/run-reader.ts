@@ -28,8 +28,6 @@ export interface RunWriter {
   takeBack(): void;
   respond(response: ModelResponse): void;
   tool(event: ToolEvent): void;
-  /** Shows a part of a run inside of a tool call. Replaces the part with the same id. */
-  nested(part: NestedPart): void;
   /** A message has joined the run, behind the open turn. */
   join(event: AgentEventOf<'post'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
@@ -42,13 +40,19 @@ export interface RunWriter {
   finish(result: RunResult<unknown>): void;
 }
 
+/** The texts for the page, and the form of the runs inside of tool calls. */
+interface ConvertedPage<Item> extends NestedPage {
+  readonly nestedItem: (part: NestedPart) => Item;
+}
+
 /** Returns the functions that convert events with a writer. `create` gets the function that adds an item. */
-export function convertRun<Item>(page: NestedPage, create: (push: (item: Item) => void) => RunWriter): Converter<Item> {
+export function convertRun<Item>(
+  page: ConvertedPage<Item>,
+  create: (push: (item: Item) => void) => RunWriter,
+): Converter<Item> {
   let items: Item[] = [];
-  const reader = new RunReader(
-    create((item) => items.push(item)),
-    page,
-  );
+  const push = (item: Item) => void items.push(item);
+  const reader = new RunReader(create(push), new NestedRuns(page, (part) => push(page.nestedItem(part))));
   return {
     convert(event) {
       items = [];
@@ -70,14 +74,11 @@ class RunReader {
   private hasTurns = false;
   private readonly own = new OwnEvents();
   private readonly suspension = new SuspendedResponse();
-  private readonly nested: NestedRuns;
 
   constructor(
     private readonly writer: RunWriter,
-    page: NestedPage,
-  ) {
-    this.nested = new NestedRuns(page, (part) => writer.nested(part));
-  }
+    private readonly nested: NestedRuns,
+  ) {}
 
   /** Reads one event. */
   read(event: AgentEvent): void {

@@ -10,11 +10,10 @@ import { isSummary } from '../../model/summary-message.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { shownIn, turnId } from '../history/shown.js';
-import type { NestedPart } from '../nested/nested-part.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import { codeOf, type StreamTexts } from '../stream-texts.js';
-import type { AgUIActivity, AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
+import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
 import { agUIMessagesOf, outputText } from './to-ag-ui-messages.js';
 
@@ -93,10 +92,6 @@ export class AgUIWriter implements RunWriter {
         result.isError ? this.options.toolErrorText({ callId, name, result }) : outputText(toolOutput(result)),
       );
     }
-  }
-
-  nested({ type: activityType, id: messageId, data: content }: NestedPart): void {
-    this.push({ type: 'ACTIVITY_SNAPSHOT', messageId, ...({ activityType, content } as AgUIActivity) });
   }
 
   join({ id: messageId, message }: AgentEventOf<'post'>): void {

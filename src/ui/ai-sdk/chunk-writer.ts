@@ -7,14 +7,13 @@ import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { answerCall } from '../history/pending.js';
 import type { ReplayedCall } from '../history/replay.js';
-import type { NestedPart } from '../nested/nested-part.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { fileUrl, shownData, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { StepChunks } from './step-chunks.js';
 import { userParts } from './to-ui-messages.js';
-import { editMetadata, type UIMessageChunk, type UINestedPart } from './ui-chunk.js';
+import { editMetadata, type UIMessageChunk } from './ui-chunk.js';
 
 /** Options of a conversion of one run. */
 export interface ChunkOptions extends StreamTexts {
@@ -78,10 +77,6 @@ export class ChunkWriter implements RunWriter {
         this.push({ type: 'tool-output-error', toolCallId, errorText });
       } else this.push({ type: 'tool-output-available', toolCallId, output: toolOutput(result) });
     }
-  }
-
-  nested({ type, id, data }: NestedPart): void {
-    this.push({ type: `data-${type}`, id, data } as UINestedPart);
   }
 
   join({ id, message }: AgentEventOf<'post'>): void {

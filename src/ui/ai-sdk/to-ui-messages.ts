@@ -8,7 +8,7 @@ import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../histo
 import { nestedParts } from '../nested/nested-parts.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
-import { editMetadata, type UIMessagePart, type UINestedPart } from './ui-chunk.js';
+import { editMetadata, nestedPart, type UIMessagePart } from './ui-chunk.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
@@ -55,7 +55,7 @@ export function uiMessagesOf(
       ...step.joined.map((joined) => joinedPart(joined, version)),
       { type: 'step-start' },
       ...stepParts(step, decides),
-      ...nestedParts(step, decides).map(({ type, id, data }) => ({ type: `data-${type}`, id, data }) as UINestedPart),
+      ...nestedParts(step, decides).map(nestedPart),
     ]);
     const isStopped = item.steps.at(-1)?.message.stopped;
     return { id, role: 'assistant', parts, ...(isStopped && { metadata: { stopped: true } }) };

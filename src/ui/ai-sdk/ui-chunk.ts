@@ -1,5 +1,5 @@
 import type { FinishReason, Usage } from '../../model/model.js';
-import type { UINestedRun, UINestedStep } from '../nested/nested-part.js';
+import type { NestedPart, UINestedRun, UINestedStep } from '../nested/nested-part.js';
 import { shownData } from '../shown-content.js';
 import type { Joining } from '../sse/event-queue.js';
 
@@ -32,6 +32,11 @@ export type UIMessagePart =
 export type UINestedPart =
   | { readonly type: 'data-nested-run'; readonly id: string; readonly data: UINestedRun }
   | { readonly type: 'data-nested-step'; readonly id: string; readonly data: UINestedStep };
+
+/** Returns a part of a run inside of a tool call as a part of the message. */
+export function nestedPart({ type, id, data }: NestedPart): UINestedPart {
+  return { type: `data-${type}`, id, data } as UINestedPart;
+}
 
 /**
  * A chunk of the AI SDK's UI message stream, protocol version 1. Each chunk is sent as one server-sent event.

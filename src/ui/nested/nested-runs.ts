@@ -25,7 +25,7 @@ type Push = (part: NestedPart) => void;
 /**
  * Converts the events of the runs inside of tool calls to parts of the page: one for each run, and one for each of its turns.
  * A part is sent again when a call or the end of the run changes it. A text is sent again when it has grown by a third, and by at
- * least 200 characters, so that all its parts together are at most five times as long as the text.
+ * least 200 characters. So all its parts together are at most five times as long as the text.
  */
 export class NestedRuns {
   /** The runs that have not ended, by their ids. */
