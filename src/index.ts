@@ -98,12 +98,14 @@ export type {
   MessageInput,
   ProviderMetadata,
   ReasoningPart,
+  SuspendedCall,
   SystemMessage,
   TextPart,
   ToolCallPart,
   ToolMessage,
   ToolResultPart,
   UserMessage,
+  WaitingRun,
 } from './model/message.js';
 export { textOf, toolCallsOf } from './model/message.js';
 export type {
@@ -143,7 +145,6 @@ export type {
   PostWhen,
   SummaryBody,
   SuspendedBody,
-  SuspendedCall,
 } from './state/record/entry.js';
 export type { PostState } from './state/record/posts.js';
 export type { RunLogLimits } from './state/run-log/limits.js';

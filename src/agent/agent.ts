@@ -149,7 +149,8 @@ export class Agent<Context = unknown> {
 
   /**
    * Makes a tool that runs this agent for another agent. The run gets the signal and the context of the calling run,
-   * and its tokens count in the usage of the calling run. A failed run becomes an error result.
+   * and its tokens count in the usage of the calling run. A failed run becomes an error result. While a run waits for
+   * decisions, so does the call: `pending` of the calling run has what waits, under the ids of the calls that lead to it.
    *
    * @example
    * const librarian = agent.asTool({ name: 'librarian', description: 'Finds books.' });
@@ -157,9 +158,9 @@ export class Agent<Context = unknown> {
    */
   asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool<Context> {
     const { engine, name } = this;
-    const start: StartRun = (input, runOptions, onEvent) =>
+    const run: StartRun = (input, runOptions, onEvent) =>
       engine.launch(input, runOptions, onEvent && { sink: engine.hub.guard(onEvent) });
-    return agentTool(name, start, options);
+    return agentTool({ name, run, findTool: (tool) => engine.findTool(tool) }, options);
   }
 
   /**

@@ -3,12 +3,17 @@ import type { JsonSchema } from '../internal/json.js';
 import { anything, callable, required, text } from '../internal/options/rules.js';
 import { type OptionTable, optionProblem } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
+import type { ResumedInside } from '../lifecycle/hook-run/run-end.js';
+import { textOf, toolCallsOf } from '../model/message.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';
+import { type FindTool, rememberAgent } from '../tools/edited-approval.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
 import type { AgentEvent } from './agent-event.js';
 import type { AnyRunOptions } from './agent-options.js';
+import { outerCallOf } from './run/outer-call.js';
+import type { ResumeDecisions } from './run/resume/continuation.js';
 import type { RunResult } from './run-result.js';
 
 /** Options of `agent.asTool`. */
@@ -49,13 +54,23 @@ const rules = {
   onEvent: callable,
 } satisfies OptionTable<AsToolOptions>;
 
-/** Makes a tool that runs an agent as a child of the calling run. */
-export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
+/** The agent that a tool runs. */
+export interface ToolAgent {
+  readonly name: string;
+  readonly findTool: FindTool;
+  readonly run: StartRun;
+}
+
+/** Makes a tool that runs an agent as a child of the calling run. If the run is suspended, the call waits. */
+export function agentTool(
+  { name: agent, findTool, run }: ToolAgent,
+  options: AsToolOptions<StandardSchema | JsonSchema>,
+): Tool {
   const problem = optionProblem(options, rules);
   if (problem !== undefined) throw new ToolInvalidError(String(Object(options).name ?? agent), problem.message);
   const { name = agent, description, input = PROMPT, inputSchema, timeoutMs, onEvent } = options;
   const toPrompt = options.toPrompt ?? ((args: unknown) => promptIn(args) ?? JSON.stringify(args));
-  return defineTool({
+  const tool = defineTool({
     name,
     description,
     input,
@@ -64,17 +79,32 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
     origin: `agent ${agent}`,
     execute: async (args, context) => {
       const { run: parent, signal } = context;
+      const call = outerCallOf(parent);
+      const earlier = call?.goOn();
+      const answer = earlier && answerOf(earlier);
+      if (answer !== undefined) return answer;
       try {
-        const runOptions = { signal, parent, context: context.context as never };
-        const result = await run(toPrompt(args), runOptions, onEvent);
+        const goOn = earlier && { messages: earlier.run.messages, resume: earlier.decisions as ResumeDecisions };
+        const runOptions = { signal, parent, context: context.context as never, ...goOn };
+        const result = await run(earlier ? '' : toPrompt(args), runOptions, onEvent);
         if (result.status === 'completed') return result.text;
-        const content = `Agent "${agent}" was suspended, but a tool call cannot wait for a decision.`;
+        call?.wait();
+        const content = `Agent "${agent}" was suspended, but this call cannot wait for a decision.`;
         return toolResult({ content, isError: true });
       } catch (error) {
         return toolResult({ content: `Agent "${agent}" failed: ${describeError(error)}`, isError: true });
       }
     },
   });
+  rememberAgent(tool, findTool);
+  return tool;
+}
+
+/** Returns the answer of a run that had ended when the process stopped. */
+function answerOf({ run, decisions }: ResumedInside): string | undefined {
+  const last = run.messages.at(-1);
+  const isAnswer = last?.role === 'assistant' && !last.suspended && toolCallsOf(last).length === 0;
+  return decisions === undefined && isAnswer ? textOf(last) : undefined;
 }
 
 function promptIn(input: unknown): string | undefined {

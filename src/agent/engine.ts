@@ -1,8 +1,9 @@
 import { logFailure } from '../internal/logger.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
-import type { UserMessage } from '../model/message.js';
+import type { UserMessage, WaitingRun } from '../model/message.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { AgentLife, startLimit } from './agent-life.js';
@@ -51,6 +52,9 @@ export interface LifecycleStatus {
   readonly hooks: readonly string[];
 }
 
+/** A run inside of a call that goes on with no earlier one. */
+const NO_RUN: Partial<WaitingRun> = {};
+
 /** Time limit in milliseconds for the aborted runs when the agent is closed. */
 const CLOSE_MS = 5_000;
 
@@ -84,7 +88,7 @@ export class Engine {
     try {
       const { registry } = this;
       const own = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
-      const attached = options.parent === undefined ? given : placed(options.parent, given);
+      const attached = options.parent === undefined ? given : this.placed(options.parent, given);
       const config = attached.tools === undefined ? own : { ...own, catalog: own.catalog.with(attached.tools) };
       // A run that drains may still start runs of its own.
       const { life } = this;
@@ -98,6 +102,18 @@ export class Engine {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Names a run inside of a tool call, and puts it in the record of the run around it. A run of a session has both already. */
+  private placed(parent: ToolRun, attached: Attached): Attached {
+    const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
+    if (call === undefined) return attached;
+    const { runId, path, earlier } = call.place();
+    const { recorder: outer, keepsStopped } = (hookRunOf(parent) as Run).attached;
+    const { turn: turnsBefore, messages, waits } = earlier?.run ?? NO_RUN;
+    const recorder = outer?.nested({ runId, path, messages, agent: this.defaults.agent });
+    const isRepeated = earlier !== undefined && earlier.decisions === undefined;
+    return { ...attached, runId, turnsBefore, isRepeated, waits, recorder, keepsStopped };
   }
 
   private async launchLater(
@@ -175,12 +191,6 @@ export class Engine {
     }
     await this.loading.close();
   }
-}
-
-/** Names a run inside of a tool call. A run of a session has its name already. */
-function placed(parent: ToolRun, attached: Attached): Attached {
-  const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
-  return call === undefined ? attached : { ...attached, runId: call.nextRunId() };
 }
 
 function toolStatus(tool: Tool): ToolStatus {

@@ -24,7 +24,10 @@ export interface CompletedRun<Output = string> extends RunRecord {
  */
 export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
-  /** The open tool calls of the last turn, in call order, or the answer that a hook suspended in `afterModel`. */
+  /**
+   * The open tool calls of the last turn, in call order, or the answer that a hook suspended in `afterModel`. In the place of
+   * a call with a run inside that waits, there is what waits in that run.
+   */
   readonly pending: readonly (PendingCall | PendingAnswer)[];
   readonly output?: undefined;
 }
@@ -66,7 +69,11 @@ export interface NestedRun extends Pick<RunRecord, 'messages' | 'usage' | 'decis
 }
 
 /** A tool call that waits for a decision, or for its result. */
-export interface PendingCall extends ToolCallPart {
+export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
+  /** The id of the call. For a call inside of others, the ids of `path` and its own, joined by `/`. */
+  readonly id: string;
+  /** The ids of the calls that lead to the run of this call, from the outermost. Undefined for a call of the run itself. */
+  readonly path?: readonly string[] | undefined;
   readonly reason: string;
   /** The name of the lifecycle that suspended the call. For a tool without `execute`, the name of the tool. */
   readonly by: string;
@@ -80,7 +87,10 @@ export interface PendingCall extends ToolCallPart {
  */
 export interface PendingAnswer {
   readonly type: 'answer';
-  readonly id: 'answer';
+  /** `answer`. For the answer of a run inside of calls, the ids of `path` and `answer`, joined by `/`. */
+  readonly id: string;
+  /** The ids of the calls that lead to the run of this answer, from the outermost. Undefined for the run itself. */
+  readonly path?: readonly string[] | undefined;
   readonly text: string;
   readonly reason: string;
   /** The name of the lifecycle that suspended the answer. */

@@ -28,7 +28,9 @@ export interface SealableRun {
 }
 
 /** A tool call that waits for a decision. */
-export type SealedCall = ToolCallPart & {
+export type SealedCall = Omit<ToolCallPart, 'inside'> & {
+  /** The ids of the calls that lead to the run of this call. */
+  readonly path?: readonly string[] | undefined;
   readonly reason: string;
   readonly by: string;
   /** Set if the tool has no `execute`. */
@@ -38,7 +40,8 @@ export type SealedCall = ToolCallPart & {
 /** An answer that waits for a decision. */
 export interface SealedAnswer {
   readonly type: 'answer';
-  readonly id: 'answer';
+  readonly id: string;
+  readonly path?: readonly string[] | undefined;
   readonly text: string;
   readonly reason: string;
   readonly by: string;

@@ -64,7 +64,32 @@ export interface ToolCallPart {
    * the decision: an error result denies the call.
    */
   readonly needsApproval?: boolean | undefined;
+  /** The run of the agent that the call started, if that run waits for decisions. Models do not get it. */
+  readonly inside?: WaitingRun | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
+}
+
+/** A run inside of a tool call that waits for decisions. The next run goes on with it. Plain data. */
+export interface WaitingRun {
+  readonly runId: string;
+  /** The name of its agent. */
+  readonly agent: string;
+  /** The number of its last turn. */
+  readonly turn: number;
+  /** Its messages, without the instructions. */
+  readonly messages: readonly Message[];
+  /** Its own calls that wait, or its answer. A call that waits because of a run inside is not one of them. */
+  readonly waits: readonly SuspendedCall[];
+}
+
+/** A call that waits for a decision, or the answer, whose id is `answer`. */
+export interface SuspendedCall {
+  readonly id: string;
+  readonly reason: string;
+  /** The name of the lifecycle that suspended it. For a tool without `execute`, the name of the tool. */
+  readonly by: string;
+  /** Set if the tool has no `execute`: the call waits for its result. */
+  readonly needs?: 'result' | undefined;
 }
 
 /** A part of a user message or a tool result: text, image or file. */

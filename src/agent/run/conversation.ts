@@ -54,6 +54,16 @@ export class Conversation {
     if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) this.replace(messages);
   }
 
+  /** Puts a message in the place of one with the same calls. */
+  swap(before: Message, after: Message): void {
+    this.origins ??= new WeakMap();
+    this.origins.set(after, this.originOf(before));
+    for (const list of new Set([this.added, this.history, this.outgoing])) {
+      const at = list.indexOf(before);
+      if (at >= 0) list[at] = after;
+    }
+  }
+
   /** Puts a summary in the place of the messages before `from`. */
   summarize({ from, keep = [], shorten = [] }: Summary, told: Message | undefined): void {
     const { history } = this;

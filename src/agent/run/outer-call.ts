@@ -1,6 +1,7 @@
 import type { Stop } from '../../internal/stop.js';
-import type { CallsInFlight, RunEnd } from '../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, ResumedInside, RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import type { Message, SuspendedCall, WaitingRun } from '../../model/message.js';
 import type { ToolRun } from '../../tools/tool.js';
 import type { EventSink } from '../listeners.js';
 import type { NestedRun } from '../run-result.js';
@@ -17,14 +18,26 @@ interface CallOfRun {
     readonly listeners: { readonly nested?: EventSink | undefined };
     readonly end: { readonly over: boolean };
     readonly conversation: { nested: NestedRun[] | undefined };
+    /** Set for a durable run, whose calls do not wait for a run inside. */
+    readonly effects: object | undefined;
   };
 }
 
 /** A run inside of a tool call. */
 interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
-  readonly context: { readonly id: string };
+  readonly context: { readonly id: string; readonly turn: number };
   readonly config: { readonly agent: string };
+  readonly conversation: { readonly history: readonly Message[] };
+  readonly attached: { readonly turnsBefore?: number | undefined };
+}
+
+/** The place of a run inside of a tool call. */
+export interface PlaceInside {
+  readonly runId: string;
+  readonly path: readonly string[];
+  /** The run that it goes on with. */
+  readonly earlier: ResumedInside | undefined;
 }
 
 /** The end of a run inside of a tool call. */
@@ -36,9 +49,15 @@ export class OuterCall {
   readonly path: readonly string[];
   /** The ends of the runs inside. */
   readonly inside: RunEnd[] = [];
+  /** The run inside because of which the call waits. */
+  waits: WaitingRun | undefined = undefined;
   /** The turn of the call. */
   private readonly turn: number;
   private started = 0;
+  /** The last run inside that was suspended. */
+  private suspended: WaitingRun | undefined = undefined;
+  /** The run that the next one goes on with. */
+  private next: ResumedInside | undefined = undefined;
 
   constructor(private readonly call: CallOfRun) {
     this.turn = call.loop.context.turn;
@@ -58,21 +77,42 @@ export class OuterCall {
     end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
 
+  /** Returns the earlier run inside of the call, if the call goes on with one. The next run inside is that run. */
+  goOn(): ResumedInside | undefined {
+    const { calls, callId } = this.call;
+    this.next = this.started === 0 ? calls.resumed?.get(callId) : undefined;
+    return this.next;
+  }
+
+  /** Lets the call wait for what the last run inside waits for. A call of a durable run does not wait. */
+  wait(): void {
+    if (this.call.loop.effects === undefined) this.waits = this.suspended;
+  }
+
   /** Keeps a run inside that has ended for the result of the run around it. */
-  keep({ context, config }: InnerRun, ended: EndedRun): void {
+  keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
     const { path, turn } = this;
+    if (ended.status === 'suspended') {
+      const waits = (ended.pending as readonly (SuspendedCall & { readonly path?: unknown })[])
+        .filter((one) => one.path === undefined)
+        .map(({ id, reason, by, needs }) => (needs === undefined ? { id, reason, by } : { id, reason, by, needs }));
+      const turns = (attached.turnsBefore ?? 0) + context.turn;
+      this.suspended = { runId: context.id, agent: config.agent, turn: turns, messages: history, waits };
+    }
     const { status, messages, usage, decisions, nested, pending, error } = ended;
     const known = { runId: context.id, agent: config.agent, path, turn, status, messages, usage, decisions, pending };
     conversation.nested ??= [];
     conversation.nested.push(nested || error ? { ...known, nested, error } : known);
   }
 
-  /** Returns the id of the next run inside. A repeat of the call has the same ids. */
-  nextRunId(): string {
+  /** Returns the place of the next run inside. A repeat of the call has runs with the same ids. */
+  place(): PlaceInside {
+    const { next: earlier, path } = this;
+    this.next = undefined;
     this.started += 1;
-    return `${this.call.idempotencyKey}/${this.started}`;
+    return { runId: earlier?.run.runId ?? `${this.call.idempotencyKey}/${this.started}`, path, earlier };
   }
 }
 

@@ -10,7 +10,7 @@ import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import type { RunContext, Summary } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
-import type { Message, ToolResultPart } from '../../model/message.js';
+import type { Message, SuspendedCall, ToolResultPart } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
@@ -39,8 +39,12 @@ export interface Attached {
   readonly session?: SessionInfo | undefined;
   /** The number of messages, from the first one, that the session has checked and whose tool calls have results. */
   readonly closed?: number | undefined;
-  /** The ids of the calls that wait for their result, as the record of the session has them. */
-  readonly needsResult?: readonly string[] | undefined;
+  /** Why the open calls wait, as the record of the session has it. */
+  readonly waits?: readonly SuspendedCall[] | undefined;
+  /** The number of turns before this run, if it goes on with an earlier run inside of the same call. */
+  readonly turnsBefore?: number | undefined;
+  /** True if the call around the run is repeated after a crash. Then the open calls of the run are repeated, too. */
+  readonly isRepeated?: boolean | undefined;
   /** Tools beside those of the agent, whose tool wins if two have the same name. */
   readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
@@ -69,6 +73,15 @@ export interface RunClaim {
   waitFor(question: string | undefined): void;
 }
 
+/** The place of a run inside of a call in the record. */
+export interface NestedPlace {
+  readonly runId: string;
+  readonly agent: string;
+  readonly path: readonly string[];
+  /** The messages of an earlier run that the run goes on with. */
+  readonly messages: readonly Message[] | undefined;
+}
+
 /** Implemented by a session, which writes what a run adds to its record. */
 export interface Recorder {
   readonly claim: RunClaim;
@@ -77,8 +90,8 @@ export interface Recorder {
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
   /** True once the last append was sent, unless the run goes on. */
   readonly isLeaving: boolean;
-  /** Returns the idempotency key of a call of this turn. */
-  callKey(call: string): string;
+  /** Returns the idempotency key of a call of this turn, or undefined if it derives from the id of the run. */
+  callKey(call: string): string | undefined;
   /** Returns the number of times that a call has begun, this time included. */
   attemptOf(call: string): number;
   /** Adds the decisions of a resumed run. */
@@ -94,6 +107,8 @@ export interface Recorder {
   background(work: BackgroundWork, label: string): Promise<string>;
   /** Adds the result of a call, without a wait. */
   addResult(run: Run, part: ToolResultPart): void;
+  /** Returns the recorder of a run inside of a call of this turn, whose entries are part of the same record. */
+  nested(place: NestedPlace): Recorder;
   /** Adds a summary with the next save. `told` is its message in the conversation of the run. */
   summarize(run: Run, summary: Summary, told: Message | undefined): void;
 }

@@ -12,7 +12,7 @@ import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
 import { outerCallOf } from './outer-call.js';
-import { checkResults, continueFrom, type ResumedCalls } from './resume/continuation.js';
+import { checkResults, continueFrom, type ResumeDecisions, type ResumedCalls } from './resume/continuation.js';
 import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
 import { executeRun } from './run-loop.js';
 
@@ -47,22 +47,28 @@ function takeHistory(run: Run, { messages, resume }: AnyRunOptions): Promise<voi
   const { conversation, attached, config } = run;
   if (messages === undefined && resume === undefined) return undefined;
   // The option's type allows any role; `continueFrom` checks the messages.
-  const start = continueFrom((messages ?? []) as readonly Message[], resume, attached.closed);
+  const start = continueFrom((messages ?? []) as readonly Message[], resume, attached);
   if (start.calls !== undefined) checkResults(start.calls, (call) => needsResult(run, call));
   conversation.continueFrom(start);
   const { calls } = start;
-  const hasEdits = calls?.open.some(({ id }) => isEdit(calls.decisions[id]));
-  return hasEdits ? checkNewArguments(calls as ResumedCalls, config.catalog) : undefined;
+  const hasEdits = calls?.waiting.some(({ id }) => isEdit(resume?.[id]));
+  return hasEdits ? checkNewArguments(calls as ResumedCalls, resume as ResumeDecisions, config.catalog) : undefined;
 }
 
-async function checkNewArguments(calls: ResumedCalls, catalog: ToolCatalog): Promise<void> {
+async function checkNewArguments(
+  { waiting }: ResumedCalls,
+  decisions: ResumeDecisions,
+  catalog: ToolCatalog,
+): Promise<void> {
   const { checkEdits } = await import('./resume/resume-run.js');
-  await checkEdits(calls, (name) => catalog.current().find(name));
+  await checkEdits(waiting, decisions, (name) => catalog.current().find(name));
 }
 
 /** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */
 function needsResult({ attached, config }: Run, { id, name }: ToolCallPart): boolean {
-  return attached.needsResult?.includes(id) ?? isRunByCaller(config.catalog.current().find(name));
+  const { waits } = attached;
+  if (waits === undefined) return isRunByCaller(config.catalog.current().find(name));
+  return waits.some((call) => call.id === id && call.needs === 'result');
 }
 
 /** Aborts the run with its parent, with its signals, and at its time limit. */

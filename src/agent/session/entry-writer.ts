@@ -9,11 +9,15 @@ export interface EntryOrigin {
   readonly runId: string;
   readonly agent: string;
   readonly now: () => number;
+  /** The calls that lead to the run, if it is a nested one. */
+  readonly path?: readonly string[] | undefined;
+  /** Returns the id of the next entry. Default: the id of the run and a number. */
+  readonly nextId?: (() => string) | undefined;
 }
 
 /** The members of an entry that differ from those of its run. */
 interface EntryPlace {
-  /** Default: the id of the run and a number. */
+  /** Default: the next id of the run. */
   readonly id?: string | undefined;
   readonly parent?: string | undefined;
   readonly by?: string | undefined;
@@ -28,6 +32,13 @@ export class EntryWriter {
     this.tip = origin.tip;
   }
 
+  nextId(): string {
+    const { nextId, runId } = this.origin;
+    if (nextId !== undefined) return nextId();
+    this.count += 1;
+    return `${runId}.${this.count - 1}`;
+  }
+
   /** Puts an entry at the end of the path. */
   follow(body: EntryBody, { id, by }: Omit<EntryPlace, 'parent'> = {}): Entry {
     const entry = this.put(body, { parent: this.tip, id, by });
@@ -37,17 +48,17 @@ export class EntryWriter {
 
   /** Adds an entry. */
   put(body: EntryBody, { parent, by, id }: EntryPlace): Entry {
-    const { claim, runId: run, agent, now } = this.origin;
+    const { claim, runId: run, agent, now, path } = this.origin;
     const entry: Entry = {
-      id: id ?? `${run}.${this.count}`,
+      id: id ?? this.nextId(),
       ...(parent !== undefined && { parent }),
       at: now(),
       run,
       agent,
       ...(by !== undefined && { by }),
+      ...(path !== undefined && { path }),
       body,
     };
-    this.count += 1;
     claim.add(entry);
     return entry;
   }

@@ -1,6 +1,6 @@
 import { SessionExistsError } from '../../errors.js';
 import type { Message } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
+import { ANSWER } from '../../model/waiting.js';
 import type { Entry } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionDetails, SessionSummary } from '../../state/session-store.js';
@@ -49,14 +49,18 @@ export async function forkSession(session: StoredSession, { id, at, details }: S
   }
 }
 
-/** Returns the record of the copy: the path, what was decided on it, and results for open calls. */
+/** Returns the record of the copy: the path, what was decided on it, the runs inside of its calls, and results for open calls. */
 function copyOf({ record, agent }: StoredSession, tip: string | undefined): SessionRecord {
   const { ids, clock } = agent.defaults;
   const path = new Set(record.pathTo(tip));
-  const onPath = new Set([...path].map((entry) => entry.id));
-  const isCopied = (entry: Entry) => path.has(entry) || (isDecided(entry) && onPath.has(entry.parent ?? ''));
+  const copied = new Set([...path].map((entry) => entry.id));
   const copy = new SessionRecord();
-  for (const entry of record.entries.filter(isCopied)) copy.add(entry);
+  for (const entry of record.entries) {
+    const { id, parent = '' } = entry;
+    if (!path.has(entry) && !(belongsTo(entry) && copied.has(parent))) continue;
+    copied.add(id);
+    copy.add(entry);
+  }
   if (copy.tip !== tip) copy.add({ id: ids.next('entry'), parent: tip, at: clock.now(), body: { type: 'head' } });
   const { openTurn, pending } = copy;
   for (const { id, name } of openTurn?.open ?? []) {
@@ -71,6 +75,7 @@ function copyOf({ record, agent }: StoredSession, tip: string | undefined): Sess
   return copy;
 }
 
-function isDecided({ body, path }: Entry): boolean {
-  return path === undefined && (body.type === 'suspended' || body.type === 'decision');
+/** True for an entry that belongs to its parent: a suspension, a decision, or the first entry of a run inside of a call. */
+function belongsTo({ body, path }: Entry): boolean {
+  return path !== undefined || body.type === 'suspended' || body.type === 'decision';
 }

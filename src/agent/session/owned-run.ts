@@ -1,8 +1,8 @@
 import { ResumeInvalidError } from '../../errors.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import type { ToolCallPart, UserMessage } from '../../model/message.js';
+import type { SuspendedCall, ToolCallPart, UserMessage } from '../../model/message.js';
 import { interruptedResult } from '../../state/record/message-list.js';
-import type { OpenTurn } from '../../state/record/session-record.js';
+import type { OpenTurn } from '../../state/record/nested-runs.js';
 import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
 import { isEdit, resolveEdits } from '../../tools/edited-approval.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
@@ -27,8 +27,8 @@ interface Continued {
   readonly waits: boolean;
   /** Calls that began before, and run again. */
   readonly again: readonly string[];
-  /** Calls of tools without `execute`, which wait for their result. */
-  readonly needsResult: readonly string[];
+  /** The calls that wait, and why. */
+  readonly asked: readonly SuspendedCall[];
 }
 
 /** The stream of a run, and the wishes of the host that runs it. */
@@ -112,11 +112,12 @@ export class OwnedRun {
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
     const tip = from === undefined ? record.tip : (from ?? undefined);
     const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);
+    if (continued.open !== undefined) record.nested.mark(model, continued.open);
     const { clock, agent: name } = agent.defaults;
     const place = { record, claim, tip, model, ...continued, runId, agent: name, by, now: () => clock.now() };
     const isNew = !isKnown && posted === undefined;
     mailbox.inputId = isNew ? inputId : undefined;
-    const given = { mailbox, works, options, inputId: mailbox.inputId };
+    const given = { posts: mailbox, works, options, inputId: mailbox.inputId };
     const recorder = new SessionRecorder({ ...place, ...given });
     const { messages } = model;
     const all = { ...runOptions, resume: continued.resume, messages };
@@ -125,7 +126,7 @@ export class OwnedRun {
       ...attached,
       recorder,
       closed,
-      needsResult: continued.needsResult,
+      waits: continued.asked,
       keepsStopped: session.options.onAbort !== 'discard',
     });
   }
@@ -165,8 +166,7 @@ export class OwnedRun {
     const left = Object.entries(resume ?? {}).filter(([id]) => !ended.some((call) => call.id === id));
     const { openTurn: open } = record;
     const waits = open !== undefined || record.pending !== undefined;
-    const needsResult = asked.filter(({ needs }) => needs === 'result').map(({ id }) => id);
-    return { open, resume: resume && Object.fromEntries(left), waits, again, needsResult };
+    return { open, resume: resume && Object.fromEntries(left), waits, again, asked };
   }
 }
 
@@ -193,4 +193,4 @@ function outcomeOf(outcome: unknown): RunOutcome {
   return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
 }
 
-const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [], needsResult: [] };
+const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [], asked: [] };

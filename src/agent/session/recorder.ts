@@ -3,45 +3,22 @@ import { deniedCall } from '../../model/denial.js';
 import {
   type AssistantMessage,
   type Message,
+  type SuspendedCall,
   type ToolCallPart,
   type ToolResultPart,
   toolCallsOf,
 } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
-import type { EntryBody, SuspendedCall } from '../../state/record/entry.js';
-import type { MessageList } from '../../state/record/message-list.js';
-import type { OpenTurn, SessionRecord } from '../../state/record/session-record.js';
+import { ANSWER } from '../../model/waiting.js';
+import type { EntryBody } from '../../state/record/entry.js';
 import type { BackgroundWork } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
-import type { AnySessionRunOptions } from '../agent-options.js';
-import { type ResumeDecision, type ResumeDecisions, resultOf } from '../run/resume/continuation.js';
-import type { Recorder, Run, RunClaim } from '../run/run.js';
+import { type ResumeDecision, resultOf } from '../run/resume/continuation.js';
+import type { NestedPlace, Recorder, Run, RunClaim } from '../run/run.js';
+import type { RunPosts } from '../run/run-posts.js';
 import { resultPartOf } from '../run/turn/tool-calls.js';
-import type { BackgroundWorks } from './background/works.js';
-import { type EntryOrigin, EntryWriter } from './entry-writer.js';
-import type { Mailbox } from './mailbox.js';
-
-/** The place in the record where a run begins. */
-export interface RecordedStart extends EntryOrigin {
-  readonly record: SessionRecord;
-  /** The messages that the run continues from. */
-  readonly model: MessageList;
-  /** The calls that the run resumes, and the decisions on them. */
-  readonly open: OpenTurn | undefined;
-  readonly resume: ResumeDecisions | undefined;
-  /** True if calls or an answer wait for the decisions. */
-  readonly waits: boolean;
-  /** Calls that are known to have begun before. */
-  readonly again: readonly string[];
-  /** The id of the entry of the input. */
-  readonly inputId: string | undefined;
-  readonly by: string | undefined;
-  readonly mailbox: Mailbox;
-  /** The background works of the session. */
-  readonly works: BackgroundWorks;
-  /** The options of the run. */
-  readonly options: AnySessionRunOptions;
-}
+import type { PendingAnswer, PendingCall } from '../run-result.js';
+import { EntryWriter } from './entry-writer.js';
+import { nestedStart, type RecordedStart } from './recorded-start.js';
 
 /** Writes what a run of a session adds to the record. */
 export class SessionRecorder implements Recorder {
@@ -56,7 +33,7 @@ export class SessionRecorder implements Recorder {
   /** Messages of the record that a resumed run adds again behind the results of its calls. */
   private readonly later: ReadonlySet<Message>;
   private readonly ids = new WeakMap<Message, readonly string[]>();
-  /** How often each call that runs again has begun, this time included, by its id. */
+  /** How often each resumed call has begun, this time included, by its id. */
   private readonly attempts = new Map<string, number>();
 
   constructor(private readonly start: RecordedStart) {
@@ -71,11 +48,13 @@ export class SessionRecorder implements Recorder {
       calls: open?.entry,
       recorded: new Set(next?.role === 'tool' ? next.content.map(({ id }) => id) : []),
     };
-    for (const id of again) this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + 1);
+    for (const { id } of open?.open ?? []) {
+      this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + (again.includes(id) ? 1 : 0));
+    }
   }
 
-  get posts(): Mailbox {
-    return this.start.mailbox;
+  get posts(): RunPosts {
+    return this.start.posts;
   }
 
   get claim(): RunClaim {
@@ -83,12 +62,14 @@ export class SessionRecorder implements Recorder {
   }
 
   get resumed(): Recorder['resumed'] {
-    const { open, record } = this.start;
-    return open && { attempt: Math.max(1, ...this.attempts.values()), key: `${record.uid}:${open.entry}` };
+    const { open, record, path } = this.start;
+    if (open === undefined || path !== undefined) return undefined;
+    return { attempt: Math.max(1, ...this.attempts.values()), key: `${record.uid}:${open.entry}` };
   }
 
-  callKey(call: string): string {
-    return `${this.start.record.uid}:${this.turn.calls}:${call}`;
+  callKey(call: string): string | undefined {
+    const { record, path } = this.start;
+    return path === undefined ? `${record.uid}:${this.turn.calls}:${call}` : undefined;
   }
 
   attemptOf(call: string): number {
@@ -98,17 +79,21 @@ export class SessionRecorder implements Recorder {
   /** Appends the decisions on the open calls. The result of a call that does not run is part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
-    const { open, resume, again, by } = this.start;
-    const answer = run.conversation.resuming?.answer;
+    const { open, again, by, record } = this.start;
+    const { answer, calls } = run.conversation.resuming ?? {};
     if (answer !== undefined) {
       const [parent = ''] = this.idsOf(run.conversation.history[answer.index]);
       this.writer.put(decisionOn(ANSWER, answer.decision), { parent, by });
     }
     for (const call of open?.open ?? []) {
-      const decision = resume?.[call.id] as ResumeDecision;
-      const given = again.includes(call.id) ? 'again' : decision;
-      this.writer.put(decisionOn(call.id, given), { parent: open?.entry ?? '', by });
-      const result = resultOf(decision);
+      const { id } = call;
+      const decision = calls?.decisions[id] as ResumeDecision | 'again' | undefined;
+      if (decision === undefined) continue;
+      const given = again.includes(id) ? 'again' : decision;
+      const entry = open?.entry ?? '';
+      if (given === 'again') this.attempts.set(id, record.decisions.attemptOf(entry, id) + 1);
+      this.writer.put(decisionOn(id, given), { parent: entry, by });
+      const result = decision === 'again' ? undefined : resultOf(decision);
       if (result !== undefined) this.addResult(run, resultPartOf(call, result));
     }
     await this.start.claim.flush();
@@ -116,31 +101,33 @@ export class SessionRecorder implements Recorder {
 
   async save(run: Run): Promise<void> {
     if (this.isUndecided) return;
-    const { claim } = this.start;
+    const { claim, path } = this.start;
     this.collect(run);
     const flushing = claim.flush();
-    await claim.log?.checkWatched(run.conversation.added.at(-1));
+    // A nested run is part of a call, which goes on even if nobody watches.
+    if (path === undefined) await claim.log?.checkWatched(run.conversation.added.at(-1));
     return flushing;
   }
 
   async leave(run: Run, unlessPosted = false): Promise<boolean> {
-    const { claim, runId } = this.start;
+    const { claim, runId, path } = this.start;
+    if (!this.isUndecided) this.conclude(run);
+    if (path !== undefined) return claim.flush().then(() => true);
     if (this.isUndecided) return claim.release();
-    this.collect(run);
     this.isLeaving = true;
-    const { pending } = run;
-    if (pending !== undefined) {
-      const calls = (pending as readonly SuspendedCall[]).map(suspendedCall);
-      this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
-    }
-    claim.set({ waits: pending === undefined ? null : runId });
+    claim.set({ waits: run.pending === undefined ? null : runId });
     this.isLeaving = await claim.release(unlessPosted);
     return this.isLeaving;
   }
 
-  addResult({ context }: Run, part: ToolResultPart): void {
+  nested(place: NestedPlace): Recorder {
+    const nextId = () => this.writer.nextId();
+    return new SessionRecorder(nestedStart(this.start, place, { outer: this.turn.calls, nextId }));
+  }
+
+  addResult(run: Run, part: ToolResultPart): void {
     if (this.isUndecided) return;
-    this.putResult(part, context.turn);
+    this.putResult(part, turnOf(run));
     // The next save waits for this append, and reports its failure.
     this.start.claim.flush().catch(() => {});
   }
@@ -166,16 +153,23 @@ export class SessionRecorder implements Recorder {
     return id;
   }
 
+  /** Makes the last entries of the run, of which one names what waits. */
+  private conclude(run: Run): void {
+    this.collect(run);
+    if (run.pending === undefined) return;
+    const calls = suspendedCalls(run.pending);
+    this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
+  }
+
   /** Makes an entry of each message that the run has added since the last call. */
   private collect(run: Run): void {
-    const { conversation, context } = run;
-    const { added, saved, input } = conversation;
+    const { added, saved, input } = run.conversation;
+    const turn = turnOf(run);
     for (const message of added.slice(saved)) {
-      if (message.role === 'tool') for (const part of message.content) this.putResult(part, context.turn);
-      else if (!this.later.has(message) && !this.ids.has(message))
-        this.addMessage(message, message === input, context.turn);
+      if (message.role === 'tool') for (const part of message.content) this.putResult(part, turn);
+      else if (!this.later.has(message) && !this.ids.has(message)) this.addMessage(message, message === input, turn);
     }
-    conversation.saved = added.length;
+    run.conversation.saved = added.length;
   }
 
   /** Adds a result, unless the record has it. */
@@ -193,7 +187,7 @@ export class SessionRecorder implements Recorder {
     const isStopped = message.role === 'assistant' && message.stopped;
     const own = message.role === 'assistant' && message.suspended ? withoutMark(message) : message;
     const body: EntryBody = { type: 'message', message: own, turn, ...(isStopped && { stopped: true }) };
-    const post = this.posts.postOf(message, isInput);
+    const post = this.start.posts.postOf?.(message, isInput);
     const { id } = this.writer.follow(
       post === undefined ? body : { ...body, post: post.id, ...(post.work !== undefined && { work: post.work }) },
       isInput ? { id: inputId, by: post?.by ?? by } : { by: post?.by },
@@ -221,8 +215,20 @@ function decisionOn(call: string, decision: ResumeDecision | 'again'): EntryBody
   return { type: 'decision', call, decision: given as 'approve' };
 }
 
-function suspendedCall({ id, reason, by, needs }: SuspendedCall): SuspendedCall {
-  return needs === undefined ? { id, reason, by } : { id, reason, by, needs };
+/** Returns the calls of a run that wait. One with a run inside has the reason of the first call that waits there. */
+function suspendedCalls(pending: readonly (PendingCall | PendingAnswer)[]): readonly SuspendedCall[] {
+  const calls = new Map<string, SuspendedCall>();
+  for (const { id: own, path, reason, by, ...rest } of pending) {
+    const id = path?.[0] ?? own;
+    const needs = path === undefined && 'needs' in rest ? rest.needs : undefined;
+    if (!calls.has(id)) calls.set(id, needs === undefined ? { id, reason, by } : { id, reason, by, needs });
+  }
+  return [...calls.values()];
+}
+
+/** Returns the number of a turn, counted from the first turn of a nested run that goes on. */
+function turnOf({ context, attached }: Run): number {
+  return (attached.turnsBefore ?? 0) + context.turn;
 }
 
 function withoutMark({ suspended: _suspended, ...answer }: AssistantMessage): AssistantMessage {

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
-import type { ToolCallPart } from '../../model/message.js';
+import type { ToolCallPart, WaitingRun } from '../../model/message.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
 import type { ToolCallRequest } from '../lifecycle.js';
@@ -22,6 +22,13 @@ export interface EnteredCall {
   expire(reason: unknown): void;
 }
 
+/** An earlier run inside of a call that goes on. */
+export interface ResumedInside {
+  readonly run: WaitingRun;
+  /** The decisions on what waits in it. Undefined if the call is repeated after a crash. */
+  readonly decisions: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
   /** The calls as the model made them. */
@@ -40,7 +47,11 @@ export interface CallsInFlight {
   readonly cancelled?: ReadonlySet<string> | undefined;
   /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
   readonly suspended: ReadonlyMap<string, Verdict>;
+  /** By call id: the run inside that goes on. */
+  readonly resumed?: ReadonlyMap<string, ResumedInside> | undefined;
   suspend(id: string, verdict: Verdict): void;
+  /** Keeps the run inside of a suspended call for the next run. */
+  keepInside(id: string, run: WaitingRun): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */

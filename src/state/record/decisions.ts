@@ -1,11 +1,9 @@
 import type { JsonValue } from '../../internal/json.js';
 import { withEdit } from '../../model/edited-call.js';
-import type { AssistantMessage } from '../../model/message.js';
-import type { Entry, EntryDecision, GivenResult, SuspendedCall } from './entry.js';
+import type { AssistantMessage, SuspendedCall } from '../../model/message.js';
+import { ANSWER } from '../../model/waiting.js';
+import type { Entry, EntryDecision, GivenResult } from './entry.js';
 import type { AnswerState, MessageList } from './message-list.js';
-
-/** The id under which a suspended answer waits for a decision. */
-export const ANSWER = 'answer';
 
 /** Calls of one message that wait for a decision, or an answer that does. */
 export interface Suspension {

@@ -2,7 +2,7 @@ import { toJson } from '../../internal/json.js';
 import type { Message } from '../../model/message.js';
 import type { Entry } from './entry.js';
 
-/** The position of bytes in a message: the indexes of nested parts, from the outermost to the innermost. */
+/** The position of bytes in a message: the indexes of nested parts and messages, from the outermost to the innermost. */
 type Path = readonly number[];
 type Part = Record<string, unknown>;
 
@@ -59,13 +59,21 @@ function pack(part: Part, path: Path, found: Path[]): Part {
     found.push(path);
     return { ...part, [field]: toBase64(part[field] as Uint8Array) };
   }
-  if (!Array.isArray(part.content)) return part;
-  return { ...part, content: part.content.map((inner: Part, index) => pack(inner, [...path, index], found)) };
+  const packAll = (parts: readonly Part[]) => parts.map((inner, index) => pack(inner, [...path, index], found));
+  if (Array.isArray(part.content)) return { ...part, content: packAll(part.content) };
+  const inside = part.inside as InsidePart | undefined;
+  return inside === undefined ? part : { ...part, inside: { ...inside, messages: packAll(inside.messages) } };
 }
+
+/** The run inside of a call that waits. */
+type InsidePart = { readonly messages: readonly Part[] };
 
 function unpack(message: Part, path: Path): void {
   let part = message;
-  for (const index of path) part = (part.content as readonly Part[])[index] ?? {};
+  for (const index of path) {
+    const parts = (part.content ?? (part.inside as InsidePart | undefined)?.messages) as readonly Part[] | undefined;
+    part = parts?.[index] ?? {};
+  }
   const field = part.type === 'image' ? 'image' : 'data';
   part[field] = fromBase64(String(part[field]));
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../internal/json.js';
-import type { Message, UserMessage } from '../../model/message.js';
+import type { Message, SuspendedCall, UserMessage } from '../../model/message.js';
 
 /**
  * One entry of the record of a conversation. Entries are added, and never changed or removed. Plain data, serializable as
@@ -69,16 +69,6 @@ export interface SummaryBody {
 export interface SuspendedBody {
   readonly type: 'suspended';
   readonly calls: readonly SuspendedCall[];
-}
-
-/** A call that waits for a decision. */
-export interface SuspendedCall {
-  readonly id: string;
-  readonly reason: string;
-  /** The name of the lifecycle that suspended the call. For a tool without `execute`, the name of the tool. */
-  readonly by: string;
-  /** Set if the tool has no `execute`: the call waits for its result. */
-  readonly needs?: 'result' | undefined;
 }
 
 /** The decision on an open call, or on the suspended answer. */

@@ -51,7 +51,12 @@ export class MessageList {
 
   /** Returns a list that does not change when this one does. */
   copy(): MessageList {
-    const copy = new MessageList(this.summaries, [...this.messages], [...this.sources]);
+    return this.with(this.messages);
+  }
+
+  /** Returns a copy with other messages, which have the same entries. */
+  with(messages: readonly Message[]): MessageList {
+    const copy = new MessageList(this.summaries, [...messages], [...this.sources]);
     copy.open = this.open;
     return copy;
   }

@@ -1,17 +1,12 @@
-import { type Message, type ToolCallPart, toolCallsOf } from '../../model/message.js';
+import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import { isSummary } from '../../model/summary-message.js';
+import { ANSWER, type Waiting, waitingIn } from '../../model/waiting.js';
 import type { KnownRecord, StoredRecord } from '../session-store.js';
-import { ANSWER, Decisions, type Suspension } from './decisions.js';
+import { Decisions, type Suspension } from './decisions.js';
 import { type Entry, isOnPath } from './entry.js';
 import { MessageList } from './message-list.js';
+import { NestedRuns, type OpenTurn } from './nested-runs.js';
 import { Posts } from './posts.js';
-
-/** The calls of the latest turn, if at least one has no result. */
-export interface OpenTurn {
-  /** The id of the entry with the calls. */
-  readonly entry: string;
-  readonly open: readonly ToolCallPart[];
-}
 
 /**
  * The loaded entries of one conversation, without storage. Derives from them the path from the first message to the head,
@@ -37,6 +32,9 @@ export class SessionRecord {
   posts = new Posts();
   /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
   private indexes = new Map<string, number>();
+
+  /** `nested` are the runs inside of calls, at every depth. */
+  constructor(public nested: NestedRuns<SessionRecord> = makeNested()) {}
 
   /** The entries that a store need not return. Undefined until the conversation is stored. */
   get known(): KnownRecord | undefined {
@@ -96,16 +94,43 @@ export class SessionRecord {
     this.entries.push(entry);
     if (isOnPath(entry)) this.follow(entry);
     this.posts.add(entry);
-    if (path !== undefined || !this.decisions.add(entry)) return;
+    if (path !== undefined) return this.nested.add(entry);
+    if (!this.decisions.add(entry)) return;
     for (const list of [this.people, this.model]) this.decisions.mark(list, parent ?? '');
   }
 
-  /** The calls of the latest suspension on the current branch that have neither a result nor a decision. */
+  /**
+   * The calls of the latest suspension on the current branch that have neither a result nor a decision, and the open calls
+   * with a run inside that waits.
+   */
   get pending(): Suspension | undefined {
+    const { openTurn } = this;
     const latest = this.decisions.undecidedIn(this.model);
     const open = latest === undefined ? [] : openIn(this.model, latest.entry);
     const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
-    return latest === undefined || calls.length === 0 ? undefined : { ...latest, calls };
+    const inside = openTurn?.open.filter(({ id }) => !calls.some((call) => call.id === id)) ?? [];
+    const others = inside.flatMap(({ id }) => {
+      const [waiting] = this.nested.inside(openTurn?.entry ?? '', id)?.record.pending?.calls ?? [];
+      return waiting === undefined ? [] : [{ id, reason: waiting.reason, by: waiting.by }];
+    });
+    if (calls.length + others.length === 0) return undefined;
+    const { entry, run } = latest ?? { entry: openTurn?.entry ?? '', run: this.get(openTurn?.entry ?? '')?.run };
+    return { entry, run, calls: [...calls, ...others] };
+  }
+
+  /** Everything that waits for a decision, at every depth. */
+  get waiting(): readonly Waiting[] {
+    const { openTurn, pending, model } = this;
+    const calls = openTurn?.open.filter(({ id }) => pending?.calls.some((call) => call.id === id)) ?? [];
+    if (openTurn !== undefined)
+      return waitingIn(
+        calls.map((call) => this.nested.withInside(openTurn.entry, call)),
+        pending?.calls,
+      );
+    if (pending === undefined) return [];
+    const answer = model.messages[model.indexOf(pending.entry)];
+    const text = answer === undefined ? '' : textOf(answer);
+    return [{ id: ANSWER, callers: [], call: undefined, text, question: pending.calls[0] }];
   }
 
   /** The calls of the latest turn that have no result. */
@@ -145,6 +170,7 @@ export class SessionRecord {
     this.indexes = new Map();
     this.decisions = new Decisions();
     this.posts = new Posts();
+    this.nested = makeNested();
     this.derive(undefined);
   }
 
@@ -176,6 +202,10 @@ export class SessionRecord {
     this.decisions.markAll(this.people);
     this.model = this.modelAt(tip);
   }
+}
+
+function makeNested(): NestedRuns<SessionRecord> {
+  return new NestedRuns((nested) => new SessionRecord(nested));
 }
 
 /** True if a loaded entry has this id, or a message was sent under it. */

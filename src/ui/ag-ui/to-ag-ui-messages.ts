@@ -2,7 +2,7 @@ import { toJson } from '../../internal/json.js';
 import { deniedCall } from '../../model/denial.js';
 import { callAsRun } from '../../model/edited-call.js';
 import { type ToolCallPart, textOf, toolCallsOf } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
+import { ANSWER } from '../../model/waiting.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';

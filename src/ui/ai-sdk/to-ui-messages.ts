@@ -1,6 +1,6 @@
 import { inputOf } from '../../model/edited-call.js';
 import { type AssistantPart, type ToolCallPart, textOf, type UserMessage } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
+import { ANSWER } from '../../model/waiting.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { answerCall } from '../history/pending.js';

@@ -6,7 +6,7 @@ import type { SentMessage } from '../../agent/session/sent-message.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { WENT_ON } from '../../lifecycle/hook-run/hook-run.js';
-import { ANSWER } from '../../state/record/decisions.js';
+import { ANSWER } from '../../model/waiting.js';
 import { knows, type SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';

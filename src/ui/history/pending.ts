@@ -1,6 +1,6 @@
 import { inputOf } from '../../model/edited-call.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
+import { ANSWER } from '../../model/waiting.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import type { ShownMessage } from './shown.js';
 

@@ -1,7 +1,7 @@
 import { resultPartOf } from '../../agent/run/turn/tool-calls.js';
 import type { AssistantMessage, ToolResultPart, UserMessage } from '../../model/message.js';
 import { toolCallsOf } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
+import { ANSWER } from '../../model/waiting.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { toGivenResult } from '../../tools/tool-result.js';

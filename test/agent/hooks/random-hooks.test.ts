@@ -5,6 +5,7 @@ import {
   HookAction,
   KeelsonError,
   LifecycleError,
+  ModelError,
   RunAbortedError,
   type RunContext,
 } from 'keelson';
@@ -177,7 +178,9 @@ it('with random hooks, a run settles, pairs its events, calls and hooks, and nam
     }
   });
 
-  expect(await unhandledDuring(() => fc.assert(rules, { numRuns: 400, examples: [[bothCallsFail]] }))).toEqual([]);
+  expect(
+    await unhandledDuring(() => fc.assert(rules, { numRuns: 400, examples: [[bothCallsFail], [modelFailsTwice]] })),
+  ).toEqual([]);
 }, 30_000);
 
 const hookless = {
@@ -196,10 +199,19 @@ const bothCallsFail = {
   ...({ parallel: true, abort: undefined, how: 'run' } as const),
 };
 
-/** Returns the cause of a failed hook. The causes of a race of several calls may be failures of inner hooks. */
+/** Both calls of `next` reach the model, which fails, so the hook throws an AggregateError of two ModelErrors. */
+const modelFailsTwice = {
+  parts: [{ ...hookless, wrapModelCall: 'races' }],
+  script: ['fails', 'fails'],
+  ...({ parallel: true, abort: undefined, how: 'run' } as const),
+};
+
+/** Returns the causes of a failed hook. A race of several calls fails because of inner hooks, or of the model. */
 function causesOf({ cause }: LifecycleError): readonly unknown[] {
   if (!(cause instanceof AggregateError)) return [cause];
-  return cause.errors.map((error) => (error instanceof LifecycleError ? error.cause : error));
+  return cause.errors
+    .filter((error) => !(error instanceof ModelError))
+    .map((error) => (error instanceof LifecycleError ? error.cause : error));
 }
 
 /** The possible causes of a failed hook: the error that it threw, or its invalid return value. */

@@ -173,8 +173,8 @@ describe('session.stop with a path', () => {
     expect(await other.stop({ path: ['a'], reason: 'no' })).toBe(true);
 
     expect(resultsIn((await result).messages)).toEqual({ a: cancelled('no') });
-    const stored = (await store.load('s'))?.entries.flatMap(({ body }) =>
-      body.type === 'message' ? [body.message] : [],
+    const stored = (await store.load('s'))?.entries.flatMap(({ body, path }) =>
+      body.type === 'message' && path === undefined ? [body.message] : [],
     );
     expect(resultsIn(stored ?? [])).toEqual({ a: cancelled('no') });
     expect(await other.stop({ path: ['a'] })).toBe(false);

@@ -3,7 +3,8 @@ import { MemoryRunLog } from 'keelson/ui';
 import { Claim } from '../../../src/agent/session/claim.js';
 import type { EntryWriter } from '../../../src/agent/session/entry-writer.js';
 import { Mailbox } from '../../../src/agent/session/mailbox.js';
-import { deniedPart, type RecordedStart, SessionRecorder } from '../../../src/agent/session/recorder.js';
+import type { RecordedStart } from '../../../src/agent/session/recorded-start.js';
+import { deniedPart, SessionRecorder } from '../../../src/agent/session/recorder.js';
 import { Decisions } from '../../../src/state/record/decisions.js';
 import { StoredLog } from '../../../src/state/stored-log.js';
 import type { Budget } from './explorer.js';
@@ -73,7 +74,8 @@ function marksFirst(
 /** Appends the decisions, and then the results of the denied calls. */
 async function decidesInTwo(this: SessionRecorder, run: Parameters<SessionRecorder['decide']>[0]): Promise<void> {
   const { start, writer } = this as unknown as { start: RecordedStart; writer: EntryWriter };
-  const { open, resume, claim } = start;
+  const { open, claim } = start;
+  const resume = run.conversation.resuming?.calls?.decisions;
   Object.assign(this, { isUndecided: false });
   for (const { id: call } of open?.open ?? []) {
     const decision = resume?.[call] === 'deny' ? { deny: '' } : 'approve';

@@ -149,7 +149,7 @@ describe('a decision that does not fit its call is refused', () => {
     ],
     ['an `isError` that is a string', { call_2: { result: 'x', isError: 'no' } }, 'The decision on "call_2" must be'],
     ['a result of a call that has one', { call_1: { result: 'x' }, call_2: { result: 'x' } }, 'not open: "call_1"'],
-    ['no decision', {}, '{ result } for each id: "call_2"'],
+    ['no decision', {}, '{ result } for these ids: "call_2"'],
     ['a result and a denial', { call_2: { result: 'x', deny: 'y' } }, 'The decision on "call_2" must be'],
   ])('%s', async (_title, decisions, message) => {
     const { agent, model } = arrange();

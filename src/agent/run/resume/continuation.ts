@@ -2,8 +2,8 @@ import { ResumeInvalidError } from '../../../errors.js';
 import { isObject, type JsonValue } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import { deniedCall } from '../../../model/denial.js';
-import type { Message, ToolCallPart } from '../../../model/message.js';
-import { ANSWER } from '../../../state/record/decisions.js';
+import type { Message, SuspendedCall, ToolCallPart } from '../../../model/message.js';
+import { ANSWER, BETWEEN, isWaitingInside, type Waiting, waitingIn } from '../../../model/waiting.js';
 import type { GivenResult } from '../../../state/record/entry.js';
 import {
   type CallKind,
@@ -30,14 +30,20 @@ export type ResumeDecision =
   | GivenResult;
 
 /**
- * A decision for each open tool call by call id, or for a suspended answer under the id `answer`. The type accepts any
- * string, so that `Object.fromEntries` compiles. A run refuses every string except 'approve' and 'deny'.
+ * Decisions by the ids in `pending`. Calls without one wait on, but at least one is needed. A call with a run inside that waits
+ * may be denied by its own id. The type accepts any string, so that `Object.fromEntries` compiles. A run refuses every string
+ * except 'approve' and 'deny'.
  */
 export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
 
-/** The open tool calls of a conversation, with a decision for each call. */
+/** The open tool calls of a conversation, and the decisions on them. */
 export interface ResumedCalls extends OpenCalls {
-  readonly decisions: ResumeDecisions;
+  /** By the id of the call. A call with a run inside that goes on is approved. A call without a decision waits on. */
+  readonly decisions: Readonly<Record<string, ResumeDecisions[string] | 'again'>>;
+  /** The decisions on what waits inside of a call, by the id of the call. */
+  readonly inside: ReadonlyMap<string, ResumeDecisions>;
+  /** Everything that waits, at every depth. */
+  readonly waiting: readonly Waiting[];
   /** The messages after the open calls. They are added again after the results of the calls. */
   readonly later: readonly Message[];
 }
@@ -56,28 +62,49 @@ export interface DecidedAnswer {
   readonly decision: Exclude<ResumeDecision, EditedApproval | GivenResult>;
 }
 
+/** What is known of the messages that a run starts from. */
+interface KnownHistory {
+  /** The number of messages, from the first one, that have been checked. */
+  readonly closed?: number | undefined;
+  /** Why the open calls wait. */
+  readonly waits?: readonly SuspendedCall[] | undefined;
+  /** True if the open calls run again after a crash, without decisions. */
+  readonly isRepeated?: boolean | undefined;
+}
+
 /**
- * Checks the messages that a run starts from. Skips the first `closed` of them, which have been checked. Each tool call
- * without a result must have a decision, and no other call may have one. Otherwise throws ResumeInvalidError.
+ * Checks the messages that a run starts from. If tool calls have no result, there must be a decision on at least one of them,
+ * and every decision must be on a call that waits, at any depth. Otherwise throws ResumeInvalidError.
  */
 export function continueFrom(
   messages: readonly Message[],
   resume: ResumeDecisions | undefined,
-  closed?: number,
+  { closed, waits, isRepeated = false }: KnownHistory = {},
 ): Continuation {
   const decisions = resume ?? {};
   const open = checkMessages(messages, closed);
+  if (open !== undefined && isRepeated) {
+    const again = Object.fromEntries(open.open.map(({ id }) => [id, 'again'] as const));
+    const history = messages.slice(0, open.index + 1);
+    return { history, calls: { ...open, decisions: again, inside: new Map(), waiting: [], later: [] } };
+  }
   if (open !== undefined) {
-    const ids = open.open.map((call) => call.id);
-    assertDecided(ids, decisions, 'open tool calls');
+    const waiting = waitingIn(open.open, waits);
+    const outer = open.open.filter(
+      (call) => isWaitingInside(call) && decisionsInside(decisions, call.id) === undefined,
+    );
+    assertDecided(
+      { ids: waiting.map(({ id }) => id), others: outer.map(({ id }) => id), decisions },
+      'open tool calls',
+    );
     const later = messages.slice(open.index + 1).filter((message) => message.role !== 'tool');
     return {
       history: messages.slice(0, open.index + 1),
-      calls: { ...open, decisions: resolveEdits(decisions, open.open), later },
+      calls: { ...open, ...decisionsOn(open.open, decisions), waiting, later },
     };
   }
   const index = suspendedAnswer(messages);
-  assertDecided(index === undefined ? [] : [ANSWER], decisions, 'a suspended answer');
+  assertDecided({ ids: index === undefined ? [] : [ANSWER], decisions }, 'a suspended answer');
   if (index !== undefined) assertFits(ANSWER, decisions[ANSWER], 'answer');
   const answer = index === undefined ? undefined : { index, decision: decisions[ANSWER] as DecidedAnswer['decision'] };
   return { history: messages, answer };
@@ -88,8 +115,46 @@ export function continueFrom(
  * runs the calls for which `needsResult` returns true. Of them, and of those that the provider runs, nobody changes the
  * arguments.
  */
-export function checkResults({ open, decisions }: ResumedCalls, needsResult: (call: ToolCallPart) => boolean): void {
-  for (const call of open) assertFits(call.id, decisions[call.id], needsResult(call) ? 'result' : kindOf(call));
+export function checkResults(
+  { open, decisions, inside, waiting }: ResumedCalls,
+  needsResult: (call: ToolCallPart) => boolean,
+): void {
+  for (const call of open) {
+    if (!Object.hasOwn(decisions, call.id)) continue;
+    const kind = needsResult(call) ? 'result' : kindOf(call);
+    assertFits(call.id, decisions[call.id], isWaitingInside(call) && !inside.has(call.id) ? 'agent' : kind);
+  }
+  for (const { id, callers, call, question } of waiting) {
+    const [caller] = callers;
+    const decision = caller && inside.get(caller.id)?.[id.slice(caller.id.length + 1)];
+    if (decision !== undefined)
+      assertFits(id, decision, kindOf({ type: call ? 'tool-call' : 'answer', ...call, ...question }));
+  }
+}
+
+/** Divides decisions into those on the calls themselves, and those on what waits inside of them. */
+function decisionsOn(
+  open: readonly ToolCallPart[],
+  decisions: ResumeDecisions,
+): Pick<ResumedCalls, 'decisions' | 'inside'> {
+  const inside = new Map<string, ResumeDecisions>();
+  const own: Record<string, ResumeDecisions[string]> = {};
+  for (const { id } of open) {
+    const below = decisionsInside(decisions, id);
+    if (below !== undefined) inside.set(id, below);
+    if (below !== undefined) own[id] = 'approve';
+    else if (Object.hasOwn(decisions, id)) own[id] = decisions[id] as ResumeDecision;
+  }
+  return { decisions: resolveEdits(own, open), inside };
+}
+
+/** Returns the decisions on what waits inside of a call, by the ids there, or undefined without one. */
+function decisionsInside(decisions: ResumeDecisions, call: string): ResumeDecisions | undefined {
+  const prefix = call + BETWEEN;
+  const inside = Object.entries(decisions).filter(([id]) => id.startsWith(prefix));
+  return inside.length === 0
+    ? undefined
+    : Object.fromEntries(inside.map(([id, one]) => [id.slice(prefix.length), one]));
 }
 
 /** Returns the result that a decision gives to its call, or undefined for an approved call. */
@@ -105,14 +170,16 @@ export function isGivenResult(decision: unknown): decision is GivenResult {
   return isObject(decision) && decision.result !== undefined;
 }
 
-function assertFits(id: string, decision: unknown, kind: CallKind): void {
+function assertFits(id: string, decision: unknown, kind: CallKind | 'agent'): void {
   const problem = misfitOf(decision, kind);
   if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${id}" ${problem}`, [id]);
 }
 
-/** Returns the problem with a valid decision on a call, or undefined. */
-export function misfitOf(decision: unknown, kind: CallKind): string | undefined {
-  if (isEdit(decision)) return refusalOf(kind);
+/** Returns the problem with a valid decision on a call, or undefined. A call of the kind `agent` has a run inside that waits. */
+export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | undefined {
+  if (kind === 'agent' && (decision === 'approve' || isEdit(decision) || isGivenResult(decision)))
+    return "must be 'deny': the call has begun. Decide on what waits inside of it.";
+  if (kind !== 'agent' && isEdit(decision)) return refusalOf(kind);
   if (kind === 'result' && decision === 'approve')
     return "must be { result } or 'deny', got 'approve': its tool has no `execute`, so only the caller can run it.";
   if (kind !== 'result' && isGivenResult(decision))
@@ -127,20 +194,29 @@ function suspendedAnswer(messages: readonly Message[]): number | undefined {
   return last?.role === 'assistant' && last.suspended ? index : undefined;
 }
 
-/** Throws a ResumeInvalidError unless the decisions are on exactly these ids. */
-function assertDecided(ids: readonly string[], decisions: ResumeDecisions, what: string): void {
+interface Decided {
+  /** The ids that wait for a decision. */
+  readonly ids: readonly string[];
+  /** Further ids on which decisions are possible. */
+  readonly others?: readonly string[] | undefined;
+  readonly decisions: ResumeDecisions;
+}
+
+/** Throws a ResumeInvalidError unless there is a decision, and all are on these ids. */
+function assertDecided({ ids, others = [], decisions }: Decided, what: string): void {
   const refuse = (wrong: readonly string[], problem: (ids: string) => string) => {
     if (wrong.length > 0) throw new ResumeInvalidError(problem(wrong.map((id) => `"${id}"`).join(', ')), wrong);
   };
-  const unknown = Object.keys(decisions).filter((id) => !ids.includes(id));
+  const given = Object.keys(decisions);
+  const unknown = given.filter((id) => !ids.includes(id) && !others.includes(id));
   if (ids.length === 0) refuse(unknown, (list) => `No call is open, but \`resume\` decides on ${list}.`);
   refuse(
-    ids.filter((id) => !Object.hasOwn(decisions, id)),
-    (list) => `The messages end in ${what}. In \`resume\`, set ${DECISIONS} for each id: ${list}.`,
+    given.length === 0 ? ids : [],
+    (list) => `The messages end in ${what}. In \`resume\`, set ${DECISIONS} for these ids: ${list}.`,
   );
   refuse(unknown, (list) => `\`resume\` decides on calls that are not open: ${list}.`);
   refuse(
-    ids.filter((id) => !isDecision(decisions[id])),
+    given.filter((id) => !isDecision(decisions[id])),
     (list) => `The decision on ${list} must be ${DECISIONS}.`,
   );
 }

@@ -1,15 +1,19 @@
+import type { ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
 import { deniedAnswer } from '../../../model/denial.js';
 import { callAsRun, withEdit } from '../../../model/edited-call.js';
 import {
   type AssistantMessage,
   type Message,
+  type SuspendedCall,
   type ToolCallPart,
   textOf,
   type UserMessage,
 } from '../../../model/message.js';
+import type { Waiting } from '../../../model/waiting.js';
+import { interruptedResult } from '../../../state/record/message-list.js';
 import { assertEdit } from '../../../tools/edit-check.js';
-import { isEdit } from '../../../tools/edited-approval.js';
-import type { Tool, ToolResult } from '../../../tools/tool.js';
+import { type EditedApproval, type FindTool, isEdit, resolveEdit, toolOf } from '../../../tools/edited-approval.js';
+import type { ToolResult } from '../../../tools/tool.js';
 import { reviewAnswer } from '../output.js';
 import { type Run, recorded } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
@@ -19,6 +23,7 @@ import {
   type DecidedAnswer,
   isGivenResult,
   type ResumeDecision,
+  type ResumeDecisions,
   type ResumedCalls,
   resultOf,
 } from './continuation.js';
@@ -34,12 +39,15 @@ export async function resumeRun(run: Run, message: UserMessage | undefined): Pro
 
 /** Rejects with a ResumeInvalidError if new arguments do not fit their call. */
 export async function checkEdits(
-  { open, decisions }: ResumedCalls,
-  find: (name: string) => Tool | undefined,
+  waiting: readonly Waiting[],
+  decisions: ResumeDecisions,
+  find: FindTool,
 ): Promise<void> {
-  const checks = open.map(({ id, name }) => {
-    const decision = decisions[id];
-    return isEdit(decision) ? assertEdit({ id, name, kind: 'tool', tool: find(name) }, decision) : undefined;
+  const checks = waiting.map(({ id, callers, call }) => {
+    const given = decisions[id];
+    const decision = call && isEdit(given) && resolveEdit(call, given);
+    if (!isEdit(decision)) return undefined;
+    return assertEdit({ id, name: call?.name ?? '', kind: 'tool', tool: toolOf({ callers, call }, find) }, decision);
   });
   await Promise.all(checks);
 }
@@ -59,53 +67,84 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
 
 /**
  * Makes the calls of a resumed run. Approved calls run, with their hooks, and with the arguments of the person if there are
- * some. Denied calls get an error result, and calls that the caller ran get theirs. The messages that followed the calls are
- * added after the results.
+ * some. Denied calls get an error result, and calls that the caller ran get theirs. Calls without a decision wait on. The
+ * messages that followed the calls are added after the results.
  */
 export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolCalls {
-  const { results, open, decisions, later } = resumed;
-  const calls = markEdits(run, resumed);
+  const { results, open, later } = resumed;
   run.conversation.enqueueFirst(message === undefined ? later : [...later, message]);
-  const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
-  const approved = new Map<string, string>();
-  const edited = new Set<string>();
+  const prior = {
+    results: new Map<string, ToolResult>(results.map((result) => [result.id, result])),
+    approved: new Map<string, string>(),
+    edited: new Set<string>(),
+    waits: new Map<string, SuspendedCall>(),
+    inside: new Map<string, ResumedInside>(),
+  };
+  const calls = decidedCalls(run, resumed);
   for (const call of calls.filter(({ id }) => open.some((one) => one.id === id))) {
     const { id, name } = call;
-    const decision = decisions[id] as ResumeDecision;
-    const record = { by: 'resume', point: 'resume', call: { id, name } } as const;
-    if (decision === 'approve' || isEdit(decision)) {
+    const decision = resumed.decisions[id] as ResumeDecision | 'again' | undefined;
+    const { inside } = open.find((one) => one.id === id) as ToolCallPart;
+    if (decision === undefined) {
+      const { waits = [{ id, ...UNKNOWN }] } = run.attached;
+      const question = waits.find((one) => one.id === id);
+      if (question !== undefined || inside !== undefined) prior.waits.set(id, question ?? { id, ...UNKNOWN });
+      else prior.results.set(id, interruptedResult(call));
+    } else if (decision === 'again') {
+      if (inside !== undefined) prior.inside.set(id, { run: inside, decisions: undefined });
+    } else if (decision === 'approve' || isEdit(decision)) {
       const { input, invalidInput } = callAsRun(call);
       // Kept as a string, because hooks may change the arguments in place.
-      approved.set(id, approvalText(name, invalidInput === undefined ? input : undefined));
-      const isEdited = call.editedInput !== undefined;
-      if (isEdited) edited.add(id);
-      run.record({
-        ...record,
-        type: 'approve',
-        ...(isEdited && { before: call.invalidInput ?? call.input, after: input }),
-      });
-      continue;
+      prior.approved.set(id, approvalText(name, invalidInput === undefined ? input : undefined));
+      if (call.editedInput !== undefined) prior.edited.add(id);
+      if (inside !== undefined) prior.inside.set(id, { run: inside, decisions: resumed.inside.get(id) });
+      else recordApproval(run, call);
+    } else {
+      prior.results.set(id, givenResult(run, call, decision));
     }
-    const result = resultOf(decision) as ToolResult;
-    if (isGivenResult(decision)) run.record({ ...record, type: 'respond', after: result.content });
-    else run.record({ ...record, type: 'block', reason: decision === 'deny' ? undefined : decision.deny });
-    known.set(id, result);
   }
-  return new ToolCalls(run, calls.map(callAsRun), { results: known, approved, edited });
+  return new ToolCalls(run, calls.map(callAsRun), prior);
 }
 
-/** Returns the calls with the arguments of the person, which are also noted in the history: the call may be suspended again. */
-function markEdits({ conversation }: Run, { calls, decisions, index }: ResumedCalls): readonly ToolCallPart[] {
-  if (!calls.some(({ id }) => isEdit(decisions[id]))) return calls;
-  const marked = (call: ToolCallPart) => {
+/** Why a call waits, if the messages of the run were passed on without the reason. */
+const UNKNOWN = { reason: 'The call waits for a decision.', by: 'resume' } as const;
+
+const RESUME = { by: 'resume', point: 'resume' } as const;
+
+function recordApproval(run: Run, call: ToolCallPart): void {
+  const { id, name, editedInput } = call;
+  const edit = editedInput !== undefined && { before: call.invalidInput ?? call.input, after: callAsRun(call).input };
+  run.record({ ...RESUME, call: { id, name }, type: 'approve', ...edit });
+}
+
+function givenResult(
+  run: Run,
+  { id, name }: ToolCallPart,
+  decision: Exclude<ResumeDecision, 'approve' | EditedApproval>,
+): ToolResult {
+  const record = { ...RESUME, call: { id, name } };
+  const result = resultOf(decision) as ToolResult;
+  if (isGivenResult(decision)) run.record({ ...record, type: 'respond', after: result.content });
+  else run.record({ ...record, type: 'block', reason: decision === 'deny' ? undefined : decision.deny });
+  return result;
+}
+
+/**
+ * Returns the calls with the arguments of the person, which are also noted in the history: the call may be suspended again. A
+ * call with a decision has no waiting run inside any more.
+ */
+function decidedCalls({ conversation }: Run, { calls, decisions, index }: ResumedCalls): readonly ToolCallPart[] {
+  const decide = (call: ToolCallPart) => {
     const decision = decisions[call.id];
-    return isEdit(decision) ? withEdit(call, decision.approve) : call;
+    if (decision === undefined) return call;
+    const { inside: _inside, ...own } = call;
+    return isEdit(decision) ? withEdit(own, decision.approve) : own;
   };
-  const { history } = conversation;
-  const asked = history[index] as AssistantMessage;
-  const content = asked.content.map((part) => (part.type === 'tool-call' ? marked(part) : part));
-  conversation.adopt(history.with(index, { ...asked, content }));
-  return calls.map(marked);
+  if (!calls.some(({ id, inside }) => isEdit(decisions[id]) || inside !== undefined)) return calls;
+  const asked = conversation.history[index] as AssistantMessage;
+  const content = asked.content.map((part) => (part.type === 'tool-call' ? decide(part) : part));
+  conversation.swap(asked, { ...asked, content });
+  return calls.map(decide);
 }
 
 /**
@@ -122,7 +161,7 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   if (recorder !== undefined) await recorded(run, recorder.decide(run));
   const { index, decision } = decided;
   const { content } = conversation.history[index] as AssistantMessage;
-  const record = { by: 'resume', point: 'resume' } as const;
+  const record = RESUME;
   conversation.resuming = undefined;
   if (decision === 'approve') {
     replaceAt(run, index, { role: 'assistant', content });

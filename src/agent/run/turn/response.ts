@@ -3,10 +3,12 @@ import type { Ids } from '../../../internal/ids.js';
 import type { Verdict } from '../../../lifecycle/hook-run/run-end.js';
 import { type AssistantPart, type ToolCallPart, textOf } from '../../../model/message.js';
 import type { FinishReason, ModelResponse } from '../../../model/model.js';
+import { BETWEEN } from '../../../model/waiting.js';
 import { wholeResponse } from '../../../model/whole-response.js';
 import { errorResult } from '../../../tools/tool-result.js';
 import type { Run } from '../run.js';
-import { type PriorResults, pendingCall } from './tool-calls.js';
+import { pendingIn } from './pending.js';
+import type { PriorResults } from './tool-calls.js';
 
 /** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
 export function intactResponse(
@@ -32,7 +34,11 @@ export function holdResponse(run: Run, content: readonly AssistantPart[], { acti
   const reason = 'reason' in action ? action.reason : '';
   if (calls !== undefined) {
     conversation.push({ role: 'assistant', content });
-    run.pending = calls.map((call) => pendingCall(run, call, { reason, by }));
+    run.pending = pendingIn(
+      run,
+      calls,
+      calls.map(({ id }) => ({ id, reason, by })),
+    );
   } else {
     conversation.push({ role: 'assistant', content, suspended: true });
     run.answer = textOf({ role: 'assistant', content });
@@ -52,17 +58,18 @@ export function callsOf(content: readonly AssistantPart[]): readonly ToolCallPar
   return calls;
 }
 
-/** True if two of the calls have one id. */
-export function haveSameId(calls: readonly ToolCallPart[]): boolean {
+/** True if two of the calls have one id, or if an id could be that of a call inside of another one. */
+export function haveUnclearIds(calls: readonly ToolCallPart[]): boolean {
+  if (calls.some(({ id }) => id.includes(BETWEEN))) return true;
   return calls.length > 1 && new Set(calls.map(({ id }) => id)).size < calls.length;
 }
 
-/** Replaces each id that another tool call of the response has too. */
+/** Replaces each id that another tool call of the response has too, or that could be that of a call inside of another one. */
 export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): readonly AssistantPart[] {
   const seen = new Set<string>();
   return content.map((part) => {
     if (part.type !== 'tool-call') return part;
-    let id = seen.has(part.id) ? ids.next('call') : part.id;
+    let id = seen.has(part.id) || part.id.includes(BETWEEN) ? ids.next('call') : part.id;
     while (seen.has(id)) id += '_';
     seen.add(id);
     return id === part.id ? part : { ...part, id };

@@ -8,6 +8,7 @@ import { suspend } from '../../../lifecycle/compose-points.js';
 import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
+import type { WaitingRun } from '../../../model/message.js';
 import { withAdditions } from '../../../tools/additions.js';
 import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool.js';
@@ -112,6 +113,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
 function finish(call: ToolCall, output: unknown): ToolResult {
   call.settle();
   if (output === RUN_BY_CALLER) return leaveToCaller(call);
+  if (call.waits !== undefined) return waitInside(call, call.waits);
   try {
     return toToolResult(output);
   } catch (error) {
@@ -126,6 +128,13 @@ function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResu
     return errorResult('The call was not run: a hook changed it, but its caller runs it as the model made it.');
   }
   throw suspend(loop, input, { type: 'suspend', reason: `The caller runs "${by}".`, by });
+}
+
+/** Suspends a call because the run inside is suspended. */
+function waitInside({ loop, input, calls }: ToolCall, run: WaitingRun): ToolResult {
+  calls.keepInside(input.id, run);
+  const { agent: by } = run;
+  throw suspend(loop, input, { type: 'suspend', reason: `Agent "${by}" waits for decisions.`, by });
 }
 
 /** Ends the call and converts the tool's error to a result. Throws the abort error if the run is aborted. */
@@ -168,7 +177,7 @@ function unknownTool(run: Run, name: string): string {
 
 /** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
 export function callKey({ attached, context }: Run, call: string, turn = context.turn): string {
-  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn}:${call}`;
+  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
 }
 
 /** The context of one tool call, passed to `execute`. */
@@ -232,6 +241,11 @@ export class ToolCall implements ToolContext, EnteredCall {
 
   get inside(): readonly RunEnd[] {
     return this.view?.[CALL].inside ?? [];
+  }
+
+  /** The run inside because of which the call waits. */
+  get waits(): WaitingRun | undefined {
+    return this.view?.[CALL].waits;
   }
 
   /** A closure, so that a tool can destructure its context. */

@@ -1,16 +1,22 @@
 import { describeError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { CallsInFlight, EnteredCall, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, EnteredCall, ResumedInside, Verdict } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { tellEdit } from '../../../model/edited-call.js';
-import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
-import { rememberTool } from '../../../tools/edited-approval.js';
+import {
+  type AssistantMessage,
+  type SuspendedCall,
+  type ToolCallPart,
+  type ToolResultPart,
+  toolCallsOf,
+  type WaitingRun,
+} from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult, isToolResult } from '../../../tools/tool-result.js';
-import { isRunByCaller } from '../../../tools/tool-set.js';
-import type { PendingCall } from '../../run-result.js';
+import type { SuspendedRun } from '../../run-result.js';
 import type { Run } from '../run.js';
+import { pendingIn, questionIn } from './pending.js';
 import { callTool, runTool, ToolCall } from './tool-call.js';
 
 /** Results and approvals that are known before the calls of a turn run. */
@@ -21,6 +27,10 @@ export interface PriorResults {
   readonly approved?: ReadonlyMap<string, string>;
   /** The ids of the calls whose arguments a person changed. */
   readonly edited?: ReadonlySet<string>;
+  /** By call id: why a call without a decision waits on. */
+  readonly waits?: ReadonlyMap<string, SuspendedCall>;
+  /** By call id: the run inside that goes on. */
+  readonly inside?: ReadonlyMap<string, ResumedInside>;
 }
 
 /** Added to the reason if another process has begun the call before. */
@@ -39,6 +49,8 @@ export class ToolCalls implements CallsInFlight {
   readonly results: (ToolResultPart | undefined)[];
   entered: EnteredCall[] | undefined = undefined;
   cancelled: Set<string> | undefined = undefined;
+  /** By call id: the runs inside that wait. */
+  waiting: Map<string, WaitingRun> | undefined = undefined;
   /** The number of calls that others wait for. */
   running = 0;
   /** Ends the wait for the running calls. */
@@ -114,12 +126,21 @@ export class ToolCalls implements CallsInFlight {
     return text !== '' && this.prior.approved?.get(id) === text;
   }
 
+  get resumed(): PriorResults['inside'] {
+    return this.prior.inside;
+  }
+
   suspend(id: string, verdict: Verdict): void {
     this.suspended = new Map(this.suspended).set(id, verdict);
   }
 
+  keepInside(id: string, run: WaitingRun): void {
+    this.waiting ??= new Map();
+    this.waiting.set(id, run);
+  }
+
   cancel(id: string, text: string): boolean {
-    const isKnown = this.suspended.has(id) || this.prior.results.has(id);
+    const isKnown = this.suspended.has(id) || this.prior.results.has(id) || this.prior.waits?.has(id);
     // A durable run cannot cancel a call again in a replay.
     if (isKnown || this.run.effects !== undefined || !this.accepts(id)) return false;
     this.cancelled ??= new Set();
@@ -147,7 +168,7 @@ function startMore(calls: ToolCalls): void {
     const index = calls.begun++;
     const part = parts[index] as ToolCallPart;
     // `addResults` adds a result that is already known.
-    if (prior.results.has(part.id) || results[index] !== undefined) continue;
+    if (prior.results.has(part.id) || prior.waits?.has(part.id) || results[index] !== undefined) continue;
     run.turn?.events?.startTool(part);
     calls.running += 1;
     try {
@@ -227,39 +248,43 @@ function callHooks(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> 
   return (wrapToolCall ?? callTool)(request, { run, open: true, busy: 0 });
 }
 
-/** Gives each call without a result an error result. Returns the suspended calls, which stay open, if there are any. */
-function closeOpenCalls(calls: ToolCalls): readonly PendingCall[] | undefined {
+/** Gives each call without a result an error result. Returns what waits, if anything does. */
+function closeOpenCalls(calls: ToolCalls): SuspendedRun['pending'] | undefined {
   const { run, parts, prior, results, suspended } = calls;
   const isEnding = run.end.verdict !== undefined || run.end.abortError !== undefined || calls.failure !== undefined;
-  const pending: PendingCall[] = [];
+  const open: ToolCallPart[] = [];
+  const questions: SuspendedCall[] = [];
   for (const [index, part] of parts.entries()) {
     if (results[index] !== undefined) continue;
-    const known = prior.results.get(part.id);
-    const action = suspended.get(part.id)?.action;
+    const { id } = part;
+    const known = prior.results.get(id);
+    const question = prior.waits?.get(id) ?? questionIn(id, suspended.get(id));
     if (known !== undefined) {
       results[index] = resultPartOf(part, known);
-    } else if (action?.type === 'suspend' && !isEnding) {
-      pending.push(pendingCall(run, part, { reason: action.reason, by: suspended.get(part.id)?.by ?? '' }));
-      run.turn?.events?.endTool(part, undefined);
+    } else if (question !== undefined && !isEnding) {
+      open.push(part);
+      questions.push(question);
+      if (suspended.has(id)) run.turn?.events?.endTool(part, undefined);
     } else {
-      const isRepeated = (run.attached.recorder?.attemptOf(part.id) ?? 1) > 1;
+      const isRepeated = (run.attached.recorder?.attemptOf(id) ?? 1) > 1;
       putResult(calls, index, errorResult(isRepeated ? `${calls.reason} ${MAY_HAVE_HAPPENED}` : calls.reason));
     }
   }
-  return pending.length > 0 ? pending : undefined;
+  return open.length > 0 ? pendingIn(run, markInside(calls, open), questions) : undefined;
 }
 
-/** Returns a call that waits: for its result if its tool has no `execute`, otherwise for a decision. */
-export function pendingCall(
-  run: Run,
-  call: ToolCallPart,
-  question: { readonly reason: string; readonly by: string },
-): PendingCall {
-  const tool = run.turn?.tools?.find(call.name);
-  const needs = isRunByCaller(tool) ? ({ needs: 'result' } as const) : undefined;
-  const pending = { ...call, ...question, ...needs };
-  rememberTool(pending, tool);
-  return pending;
+/** Keeps the runs that wait inside of open calls in the history, for the next run. Returns the calls. */
+function markInside({ run, waiting }: ToolCalls, open: readonly ToolCallPart[]): readonly ToolCallPart[] {
+  if (waiting === undefined) return open;
+  const marked = (call: ToolCallPart) => {
+    const inside = waiting.get(call.id);
+    return inside === undefined ? call : { ...call, inside };
+  };
+  const { conversation } = run;
+  const asked = conversation.history.findLast((message) => toolCallsOf(message).length > 0) as AssistantMessage;
+  const content = asked.content.map((part) => (part.type === 'tool-call' ? marked(part) : part));
+  conversation.swap(asked, { ...asked, content });
+  return open.map(marked);
 }
 
 function putResult({ run, parts, results, begun, prior }: ToolCalls, index: number, result: ToolResult): void {

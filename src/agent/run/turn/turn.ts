@@ -15,7 +15,7 @@ import { STEERED } from '../run-posts.js';
 import { turnLimitOf, turnsInside } from '../turn-limit.js';
 import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
-import { callsOf, haveSameId, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
+import { callsOf, haveUnclearIds, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
 import { ToolCalls } from './tool-calls.js';
 import { TurnEvents } from './turn-events.js';
 
@@ -188,7 +188,7 @@ export class Turn implements CurrentTurn {
     this.events?.endModel(verdict === undefined || isHeld ? response : undefined);
     let { content } = response;
     let calls = callsOf(content);
-    if (calls !== undefined && haveSameId(calls)) {
+    if (calls !== undefined && haveUnclearIds(calls)) {
       content = withDistinctIds(content, run.config.ids);
       calls = callsOf(content);
     }

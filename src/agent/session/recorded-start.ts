@@ -1,0 +1,92 @@
+import type { Message } from '../../model/message.js';
+import type { MessageList } from '../../state/record/message-list.js';
+import type { OpenTurn } from '../../state/record/nested-runs.js';
+import type { WaitingMessage } from '../../state/record/posts.js';
+import { SessionRecord } from '../../state/record/session-record.js';
+import type { AnySessionRunOptions } from '../agent-options.js';
+import type { NestedPlace } from '../run/run.js';
+import type { RunPosts } from '../run/run-posts.js';
+import type { BackgroundWorks } from './background/works.js';
+import type { EntryOrigin } from './entry-writer.js';
+
+/** The place in the record where a run begins. A nested run has a `path`. */
+export interface RecordedStart extends EntryOrigin {
+  readonly record: SessionRecord;
+  /** The messages that the run continues from. */
+  readonly model: MessageList;
+  /** The calls that the run resumes. */
+  readonly open: OpenTurn | undefined;
+  /** True if calls or an answer wait for the decisions. */
+  readonly waits: boolean;
+  /** Calls that are known to have begun before. */
+  readonly again: readonly string[];
+  /** The id of the entry of the input. */
+  readonly inputId: string | undefined;
+  readonly by: string | undefined;
+  readonly posts: RecordedPosts;
+  /** The background works of the session. */
+  readonly works: BackgroundWorks;
+  /** The options of the run. */
+  readonly options: AnySessionRunOptions;
+}
+
+/** The posts of a run that joins them. */
+interface RecordedPosts extends RunPosts {
+  /** Returns the post of a message that has joined. */
+  postOf?(message: Message, isInput: boolean): WaitingMessage | undefined;
+}
+
+/** The run around a nested run, as far as the entries of that run need it. */
+interface OuterEntries {
+  /** The entry with the call that the run is inside of. */
+  readonly outer: string | undefined;
+  nextId(): string;
+}
+
+/** Returns the place of a nested run in the record of the run around it. It goes on from its own entries if it has waited. */
+export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, nextId }: OuterEntries): RecordedStart {
+  const { runId, agent, path, messages } = place;
+  const known = start.record.nested.get(runId)?.record;
+  const own = { runId, agent, path, nextId, inputId: undefined, again: [], posts: new NestedPosts(start.posts) };
+  if (messages === undefined || known === undefined) {
+    const record = new SessionRecord(start.record.nested);
+    return { ...start, ...own, record, model: record.model, tip: outer, open: undefined, waits: false };
+  }
+  const { openTurn: open, pending, tip, model } = known;
+  return {
+    ...start,
+    ...own,
+    record: known,
+    model: model.with(messages),
+    tip,
+    open,
+    waits: (open ?? pending) !== undefined,
+  };
+}
+
+/** The posts of a nested run. Messages join the run around it; one that must not wait also ends a question of the nested run. */
+class NestedPosts implements RecordedPosts {
+  steers = 0;
+
+  constructor(private readonly outer: RunPosts) {}
+
+  get isUrgent(): boolean {
+    return this.outer.isUrgent;
+  }
+
+  onUrgent(listener: () => void): () => void {
+    return this.outer.onUrgent(listener);
+  }
+
+  async untilSteered<T>(asking: PromiseLike<T>): Promise<T> {
+    return asking;
+  }
+
+  bind(): void {}
+
+  joinAtStart(): void {}
+
+  join(): undefined {
+    return undefined;
+  }
+}
