@@ -1,19 +1,18 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
-import type { RunResult, SuspendedRun } from '../../agent/run-result.js';
+import type { RunResult } from '../../agent/run-result.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { callAsRun } from '../../model/edited-call.js';
 import {
   type AssistantMessage,
+  type SuspendedCall,
   type ToolCallPart,
   type ToolMessage,
-  textOf,
   toolCallsOf,
 } from '../../model/message.js';
-import { ANSWER } from '../../state/record/decisions.js';
-import { recordOf } from '../../state/record/derive.js';
+import { ANSWER } from '../../model/waiting.js';
+import type { NestedRecord } from '../../state/record/nested-runs.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { type ShownStep, shownIn } from './shown.js';
-import type { StoredRun } from './stored-runs.js';
 
 /** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
 export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
@@ -44,24 +43,24 @@ export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterab
 }
 
 /** Returns the events that show the stored entries of a run inside of a tool call. An unfinished run has no end. */
-export function* nestedEvents({ runId, agent, path, entries }: StoredRun): Iterable<AgentEvent> {
-  const record = recordOf(entries);
+export function* nestedEvents(run: NestedRecord<SessionRecord>): Iterable<AgentEvent> {
+  const { runId, agent, path, record } = run;
   const steps = shownIn(record).flatMap((item) => (item.type === 'answer' ? item.steps : []));
   yield { type: 'run-start', runId, path, agent, input: '' };
   for (const [index, step] of steps.entries()) {
-    for (const event of stepEvents(step, runId, step.turn ?? index + 1)) yield { ...event, path };
+    for (const event of stepEvents(step, runId, step.turn ?? index + 1)) yield { path, ...event };
   }
   const last = steps.at(-1)?.message;
   if (last?.stopped) {
     yield { type: 'run-error', runId, path, error: new RunAbortedError('stopped') };
     yield { type: 'run-end', runId, path };
   } else if (record.pending !== undefined || (last !== undefined && toolCallsOf(last).length === 0)) {
-    yield { type: 'run-end', runId, path, result: endOf(record, last) };
+    yield { type: 'run-end', runId, path, result: endOf(record) };
   }
 }
 
 /** Returns the result of a stored run, as far as a page shows it. */
-function endOf({ pending }: SessionRecord, last: AssistantMessage | undefined): RunResult<unknown> {
+function endOf({ waiting }: SessionRecord): RunResult<unknown> {
   const known = {
     text: '',
     messages: [],
@@ -71,14 +70,14 @@ function endOf({ pending }: SessionRecord, last: AssistantMessage | undefined): 
     finishReason: 'other',
     decisions: [],
   } as const;
-  if (pending === undefined || last === undefined) return { ...known, status: 'completed', output: '', pending: [] };
-  const calls = pending.calls.flatMap(({ id, ...asked }): SuspendedRun['pending'][number][] => {
-    if (id === ANSWER) return [{ ...asked, type: 'answer', id: ANSWER, text: textOf(last) }];
-    return toolCallsOf(last)
-      .filter((call) => call.id === id)
-      .map((call) => ({ ...call, ...asked }));
-  });
-  return { ...known, status: 'suspended', pending: calls };
+  if (waiting.length === 0) return { ...known, status: 'completed', output: '', pending: [] };
+  const pending = waiting.map(({ id, callers, call, text, question }) => ({
+    ...(call ?? { type: 'answer' as const, text }),
+    ...(question as SuspendedCall),
+    id,
+    ...(callers.length > 0 && { path: callers.map((caller) => caller.id) }),
+  }));
+  return { ...known, status: 'suspended', pending };
 }
 
 /** Returns the events of one stored turn, with the runs inside of its calls. */
@@ -103,7 +102,7 @@ export type ReplayedCall = Pick<ToolCallPart, 'id'> & { readonly isAnswered?: tr
 interface StoredTurn {
   readonly message: AssistantMessage;
   readonly results: ToolMessage['content'];
-  readonly nested: readonly StoredRun[];
+  readonly nested: ShownStep['nested'];
 }
 
 function* turnOf(
@@ -120,7 +119,7 @@ function* turnOf(
   for (const { id: callId, name, input } of calls) {
     const part = results.find(({ id }) => id === callId);
     yield { ...at, type: 'tool-start', callId, name, input };
-    for (const run of nested) if (run.path[0] === callId) yield* nestedEvents(run);
+    for (const run of nested) if (run.path.at(-1) === callId) yield* nestedEvents(run);
     yield { ...at, type: 'tool-end', callId, name, result: part && resultOf(part) };
   }
   yield { ...at, type: 'turn-end' };

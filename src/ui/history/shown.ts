@@ -3,9 +3,9 @@ import type { AssistantMessage, ToolResultPart, UserMessage } from '../../model/
 import { toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../model/waiting.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
+import type { NestedRecord } from '../../state/record/nested-runs.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
 import { toGivenResult } from '../../tools/tool-result.js';
-import { type StoredRun, storedRunsIn } from './stored-runs.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
 export type Shown =
@@ -44,8 +44,8 @@ export interface ShownStep {
   readonly denied: ReadonlyMap<string, string>;
   /** The calls that wait for an approval, or `answer`. A call that the page runs is not one of them. */
   readonly pending: ReadonlySet<string>;
-  /** The runs inside of the calls, and inside of the calls of those runs. */
-  readonly nested: readonly StoredRun[];
+  /** The runs inside of the calls. */
+  readonly nested: readonly NestedRecord<SessionRecord>[];
 }
 
 /** The result of a call. */
@@ -85,7 +85,6 @@ class ShownPath {
   /** The answer that the next response belongs to. */
   answer: OpenAnswer | undefined = undefined;
   private readonly pending: SessionRecord['pending'];
-  private readonly nested: ReturnType<typeof storedRunsIn>;
   private readonly steps: OpenStep[] = [];
   /** The messages that joined the answer behind its last response. */
   private readonly joined: ShownMessage[] = [];
@@ -98,7 +97,6 @@ class ShownPath {
 
   constructor(private readonly record: SessionRecord) {
     this.pending = record.pending;
-    this.nested = storedRunsIn(record.entries);
     for (const entry of record.pathTo(record.tip)) this.add(entry);
     if (this.joined.length > 0) this.endAnswer();
   }
@@ -160,7 +158,7 @@ class ShownPath {
       results: new Map(results.map((part) => [part.id, { id: `${entry.id}.${part.id}`, part }])),
       denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
       pending: new Set(asked.map(({ id }) => id)),
-      nested: this.nested.get(entry.id) ?? [],
+      nested: this.record.nested.of(entry.id),
     };
     this.steps.push(step);
     this.answering.add(entry.run);

@@ -154,6 +154,8 @@ class OpenRun {
   private readEnd(result: RunResult<unknown> | undefined): void {
     const pending = (result?.pending ?? []) as readonly (PendingCall | PendingAnswer)[];
     for (const item of this.page.decides ? pending : []) {
+      // A run inside has shown what waits in it.
+      if (item.path !== undefined) continue;
       const { id, name, input } = item.type === 'answer' ? answerCall(item.text) : callAsRun(item);
       this.step?.change({ id, name, input: shownData(input), status: 'pending', reason: item.reason, by: item.by });
     }

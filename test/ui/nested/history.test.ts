@@ -14,17 +14,19 @@ const result = (id: string, content: string, more: object = {}): Message => ({
 });
 const user: Message = { role: 'user', content: 'Go.' };
 
-type Place = Pick<Entry, 'run' | 'agent' | 'path'>;
+/** A run, and the run around it. */
+type Place = Pick<Entry, 'run' | 'agent' | 'path'> & { readonly outer?: string };
 const boss: Place = { run: 'r' };
-const helper = (id = 'h', run = `${id}/1`): Place => ({ run, agent: 'helper', path: [id] });
+const helper = (id = 'h', run = `${id}/1`): Place => ({ run, agent: 'helper', path: [id], outer: 'r' });
+const diver: Place = { run: 'd/1', agent: 'diver', path: ['h', 'd'], outer: 'h/1' };
 
 /** Adds entries of runs. The entries of each run follow each other. */
 function recordOf(...rows: readonly (readonly [Place, Message | EntryBody])[]): Entry[] {
   const tips = new Map<string | undefined, string>();
   const turns = new Map<string | undefined, number>();
-  return rows.map(([place, given], index) => {
+  return rows.map(([{ outer, ...place }, given], index) => {
     const id = `e${index + 1}`;
-    const parent = tips.get(place.run);
+    const parent = tips.get(place.run) ?? tips.get(outer);
     if (!('role' in given)) return { id, parent, at: index, ...place, body: given };
     tips.set(place.run, id);
     const turn = (turns.get(place.run) ?? 0) + (given.role === 'assistant' ? 1 : 0);
@@ -43,8 +45,8 @@ const done = recordOf(
   [boss, says('', call('h'))],
   [helper(), user],
   [helper(), says('Looking.', call('s', 'sonar', { at: 'bow' }), call('d', 'diver'))],
-  [{ run: 'd/1', agent: 'diver', path: ['h', 'd'] }, user],
-  [{ run: 'd/1', agent: 'diver', path: ['h', 'd'] }, says('A rope.')],
+  [diver, user],
+  [diver, says('A rope.')],
   [helper(), result('s', '12', { structured: { metres: 12 } })],
   [helper(), result('d', 'A rope.')],
   [helper(), says('Clear.')],
@@ -142,7 +144,15 @@ describe('a page that is loaded shows the runs inside of tool calls', () => {
     const again: Entry[] = [
       ...head,
       { id: 'b1', parent: 'e1', at: 9, run: 'q', body: { type: 'message', message: says('', call('h')), turn: 1 } },
-      { id: 'b2', at: 9, ...helper('h', 'q/1'), body: { type: 'message', message: says('Three.'), turn: 1 } },
+      {
+        id: 'b2',
+        parent: 'b1',
+        at: 9,
+        run: 'q/1',
+        agent: 'helper',
+        path: ['h'],
+        body: { type: 'message', message: says('Three.'), turn: 1 },
+      },
     ];
 
     expect(drawnIn(record.slice(0, -1))).toEqual([
