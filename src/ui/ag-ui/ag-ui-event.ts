@@ -13,14 +13,17 @@ export interface AgUIUsage {
  * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
  */
 export interface AgUIInterrupt {
-  /** The id of the tool call, or `answer`. */
+  /** The id of the tool call, or `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
   readonly id: string;
   readonly reason: 'tool_call' | 'answer';
-  /** Absent for an answer. */
+  /** The call, or the call of the answer that leads to it. Absent for an answer of the run itself. */
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
-  /** The text of the answer. Absent for a tool call. */
-  readonly metadata?: { readonly text: string } | undefined;
+  /** The text of an answer. For something inside of tool calls, also the ids of these calls, from the outermost. */
+  readonly metadata?:
+    | { readonly text: string; readonly path?: readonly string[] | undefined }
+    | { readonly name: string; readonly input: unknown; readonly path: readonly string[] }
+    | undefined;
 }
 
 /** How a run ended: with an answer, or with tool calls or an answer that wait for decisions. */

@@ -202,6 +202,6 @@ async function prepare(
   return whileAsking === 'keep' ? { ...place, waits: true } : { ...place, deniesOpen: WENT_ON };
 }
 
-function openIds({ pending }: SessionRecord): readonly string[] {
-  return pending?.calls.map(({ id }) => id) ?? [];
+function openIds({ waiting }: SessionRecord): readonly string[] {
+  return waiting.map(({ id }) => id);
 }

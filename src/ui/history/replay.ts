@@ -25,7 +25,7 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
     turn += 1;
     const next = messages[index + 1];
     const results = next?.role === 'tool' ? next.content : [];
-    yield* turnOf({ message, results, nested: [] }, { runId, turn });
+    yield* turnOf({ message, results, nested: [], isOpen: false }, { runId, turn });
   }
   yield { type: 'run-end', runId, result };
 }
@@ -38,23 +38,27 @@ export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterab
   const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
   for (const [index, step] of called.entries()) {
     for (const { id, post = id, message } of step.joined) yield { type: 'post', runId, turn: index, id: post, message };
-    yield* stepEvents(step, runId, index + 1);
+    yield* stepEvents({ ...step, isOpen: true }, { runId, turn: index + 1 });
   }
 }
 
-/** Returns the events that show the stored entries of a run inside of a tool call. An unfinished run has no end. */
-export function* nestedEvents(run: NestedRecord<SessionRecord>): Iterable<AgentEvent> {
+/**
+ * Returns the events that show the stored entries of a run inside of a tool call. An unfinished run
+ * has no end, and neither has one that waits inside of a call that is closed.
+ */
+export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean): Iterable<AgentEvent> {
   const { runId, agent, path, record } = run;
   const steps = shownIn(record).flatMap((item) => (item.type === 'answer' ? item.steps : []));
   yield { type: 'run-start', runId, path, agent, input: '' };
   for (const [index, step] of steps.entries()) {
-    for (const event of stepEvents(step, runId, step.turn ?? index + 1)) yield { path, ...event };
+    const at = { runId, turn: step.turn ?? index + 1 };
+    for (const event of stepEvents({ ...step, isOpen }, at)) yield { path, ...event };
   }
   const last = steps.at(-1)?.message;
   if (last?.stopped) {
     yield { type: 'run-error', runId, path, error: new RunAbortedError('stopped') };
     yield { type: 'run-end', runId, path };
-  } else if (record.pending !== undefined || (last !== undefined && toolCallsOf(last).length === 0)) {
+  } else if (record.pending === undefined ? last !== undefined && toolCallsOf(last).length === 0 : isOpen) {
     yield { type: 'run-end', runId, path, result: endOf(record) };
   }
 }
@@ -81,12 +85,13 @@ function endOf({ waiting }: SessionRecord): RunResult<unknown> {
 }
 
 /** Returns the events of one stored turn, with the runs inside of its calls. */
-function* stepEvents(step: ShownStep, runId: string, turn: number): Iterable<AgentEvent> {
-  const { message, results, denied, pending, nested } = step;
+function* stepEvents(step: ShownStep & Pick<StoredTurn, 'isOpen'>, at: TurnPlace): Iterable<AgentEvent> {
+  const { message, results, denied, pending, nested, isOpen } = step;
+  const { runId, turn } = at;
   const decision = { point: 'afterModel', by: '', type: 'suspend', turn } as const;
   if (pending.has(ANSWER)) yield { type: 'decision', runId, decision };
   const parts = [...results.values()].map(({ part }) => part);
-  yield* turnOf({ message, results: parts, nested }, { runId, turn });
+  yield* turnOf({ message, results: parts, nested, isOpen }, at);
   for (const call of toolCallsOf(message)) {
     const reason = denied.get(call.id);
     if (reason === undefined) continue;
@@ -103,12 +108,16 @@ interface StoredTurn {
   readonly message: AssistantMessage;
   readonly results: ToolMessage['content'];
   readonly nested: ShownStep['nested'];
+  /** False if the calls that lead to the run are closed. */
+  readonly isOpen: boolean;
 }
 
-function* turnOf(
-  { message, results, nested }: StoredTurn,
-  at: { readonly runId: string; readonly turn: number },
-): Iterable<AgentEvent> {
+interface TurnPlace {
+  readonly runId: string;
+  readonly turn: number;
+}
+
+function* turnOf({ message, results, nested, isOpen }: StoredTurn, at: TurnPlace): Iterable<AgentEvent> {
   const isAnswered = ({ type, id }: ToolCallPart) => type === 'tool-call' && results.some((result) => result.id === id);
   const content = message.content.map((part) =>
     isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part,
@@ -119,7 +128,7 @@ function* turnOf(
   for (const { id: callId, name, input } of calls) {
     const part = results.find(({ id }) => id === callId);
     yield { ...at, type: 'tool-start', callId, name, input };
-    for (const run of nested) if (run.path.at(-1) === callId) yield* nestedEvents(run);
+    for (const run of nested) if (run.path.at(-1) === callId) yield* nestedEvents(run, isOpen && part === undefined);
     yield { ...at, type: 'tool-end', callId, name, result: part && resultOf(part) };
   }
   yield { ...at, type: 'turn-end' };

@@ -42,7 +42,9 @@ export interface ShownStep {
   readonly results: ReadonlyMap<string, ShownResult>;
   /** The reasons of denied calls. An empty string stands for no reason. */
   readonly denied: ReadonlyMap<string, string>;
-  /** The calls that wait for an approval, or `answer`. A call that the page runs is not one of them. */
+  /**
+   * The calls that wait for an approval, or for one inside of them, or `answer`. A call that the page runs is not one of them.
+   */
   readonly pending: ReadonlySet<string>;
   /** The runs inside of the calls. */
   readonly nested: readonly NestedRecord<SessionRecord>[];
@@ -146,7 +148,8 @@ class ShownPath {
     if (decisions.denialOf(entry.id, ANSWER) !== undefined) return;
     const message = decisions.withEdits(entry.id, given);
     const denials = toolCallsOf(message).map(({ id }) => [id, decisions.denialOf(entry.id, id)] as const);
-    const asked = pending?.entry === entry.id ? pending.calls.filter(({ needs }) => needs === undefined) : [];
+    const waiting = pending?.entry === entry.id ? this.record.waiting : [];
+    const asked = waiting.filter(({ question }) => question?.needs === undefined);
     if (answer.steps.length === 0) this.items.push(answer);
     const ofProvider = message.content.filter((part) => part.type === 'tool-result');
     const results = [...ofProvider, ...this.givenResults(entry, message)];
@@ -157,7 +160,7 @@ class ShownPath {
       joined: this.joined.splice(0),
       results: new Map(results.map((part) => [part.id, { id: `${entry.id}.${part.id}`, part }])),
       denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
-      pending: new Set(asked.map(({ id }) => id)),
+      pending: new Set(asked.map(({ id, callers: [caller] }) => caller?.id ?? id)),
       nested: this.record.nested.of(entry.id),
     };
     this.steps.push(step);

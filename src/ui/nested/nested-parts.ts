@@ -9,7 +9,10 @@ export function nestedParts({ nested, results }: ShownStep, decides: boolean): r
   if (nested.length === 0) return [];
   const parts = new Map<string, NestedPart>();
   const runs = new NestedRuns({ ...resolveErrorTexts({}), decides }, (part) => parts.set(part.id, part));
-  for (const run of nested) for (const event of nestedEvents(run)) runs.read(event, event.path ?? []);
+  for (const run of nested) {
+    const isOpen = !results.has(run.path.at(-1) ?? '');
+    for (const event of nestedEvents(run, isOpen)) runs.read(event, event.path ?? []);
+  }
   for (const [callId, { part }] of results) runs.cut([callId], part.isError);
   return [...parts.values()];
 }

@@ -1,9 +1,9 @@
-import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
+import type { AgentEvent, AgentEventOf, EarlierTurn } from '../../agent/agent-event.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
 import { toJson } from '../../internal/json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { callAsRun, inputOf } from '../../model/edited-call.js';
-import { textOf, toolCallsOf } from '../../model/message.js';
+import { type AssistantMessage, textOf, toolCallsOf } from '../../model/message.js';
 import { answerCall } from '../history/pending.js';
 import { turnId } from '../history/shown.js';
 import { shownData, toolOutput } from '../shown-content.js';
@@ -20,6 +20,7 @@ export interface NestedPage extends StreamTexts {
 /** The largest number of new characters of a short text that a page does not have yet. */
 const MIN_GROWTH = 200;
 
+type EndedCall = Pick<AgentEventOf<'tool-end'>, 'callId' | 'name' | 'result'>;
 type Push = (part: NestedPart) => void;
 
 /**
@@ -42,7 +43,9 @@ export class NestedRuns {
     if (type === 'tool-end' && event.result !== undefined) this.cut([...path, event.callId], event.result.isError);
     if (path.length > 0) {
       if (type === 'run-start') {
-        this.open.set(runId, new OpenRun({ runId, agent: event.agent, path }, this.page, this.push));
+        const run = new OpenRun({ runId, agent: event.agent, path }, this.page, this.push);
+        if (event.earlier !== undefined) run.goOn(event.earlier);
+        this.open.set(runId, run);
       } else this.open.get(runId)?.read(event);
       if (type === 'run-end') this.open.delete(runId);
     } else if (type === 'run-end') this.cut(path);
@@ -61,6 +64,8 @@ export class NestedRuns {
 /** A run inside of a tool call, and its current turn. */
 class OpenRun {
   private step: OpenStep | undefined = undefined;
+  /** The number of turns before a run that goes on, whose events count from there. */
+  private turnsBefore = 0;
   /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
   private failed = false;
   private failure: Pick<UINestedRun, 'status' | 'errorText'> | undefined = undefined;
@@ -76,6 +81,16 @@ class OpenRun {
 
   get path(): readonly string[] {
     return this.run.path;
+  }
+
+  /** Shows the turn that the run goes on with, as far as it has come. */
+  goOn({ turn, message, results }: EarlierTurn): void {
+    this.turnsBefore = turn;
+    const step = this.at(0);
+    // A suspended answer is not shown before it is approved.
+    if (!message.suspended) step.fill(message);
+    for (const { id: callId, name, ...result } of results) step.endCall({ callId, name, result }, this.page);
+    step.send();
   }
 
   read(event: AgentEvent): void {
@@ -106,7 +121,8 @@ class OpenRun {
     this.send({ status, ...this.failure });
   }
 
-  private at(turn: number): OpenStep {
+  private at(ownTurn: number): OpenStep {
+    const turn = this.turnsBefore + ownTurn;
     if (this.step?.turn === turn) return this.step;
     this.settle();
     this.step?.flush();
@@ -123,11 +139,7 @@ class OpenRun {
     if (this.suspension.isAnswer(response)) return step.replace('');
     this.failed = response === undefined;
     if (response === undefined) return;
-    const message = { role: 'assistant', content: response.content } as const;
-    for (const call of toolCallsOf(message)) {
-      step.calls.set(call.id, { id: call.id, name: call.name, input: shownData(inputOf(call)), status: 'running' });
-    }
-    step.text = textOf(message);
+    step.fill({ role: 'assistant', content: response.content });
     step.send();
   }
 
@@ -188,6 +200,14 @@ class OpenStep {
     if (this.text.length - this.sent.length >= Math.max(MIN_GROWTH, this.sent.length / 3)) this.send();
   }
 
+  /** Takes over the text and the calls of a response. */
+  fill(message: AssistantMessage): void {
+    this.text = textOf(message);
+    for (const call of toolCallsOf(message)) {
+      this.calls.set(call.id, { id: call.id, name: call.name, input: shownData(inputOf(call)), status: 'running' });
+    }
+  }
+
   replace(text: string): void {
     this.text = text;
     this.flush();
@@ -202,7 +222,7 @@ class OpenStep {
     }
   }
 
-  endCall({ callId: id, name, result }: AgentEventOf<'tool-end'>, { toolErrorText }: StreamTexts): void {
+  endCall({ callId: id, name, result }: EndedCall, { toolErrorText }: StreamTexts): void {
     if (result === undefined) return;
     const call = { id, name, input: this.calls.get(id)?.input };
     if (!result.isError) return this.change({ ...call, status: 'done', output: toolOutput(result) });

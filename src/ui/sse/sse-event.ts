@@ -3,7 +3,10 @@ import type { Usage } from '../../model/model.js';
 
 /** A tool call that waits for a decision, or for its result. */
 export interface SSEPendingCall {
+  /** The id of the call. Inside of other calls, behind the ids of `path` and `/`. */
   readonly id: string;
+  /** The ids of the calls that lead to the run of the call. Absent for a call of the run itself. */
+  readonly path?: readonly string[] | undefined;
   readonly name: string;
   readonly input: unknown;
   readonly reason: string;
@@ -11,10 +14,13 @@ export interface SSEPendingCall {
   readonly needs?: 'result' | undefined;
 }
 
-/** An answer that waits for a decision, under the id `answer`. */
+/** An answer that waits for a decision. */
 export interface SSEPendingAnswer {
   readonly type: 'answer';
-  readonly id: 'answer';
+  /** `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
+  readonly id: string;
+  /** The ids of the calls that lead to the run of the answer. Absent for the run itself. */
+  readonly path?: readonly string[] | undefined;
   readonly text: string;
   readonly reason: string;
 }

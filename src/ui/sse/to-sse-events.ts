@@ -101,12 +101,18 @@ function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSERunEvent 
 
 function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides: boolean): SSEResult {
   const open = pending as readonly (PendingCall | PendingAnswer)[];
-  const isAnswer = open[0]?.type === 'answer';
+  const isAnswer = open.some(({ type, path }) => type === 'answer' && path === undefined);
   return { status, text: isAnswer ? '' : text, pending: decides ? open.map(shownPending) : [], usage };
 }
 
-function shownPending({ id, reason, ...pending }: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
-  if (pending.type === 'answer') return { type: 'answer', id: 'answer', text: pending.text, reason };
+function shownPending({
+  id,
+  path,
+  reason,
+  ...pending
+}: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
+  const inside = path && { path };
+  if (pending.type === 'answer') return { type: 'answer', id, ...inside, text: pending.text, reason };
   const { name, input, needs } = pending;
-  return { id, name, input: shownData(input), reason, ...(needs && { needs }) };
+  return { id, ...inside, name, input: shownData(input), reason, ...(needs && { needs }) };
 }
