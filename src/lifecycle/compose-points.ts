@@ -1,5 +1,6 @@
 import { describeError, HookResultInvalidError, KeelsonError } from '../errors.js';
 import { hasSameSignal, keepSignal } from '../model/lazy-signal.js';
+import type { WaitingRun } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import { wholeResponse } from '../model/whole-response.js';
 import type { Tool, ToolResult } from '../tools/tool.js';
@@ -107,10 +108,10 @@ function isAction(value: unknown): value is { readonly type: string } {
 export function suspend(
   run: HookRun,
   { id, name }: Pick<ToolCallRequest, 'id' | 'name'>,
-  action: SuspendAction & { readonly by: string },
+  { inside, ...action }: SuspendAction & { readonly by: string; readonly inside?: WaitingRun },
 ): Error {
   const { by, reason } = action;
-  run.end.calls?.suspend(id, { action, by, point: 'wrapToolCall' });
+  run.end.calls?.suspend(id, { action, by, point: 'wrapToolCall', inside });
   run.record({ type: 'suspend', by, point: 'wrapToolCall', reason, call: { id, name } });
   return run.end.own(new CallSuspendedError(reason));
 }

@@ -1,6 +1,12 @@
 import { describeError } from '../errors.js';
 import { type JsonValue, toJson } from '../internal/json.js';
-import { type ContentPart, isContent, isContentPart } from '../model/message.js';
+import {
+  type ContentPart,
+  isContent,
+  isContentPart,
+  type ToolCallPart,
+  type ToolResultPart,
+} from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
 /** Limit of one result: UTF-16 units of text, base64 and JSON. A longer result becomes an error result. */
@@ -32,6 +38,19 @@ export function errorResult(text: string): ToolResult {
   const { length } = text;
   const content = length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}… (${length} characters)` : text;
   return { content, isError: true };
+}
+
+/** Converts a tool result to a part of a tool message. */
+export function resultPartOf(call: ToolCallPart, result: ToolResult): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
+    type: 'tool-result',
+    id: call.id,
+    name: call.name,
+    content: result.content,
+  };
+  if (result.structured !== undefined) part.structured = result.structured;
+  if (result.isError) part.isError = true;
+  return part;
 }
 
 /** True if a value is an object with valid `content`. */

@@ -6,12 +6,11 @@ import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
-import { errorResult } from '../../tools/tool-result.js';
+import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { tellOuterRun } from './outer-call.js';
 import type { Run } from './run.js';
-import { resultPartOf } from './turn/tool-calls.js';
 
 const ON_ERROR_MS = 5_000;
 /** The default reason of a failed run, so that its open calls get an error result. */

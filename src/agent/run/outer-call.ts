@@ -80,7 +80,7 @@ export class OuterCall {
   /** Returns the earlier run inside of the call, if the call goes on with one. The next run inside is that run. */
   goOn(): ResumedInside | undefined {
     const { calls, callId } = this.call;
-    this.next = this.started === 0 ? calls.resumed?.get(callId) : undefined;
+    this.next = this.started === 0 ? calls.prior.inside?.get(callId) : undefined;
     return this.next;
   }
 

@@ -32,3 +32,20 @@ export interface RunEffects {
   added(message: Message): void;
   ended(action: RejectAction | RespondAction): void;
 }
+
+/** The claim of a run on the conversation of its session. */
+export interface RunClaim {
+  /** Resolves when the claim holds. Returns undefined if it is known to hold. */
+  ready(): Promise<void> | undefined;
+  /** Tells other runs which question this run waits for. Undefined once it has the answer. */
+  waitFor(question: string | undefined): void;
+}
+
+/** The place of a run inside of a call in the record. */
+export interface NestedPlace {
+  readonly runId: string;
+  readonly agent: string;
+  readonly path: readonly string[];
+  /** The messages of an earlier run that the run goes on with. */
+  readonly messages: readonly Message[] | undefined;
+}

@@ -30,7 +30,7 @@ import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
 import { outerCallOf, pathInside } from './outer-call.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
-import type { CurrentTurn, RunEffects } from './run-parts.js';
+import type { CurrentTurn, NestedPlace, RunClaim, RunEffects } from './run-parts.js';
 import type { RunPosts } from './run-posts.js';
 import { limitTurns } from './turn-limit.js';
 
@@ -63,23 +63,6 @@ export interface Attached {
   readonly orphanMs?: number | undefined;
   /** The id of the run of a session, or of a run inside of a tool call. Default: made on first access. */
   readonly runId?: string | undefined;
-}
-
-/** The claim of a run on the conversation of its session. */
-export interface RunClaim {
-  /** Resolves when the claim holds. Returns undefined if it is known to hold. */
-  ready(): Promise<void> | undefined;
-  /** Tells other runs which question this run waits for. Undefined once it has the answer. */
-  waitFor(question: string | undefined): void;
-}
-
-/** The place of a run inside of a call in the record. */
-export interface NestedPlace {
-  readonly runId: string;
-  readonly agent: string;
-  readonly path: readonly string[];
-  /** The messages of an earlier run that the run goes on with. */
-  readonly messages: readonly Message[] | undefined;
 }
 
 /** Implemented by a session, which writes what a run adds to its record. */

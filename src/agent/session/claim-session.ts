@@ -1,5 +1,6 @@
 import { sleep } from '../../internal/clock.js';
 import { logFailure } from '../../internal/logger.js';
+import { knownOf } from '../../state/record/session-record.js';
 import type { ClaimAnswer } from '../../state/session-store.js';
 import { Claim } from './claim.js';
 import { SessionBusyError, SessionStoreError } from './session-error.js';
@@ -39,7 +40,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
   const { owner, title, data } = options;
   const token = crypto.randomUUID();
   for (;;) {
-    const { known } = record;
+    const known = knownOf(record);
     const details = { owner, title, data };
     const until = clock.now() + ttlMs;
     const asked = Promise.resolve(store.claim(id, { token, run, by, ttlMs, known, details })).catch((error) => {

@@ -4,7 +4,7 @@ import type { RunError } from '../../model/run-error.js';
 import { type Entry, isOnPath, type Post } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionAppend, SessionStore } from '../../state/session-store.js';
-import type { RunClaim } from '../run/run.js';
+import type { RunClaim } from '../run/run-parts.js';
 import type { RunLogWriter } from './log/run-log-writer.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
 

@@ -4,8 +4,7 @@ import { ANSWER } from '../../model/waiting.js';
 import type { Entry } from '../../state/record/entry.js';
 import { SessionRecord } from '../../state/record/session-record.js';
 import type { SessionDetails, SessionSummary } from '../../state/session-store.js';
-import { errorResult } from '../../tools/tool-result.js';
-import { resultPartOf } from '../run/turn/tool-calls.js';
+import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { SessionStoreError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 

@@ -11,11 +11,11 @@ import {
 import { ANSWER } from '../../model/waiting.js';
 import type { EntryBody } from '../../state/record/entry.js';
 import type { BackgroundWork } from '../../tools/tool.js';
-import { errorResult } from '../../tools/tool-result.js';
+import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { type ResumeDecision, resultOf } from '../run/resume/continuation.js';
-import type { NestedPlace, Recorder, Run, RunClaim } from '../run/run.js';
+import type { Recorder, Run } from '../run/run.js';
+import type { NestedPlace, RunClaim } from '../run/run-parts.js';
 import type { RunPosts } from '../run/run-posts.js';
-import { resultPartOf } from '../run/turn/tool-calls.js';
 import type { PendingAnswer, PendingCall } from '../run-result.js';
 import { EntryWriter } from './entry-writer.js';
 import { nestedStart, type RecordedStart } from './recorded-start.js';
@@ -30,8 +30,7 @@ export class SessionRecorder implements Recorder {
   private turn: { readonly calls: string | undefined; readonly recorded: Set<string> };
   /** True until the decisions of a resumed run are added. Until then its calls stay open in the record. */
   private isUndecided: boolean;
-  /** Messages of the record that a resumed run adds again behind the results of its calls. */
-  private readonly later: ReadonlySet<Message>;
+  /** The entries of the messages that the record has. A resumed run adds some again, behind the results of its calls. */
   private readonly ids = new WeakMap<Message, readonly string[]>();
   /** How often each resumed call has begun, this time included, by its id. */
   private readonly attempts = new Map<string, number>();
@@ -42,7 +41,7 @@ export class SessionRecorder implements Recorder {
     this.writer = new EntryWriter(start);
     this.isUndecided = start.waits;
     const at = open === undefined ? messages.length : model.indexOf(open.entry);
-    this.later = new Set(messages.slice(at + 1));
+    for (const [index, message] of messages.entries()) if (index > at) this.ids.set(message, model.idsAt(index));
     const next = messages[at + 1];
     this.turn = {
       calls: open?.entry,
@@ -111,7 +110,13 @@ export class SessionRecorder implements Recorder {
 
   async leave(run: Run, unlessPosted = false): Promise<boolean> {
     const { claim, runId, path } = this.start;
-    if (!this.isUndecided) this.conclude(run);
+    if (!this.isUndecided) {
+      this.collect(run);
+      const calls = run.pending && suspendedCalls(run.pending);
+      if (calls !== undefined) {
+        this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
+      }
+    }
     if (path !== undefined) return claim.flush().then(() => true);
     if (this.isUndecided) return claim.release();
     this.isLeaving = true;
@@ -153,21 +158,13 @@ export class SessionRecorder implements Recorder {
     return id;
   }
 
-  /** Makes the last entries of the run, of which one names what waits. */
-  private conclude(run: Run): void {
-    this.collect(run);
-    if (run.pending === undefined) return;
-    const calls = suspendedCalls(run.pending);
-    this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
-  }
-
   /** Makes an entry of each message that the run has added since the last call. */
   private collect(run: Run): void {
     const { added, saved, input } = run.conversation;
     const turn = turnOf(run);
     for (const message of added.slice(saved)) {
       if (message.role === 'tool') for (const part of message.content) this.putResult(part, turn);
-      else if (!this.later.has(message) && !this.ids.has(message)) this.addMessage(message, message === input, turn);
+      else if (!this.ids.has(message)) this.addMessage(message, message === input, turn);
     }
     run.conversation.saved = added.length;
   }

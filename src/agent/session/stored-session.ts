@@ -1,7 +1,7 @@
 import type { UserMessage } from '../../model/message.js';
 import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { MessageList } from '../../state/record/message-list.js';
-import { knows, SessionRecord } from '../../state/record/session-record.js';
+import { knownOf, knows, SessionRecord } from '../../state/record/session-record.js';
 import type { RecordQuery, SessionStore } from '../../state/session-store.js';
 import type { Tool } from '../../tools/tool.js';
 import type { AgentDefaults, AnyRunOptions, SessionOptions } from '../agent-options.js';
@@ -43,7 +43,7 @@ export class StoredSession {
   /** Loads the entries that the model reads, or those that are new. */
   async load(query: RecordQuery = { from: 'context' }): Promise<void> {
     const { record } = this;
-    const { known } = record;
+    const known = knownOf(record);
     try {
       const stored = await this.store.load(this.id, { known, ...query });
       if (stored === undefined) record.clear();

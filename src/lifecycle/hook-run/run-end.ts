@@ -13,6 +13,12 @@ export interface Verdict {
   readonly point: HookPoint | 'end';
 }
 
+/** Why a call waits. */
+export interface CallVerdict extends Verdict {
+  /** The run inside because of which it waits. */
+  readonly inside?: WaitingRun | undefined;
+}
+
 /** A tool call whose tool has read its signal or started a run. */
 export interface EnteredCall {
   readonly callId: string;
@@ -46,12 +52,12 @@ export interface CallsInFlight {
   /** Ids of the calls that were cancelled. */
   readonly cancelled?: ReadonlySet<string> | undefined;
   /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
-  readonly suspended: ReadonlyMap<string, Verdict>;
-  /** By call id: the run inside that goes on. */
-  readonly resumed?: ReadonlyMap<string, ResumedInside> | undefined;
-  suspend(id: string, verdict: Verdict): void;
-  /** Keeps the run inside of a suspended call for the next run. */
-  keepInside(id: string, run: WaitingRun): void;
+  readonly suspended: ReadonlyMap<string, CallVerdict>;
+  readonly prior: {
+    /** By call id: the run inside that goes on. */
+    readonly inside?: ReadonlyMap<string, ResumedInside> | undefined;
+  };
+  suspend(id: string, verdict: CallVerdict): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
   /** Returns true if `resume` approved a call with this id, this name and these arguments. */

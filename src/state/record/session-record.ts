@@ -30,16 +30,10 @@ export class SessionRecord {
   /** The suspensions, and the decisions. */
   decisions = new Decisions();
   posts = new Posts();
+  /** The runs inside of calls, at every depth. */
+  nested: NestedRuns<SessionRecord> = makeNested();
   /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
   private indexes = new Map<string, number>();
-
-  /** `nested` are the runs inside of calls, at every depth. */
-  constructor(public nested: NestedRuns<SessionRecord> = makeNested()) {}
-
-  /** The entries that a store need not return. Undefined until the conversation is stored. */
-  get known(): KnownRecord | undefined {
-    return this.uid === undefined ? undefined : { uid: this.uid, length: this.length };
-  }
 
   /** The number of stored entries. */
   get length(): number {
@@ -118,21 +112,6 @@ export class SessionRecord {
     return { entry, run, calls: [...calls, ...others] };
   }
 
-  /** Everything that waits for a decision, at every depth. */
-  get waiting(): readonly Waiting[] {
-    const { openTurn, pending, model } = this;
-    const calls = openTurn?.open.filter(({ id }) => pending?.calls.some((call) => call.id === id)) ?? [];
-    if (openTurn !== undefined)
-      return waitingIn(
-        calls.map((call) => this.nested.withInside(openTurn.entry, call)),
-        pending?.calls,
-      );
-    if (pending === undefined) return [];
-    const answer = model.messages[model.indexOf(pending.entry)];
-    const text = answer === undefined ? '' : textOf(answer);
-    return [{ id: ANSWER, callers: [], call: undefined, text, question: pending.calls[0] }];
-  }
-
   /** The calls of the latest turn that have no result. */
   get openTurn(): OpenTurn | undefined {
     if (this.model.isClosed) return undefined;
@@ -204,8 +183,35 @@ export class SessionRecord {
   }
 }
 
+/** Returns everything that waits for a decision, at every depth. */
+export function waitingOf({ openTurn, pending, model, nested }: SessionRecord): readonly Waiting[] {
+  if (pending === undefined) return [];
+  const { calls, entry } = pending;
+  if (openTurn !== undefined) {
+    const asked = openTurn.open.filter(({ id }) => calls.some((call) => call.id === id));
+    return waitingIn(
+      asked.map((call) => nested.withInside(entry, call)),
+      calls,
+    );
+  }
+  const answer = model.messages[model.indexOf(entry)];
+  return [{ id: ANSWER, callers: [], call: undefined, text: answer ? textOf(answer) : '', question: calls[0] }];
+}
+
+/** Returns the entries that a store need not return. Undefined until the conversation is stored. */
+export function knownOf({ uid, length }: SessionRecord): KnownRecord | undefined {
+  return uid === undefined ? undefined : { uid, length };
+}
+
 function makeNested(): NestedRuns<SessionRecord> {
-  return new NestedRuns((nested) => new SessionRecord(nested));
+  return new NestedRuns(recordOf);
+}
+
+/** Makes the record of a nested run, which shares the runs inside of calls with the conversation. */
+export function recordOf(nested: NestedRuns<SessionRecord>): SessionRecord {
+  const record = new SessionRecord();
+  record.nested = nested;
+  return record;
 }
 
 /** True if a loaded entry has this id, or a message was sent under it. */

@@ -1,11 +1,10 @@
-import { resultPartOf } from '../../agent/run/turn/tool-calls.js';
 import type { AssistantMessage, ToolResultPart, UserMessage } from '../../model/message.js';
 import { toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../model/waiting.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
 import type { NestedRecord } from '../../state/record/nested-runs.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
-import { toGivenResult } from '../../tools/tool-result.js';
+import { resultPartOf, toGivenResult } from '../../tools/tool-result.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
 export type Shown =

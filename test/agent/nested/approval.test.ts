@@ -3,7 +3,7 @@ import { approval, openRun, sealRun } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { payChain } from '../../support/agent/nesting.js';
+import { payChain } from '../../support/agent/nested/pay-chain.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { resultsIn } from '../../support/agent/transcript.js';
@@ -27,7 +27,7 @@ describe('a call that waits inside of two agents', () => {
     expect(result).toMatchObject({ status: 'suspended', pending: [{ id: LEAF, path: ['call_1', 'call_1'] }] });
     expect(result.pending).toEqual([
       {
-        ...{ type: 'tool-call', id: LEAF, name: 'pay', input: { euro: 40 }, path: ['call_1', 'call_1'] },
+        ...{ type: 'tool-call', id: LEAF, name: 'pay', input: { euro: 40 }, path: ['call_1', 'call_1'], agent: 'clerk' },
         ...{ reason: '"pay" needs approval.', by: 'approval' },
       },
     ]);

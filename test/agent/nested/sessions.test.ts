@@ -3,7 +3,7 @@ import { FileSessionStore } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { type Payment, payChain } from '../../support/agent/nesting.js';
+import { type Payment, payChain } from '../../support/agent/nested/pay-chain.js';
 import { echo } from '../../support/agent/sample-tools.js';
 import { rejectionOf, until } from '../../support/agent/settle.js';
 import { resultsIn } from '../../support/agent/transcript.js';

@@ -1,5 +1,5 @@
-import type { Verdict } from '../../../lifecycle/hook-run/run-end.js';
-import type { SuspendedCall, ToolCallPart } from '../../../model/message.js';
+import type { CallVerdict, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import { type AssistantMessage, type SuspendedCall, type ToolCallPart, toolCallsOf } from '../../../model/message.js';
 import { type Waiting, waitingIn } from '../../../model/waiting.js';
 import { rememberTool, toolOf } from '../../../tools/edited-approval.js';
 import { isRunByCaller } from '../../../tools/tool-set.js';
@@ -12,6 +12,23 @@ export function questionIn(id: string, verdict: Verdict | undefined): SuspendedC
   return { id, reason: verdict.action.reason, by: verdict.by };
 }
 
+/** Keeps the runs that wait inside of open calls in the history, for the next run. Returns the calls. */
+export function keepInside(
+  { conversation }: Run,
+  open: readonly ToolCallPart[],
+  suspended: ReadonlyMap<string, CallVerdict>,
+): readonly ToolCallPart[] {
+  const keep = (call: ToolCallPart) => {
+    const inside = suspended.get(call.id)?.inside;
+    return inside === undefined ? call : { ...call, inside };
+  };
+  if (!open.some(({ id }) => suspended.get(id)?.inside)) return open;
+  const asked = conversation.history.findLast((message) => toolCallsOf(message).length > 0) as AssistantMessage;
+  const content = asked.content.map((part) => (part.type === 'tool-call' ? keep(part) : part));
+  conversation.swap(asked, { ...asked, content });
+  return open.map(keep);
+}
+
 /** Returns what waits in open calls: a call for its result if its tool has no `execute`, everything else for a decision. */
 export function pendingIn(
   run: Run,
@@ -22,7 +39,8 @@ export function pendingIn(
 }
 
 function pendingOf(run: Run, { id, callers, call, text, question }: Waiting): PendingCall | PendingAnswer {
-  const path = callers.length === 0 ? undefined : { path: callers.map((caller) => caller.id) };
+  const outer = callers.at(-1);
+  const path = outer && { path: callers.map((caller) => caller.id), agent: outer.inside?.agent };
   const { reason, by, needs } = question as SuspendedCall;
   if (call === undefined) return { type: 'answer', id, text, reason, by, ...path };
   const tool = toolOf({ callers, call }, (name) => run.turn?.tools?.find(name));

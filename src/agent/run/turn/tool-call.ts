@@ -131,10 +131,9 @@ function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResu
 }
 
 /** Suspends a call because the run inside is suspended. */
-function waitInside({ loop, input, calls }: ToolCall, run: WaitingRun): ToolResult {
-  calls.keepInside(input.id, run);
-  const { agent: by } = run;
-  throw suspend(loop, input, { type: 'suspend', reason: `Agent "${by}" waits for decisions.`, by });
+function waitInside({ loop, input }: ToolCall, inside: WaitingRun): ToolResult {
+  const { agent: by } = inside;
+  throw suspend(loop, input, { type: 'suspend', reason: `Agent "${by}" waits for decisions.`, by, inside });
 }
 
 /** Ends the call and converts the tool's error to a result. Throws the abort error if the run is aborted. */

@@ -1,22 +1,15 @@
 import { describeError } from '../../../errors.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import type { CallsInFlight, EnteredCall, ResumedInside, Verdict } from '../../../lifecycle/hook-run/run-end.js';
+import type { CallsInFlight, CallVerdict, EnteredCall, ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { tellEdit } from '../../../model/edited-call.js';
-import {
-  type AssistantMessage,
-  type SuspendedCall,
-  type ToolCallPart,
-  type ToolResultPart,
-  toolCallsOf,
-  type WaitingRun,
-} from '../../../model/message.js';
+import type { SuspendedCall, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
-import { errorResult, isToolResult } from '../../../tools/tool-result.js';
+import { errorResult, isToolResult, resultPartOf } from '../../../tools/tool-result.js';
 import type { SuspendedRun } from '../../run-result.js';
 import type { Run } from '../run.js';
-import { pendingIn, questionIn } from './pending.js';
+import { keepInside, pendingIn, questionIn } from './pending.js';
 import { callTool, runTool, ToolCall } from './tool-call.js';
 
 /** Results and approvals that are known before the calls of a turn run. */
@@ -45,12 +38,10 @@ export class ToolCalls implements CallsInFlight {
   /** The error that ended the calls early. */
   failure: { readonly error: unknown } | undefined = undefined;
   ran: Set<string> | undefined = undefined;
-  suspended: ReadonlyMap<string, Verdict> = NONE;
+  suspended: ReadonlyMap<string, CallVerdict> = NONE;
   readonly results: (ToolResultPart | undefined)[];
   entered: EnteredCall[] | undefined = undefined;
   cancelled: Set<string> | undefined = undefined;
-  /** By call id: the runs inside that wait. */
-  waiting: Map<string, WaitingRun> | undefined = undefined;
   /** The number of calls that others wait for. */
   running = 0;
   /** Ends the wait for the running calls. */
@@ -126,17 +117,8 @@ export class ToolCalls implements CallsInFlight {
     return text !== '' && this.prior.approved?.get(id) === text;
   }
 
-  get resumed(): PriorResults['inside'] {
-    return this.prior.inside;
-  }
-
-  suspend(id: string, verdict: Verdict): void {
+  suspend(id: string, verdict: CallVerdict): void {
     this.suspended = new Map(this.suspended).set(id, verdict);
-  }
-
-  keepInside(id: string, run: WaitingRun): void {
-    this.waiting ??= new Map();
-    this.waiting.set(id, run);
   }
 
   cancel(id: string, text: string): boolean {
@@ -270,21 +252,7 @@ function closeOpenCalls(calls: ToolCalls): SuspendedRun['pending'] | undefined {
       putResult(calls, index, errorResult(isRepeated ? `${calls.reason} ${MAY_HAVE_HAPPENED}` : calls.reason));
     }
   }
-  return open.length > 0 ? pendingIn(run, markInside(calls, open), questions) : undefined;
-}
-
-/** Keeps the runs that wait inside of open calls in the history, for the next run. Returns the calls. */
-function markInside({ run, waiting }: ToolCalls, open: readonly ToolCallPart[]): readonly ToolCallPart[] {
-  if (waiting === undefined) return open;
-  const marked = (call: ToolCallPart) => {
-    const inside = waiting.get(call.id);
-    return inside === undefined ? call : { ...call, inside };
-  };
-  const { conversation } = run;
-  const asked = conversation.history.findLast((message) => toolCallsOf(message).length > 0) as AssistantMessage;
-  const content = asked.content.map((part) => (part.type === 'tool-call' ? marked(part) : part));
-  conversation.swap(asked, { ...asked, content });
-  return open.map(marked);
+  return open.length > 0 ? pendingIn(run, keepInside(run, open, suspended), questions) : undefined;
 }
 
 function putResult({ run, parts, results, begun, prior }: ToolCalls, index: number, result: ToolResult): void {
@@ -294,19 +262,6 @@ function putResult({ run, parts, results, begun, prior }: ToolCalls, index: numb
   run.attached.recorder?.addResult(run, resultPart);
   if (index < begun) run.turn?.events?.endTool(part, resultPart, run.toolErrors?.get(part.id));
   run.toolErrors?.delete(part.id);
-}
-
-/** Converts a tool result to a part of a tool message. */
-export function resultPartOf(call: ToolCallPart, result: ToolResult): ToolResultPart {
-  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
-    type: 'tool-result',
-    id: call.id,
-    name: call.name,
-    content: result.content,
-  };
-  if (result.structured !== undefined) part.structured = result.structured;
-  if (result.isError) part.isError = true;
-  return part;
 }
 
 /** Returns the name and the arguments as JSON, or an empty string if the arguments are not JSON. */
