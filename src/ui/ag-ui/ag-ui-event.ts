@@ -19,10 +19,18 @@ export interface AgUIInterrupt {
   /** The call, or the call of the answer that leads to it. Absent for an answer of the run itself. */
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
-  /** The text of an answer. For something inside of tool calls, also the ids of these calls, from the outermost. */
+  /**
+   * The text of an answer. For something inside of tool calls, also the ids of these calls, from the outermost, the agent, and
+   * the name and the arguments of the call.
+   */
   readonly metadata?:
-    | { readonly text: string; readonly path?: readonly string[] | undefined }
-    | { readonly name: string; readonly input: unknown; readonly path: readonly string[] }
+    | {
+        readonly text?: string | undefined;
+        readonly path?: readonly string[] | undefined;
+        readonly agent?: string | undefined;
+        readonly name?: string | undefined;
+        readonly input?: unknown;
+      }
     | undefined;
 }
 

@@ -170,15 +170,15 @@ function entryOf(message: Message, index: number): Entry {
   return { ...place, body: { type: 'summary', text: textOf(message).replace(/^.*\n/, ''), keep: [], shorten: [] } };
 }
 
-function interruptOf({ id, path, reason, ...pending }: PendingCall | PendingAnswer): AgUIInterrupt {
+function interruptOf({ id, path, agent, reason, ...pending }: PendingCall | PendingAnswer): AgUIInterrupt {
   const inside = path && { toolCallId: path[0] as string };
   if (pending.type === 'answer') {
-    const metadata = { text: pending.text, path };
+    const metadata = { text: pending.text, ...(path && { path, agent }) };
     return { id, reason: 'answer', ...inside, message: reason || 'Approve the answer?', metadata };
   }
   const { name } = pending;
   const call = { id, reason: 'tool_call', toolCallId: id, message: reason || `Approve ${name}?` } as const;
   return path === undefined
     ? call
-    : { ...call, ...inside, metadata: { path, name, input: shownData(callAsRun(pending).input) } };
+    : { ...call, ...inside, metadata: { path, agent, name, input: shownData(callAsRun(pending).input) } };
 }

@@ -1,7 +1,7 @@
 import { misfitOf } from '../../agent/run/resume/continuation.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
 import { BETWEEN, type Waiting } from '../../model/waiting.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import { editProblem } from '../../tools/edit-check.js';
 import { isEdit, kindOf, resolveEdit, toolOf } from '../../tools/edited-approval.js';
 import { UIBodyInvalidError, UICallUnknownError, UIDecisionMissingError } from '../error.js';
@@ -22,7 +22,7 @@ export async function checkDecisions(
   { record, agent }: OpenSession,
   { decisions, results = {} }: Decisions,
 ): Promise<Readonly<Record<string, UIDecision>>> {
-  const { waiting } = record;
+  const waiting = waitingOf(record);
   const waits = new Map(waiting.map((one) => [one.id, one]));
   const needsResult = (id: string) => waits.get(id)?.question?.needs === 'result';
   const known = knownResults(record);

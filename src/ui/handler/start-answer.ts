@@ -7,7 +7,7 @@ import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { WENT_ON } from '../../lifecycle/hook-run/hook-run.js';
 import { ANSWER } from '../../model/waiting.js';
-import { knows, type SessionRecord } from '../../state/record/session-record.js';
+import { knows, type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
 import type { Tool } from '../../tools/tool.js';
@@ -202,6 +202,6 @@ async function prepare(
   return whileAsking === 'keep' ? { ...place, waits: true } : { ...place, deniesOpen: WENT_ON };
 }
 
-function openIds({ waiting }: SessionRecord): readonly string[] {
-  return waiting.map(({ id }) => id);
+function openIds(record: SessionRecord): readonly string[] {
+  return waitingOf(record).map(({ id }) => id);
 }

@@ -1,23 +1,37 @@
 import { inputOf } from '../../model/edited-call.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import type { Waiting } from '../../model/waiting.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import type { ShownMessage } from './shown.js';
 
 /**
- * A tool call or an answer of a session that waits, or of a run inside of the calls of `path`. With `needs: 'result'`, the page
- * runs the tool of the call.
+ * A tool call or an answer of a session that waits, or of a run inside of tool calls. With `needs: 'result'`, the page runs the
+ * tool of the call.
  */
-export type StoredPending = { readonly id: string; readonly path?: readonly string[]; readonly reason: string } & (
-  | { readonly name: string; readonly input: unknown; readonly needs?: 'result' | undefined }
-  | { readonly type: 'answer'; readonly text: string }
-);
+export type StoredPending = { readonly id: string; readonly reason: string } & Partial<Inside> &
+  (
+    | { readonly name: string; readonly input: unknown; readonly needs?: 'result' | undefined }
+    | { readonly type: 'answer'; readonly text: string }
+  );
+
+/** The calls that lead to a run inside of them, and its agent. */
+interface Inside {
+  readonly path: readonly string[];
+  readonly agent: string | undefined;
+}
+
+/** Returns the place of something that waits inside of calls. Undefined for a call or an answer of the run itself. */
+export function insideOf(callers: Waiting['callers']): Inside | undefined {
+  const outer = callers.at(-1);
+  return outer && { path: callers.map(({ id }) => id), agent: outer.inside?.agent };
+}
 
 /** Returns the tool calls that wait for decisions or results, or the suspended answer. A call that runs does not wait. */
-export function pendingIn({ waiting }: SessionRecord): readonly StoredPending[] {
-  return waiting.map(({ id, callers, call, text, question }) => {
-    const path = callers.length > 0 ? { path: callers.map((caller) => caller.id) } : undefined;
+export function pendingIn(record: SessionRecord): readonly StoredPending[] {
+  return waitingOf(record).map(({ id, callers, call, text, question }) => {
+    const inside = insideOf(callers);
     const { reason = '', needs } = question ?? {};
-    if (call === undefined) return { type: 'answer', id, text, reason, ...path };
-    return { id, name: call.name, input: inputOf(call), reason, needs, ...path };
+    if (call === undefined) return { type: 'answer', id, text, reason, ...inside };
+    return { id, name: call.name, input: inputOf(call), reason, needs, ...inside };
   });
 }
 

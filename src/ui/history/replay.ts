@@ -11,7 +11,8 @@ import {
 } from '../../model/message.js';
 import { ANSWER } from '../../model/waiting.js';
 import type { NestedRecord } from '../../state/record/nested-runs.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
+import { insideOf } from './pending.js';
 import { type ShownStep, shownIn } from './shown.js';
 
 /** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
@@ -64,7 +65,8 @@ export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean)
 }
 
 /** Returns the result of a stored run, as far as a page shows it. */
-function endOf({ waiting }: SessionRecord): RunResult<unknown> {
+function endOf(record: SessionRecord): RunResult<unknown> {
+  const waiting = waitingOf(record);
   const known = {
     text: '',
     messages: [],
@@ -79,7 +81,7 @@ function endOf({ waiting }: SessionRecord): RunResult<unknown> {
     ...(call ?? { type: 'answer' as const, text }),
     ...(question as SuspendedCall),
     id,
-    ...(callers.length > 0 && { path: callers.map((caller) => caller.id) }),
+    ...insideOf(callers),
   }));
   return { ...known, status: 'suspended', pending };
 }

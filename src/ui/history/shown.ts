@@ -3,7 +3,7 @@ import { toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../model/waiting.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
 import type { NestedRecord } from '../../state/record/nested-runs.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import { resultPartOf, toGivenResult } from '../../tools/tool-result.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
@@ -147,7 +147,7 @@ class ShownPath {
     if (decisions.denialOf(entry.id, ANSWER) !== undefined) return;
     const message = decisions.withEdits(entry.id, given);
     const denials = toolCallsOf(message).map(({ id }) => [id, decisions.denialOf(entry.id, id)] as const);
-    const waiting = pending?.entry === entry.id ? this.record.waiting : [];
+    const waiting = pending?.entry === entry.id ? waitingOf(this.record) : [];
     const asked = waiting.filter(({ question }) => question?.needs === undefined);
     if (answer.steps.length === 0) this.items.push(answer);
     const ofProvider = message.content.filter((part) => part.type === 'tool-result');

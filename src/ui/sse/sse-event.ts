@@ -7,6 +7,8 @@ export interface SSEPendingCall {
   readonly id: string;
   /** The ids of the calls that lead to the run of the call. Absent for a call of the run itself. */
   readonly path?: readonly string[] | undefined;
+  /** The agent of the run of the call. Absent for a call of the run itself. */
+  readonly agent?: string | undefined;
   readonly name: string;
   readonly input: unknown;
   readonly reason: string;
@@ -21,6 +23,8 @@ export interface SSEPendingAnswer {
   readonly id: string;
   /** The ids of the calls that lead to the run of the answer. Absent for the run itself. */
   readonly path?: readonly string[] | undefined;
+  /** The agent of the answer. Absent for the run itself. */
+  readonly agent?: string | undefined;
   readonly text: string;
   readonly reason: string;
 }

@@ -108,10 +108,11 @@ function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides:
 function shownPending({
   id,
   path,
+  agent,
   reason,
   ...pending
 }: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
-  const inside = path && { path };
+  const inside = path && { path, agent };
   if (pending.type === 'answer') return { type: 'answer', id, ...inside, text: pending.text, reason };
   const { name, input, needs } = pending;
   return { id, ...inside, name, input: shownData(input), reason, ...(needs && { needs }) };

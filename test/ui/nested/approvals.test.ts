@@ -6,7 +6,7 @@ import {
   uiMessageResponse,
 } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
-import { payChain } from '../../support/agent/nesting.js';
+import { payChain } from '../../support/agent/nested/pay-chain.js';
 import { gate, until } from '../../support/agent/settle.js';
 import { agUIClient } from '../../support/ui/ag-ui-client.js';
 import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
@@ -53,7 +53,7 @@ describe('with `useChat`, a call that waits inside of two others', () => {
     expect(page.lastMessage?.metadata).toMatchObject({ pending: [LEAF] });
     const { messages, pending } = await loadHistory(handler);
     expect(drawnRuns(messages.at(-1)?.parts ?? [])).toEqual(waits);
-    expect(pending).toMatchObject([{ id: LEAF, path: ['call_1', 'call_1'], name: 'pay', input: { euro: 40 } }]);
+    expect(pending).toMatchObject([{ id: LEAF, path: ['call_1', 'call_1'], agent: 'clerk', name: 'pay' }]);
 
     await page.addToolApprovalResponse({ id: 'call_1', approved: true });
     await until(() => page.status === 'ready' && drawn(page).includes('call_1 desk completed'));
@@ -174,7 +174,7 @@ test('with AG-UI, a call that waits inside is an interrupt, and the run goes on 
           reason: 'tool_call',
           toolCallId: 'call_1',
           message: '"pay" needs approval.',
-          metadata: { path: ['call_1', 'call_1'], name: 'pay', input: { euro: 40 } },
+          metadata: { path: ['call_1', 'call_1'], agent: 'clerk', name: 'pay', input: { euro: 40 } },
         },
       ],
     },
@@ -190,7 +190,7 @@ test('plain events name what waits inside, and a request decides on it', async (
   expect(events.at(-1)?.data).toMatchObject({
     result: {
       status: 'suspended',
-      pending: [{ id: LEAF, path: ['call_1', 'call_1'], name: 'pay', reason: '"pay" needs approval.' }],
+      pending: [{ id: LEAF, path: ['call_1', 'call_1'], agent: 'clerk', name: 'pay', reason: '"pay" needs approval.' }],
     },
   });
   const rest = await readSSE(await post(handler, '/decide', { id: 'chat', decisions: { [LEAF]: 'approve' } }));
