@@ -1,7 +1,7 @@
 // Tests the runs inside of tool calls.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, open, problems, ready, sees, send, setUp, shot, textOf } from './browser.mjs';
+import { click, count, open, problems, ready, sees, send, setUp, shot, textOf } from './browser.mjs';
 
 setUp({ wordMs: 10 });
 
@@ -36,4 +36,45 @@ test('shows the run inside of a tool call in its card, folded, also in a second 
     assert.equal(await textOf(again), shown);
   }
   assert.deepEqual(problems, []);
+});
+
+test('asks before a call inside of a tool call runs, in its card, also after a reload', async () => {
+  const page = await open();
+  await send(page, 'Ask the pilot: Pay the harbour fee of 40 euro');
+  await sees(page, 'Approve');
+  await ready(page);
+  await page.reload();
+  await sees(page, 'Approve');
+  await shot(page, 'nested-approval');
+  assert.equal(await count(page, '.tool .nested[open] .tool .decision'), 1);
+  assert.equal(await count(page, '.decision'), 1);
+  await click(page, 'Approve');
+  await sees(page, 'The tool says: The tool says: Paid 40 euro to the harbour.');
+  await ready(page);
+
+  assert.match(await textOf(page), /Agent pilot completed/);
+  assert.equal(await count(page, 'article.assistant'), 1);
+  assert.deepEqual(problems, []);
+});
+
+test('changes the arguments of a call inside of a tool call, and asks again if they do not fit', async () => {
+  const page = await open();
+  await send(page, 'Ask the pilot: Pay the harbour fee of 40 euro');
+  await sees(page, 'Approve');
+  await ready(page);
+  const approve = async (input) => {
+    await click(page, 'Edit');
+    await page.locator('textarea[aria-label="Arguments"]').fill(input);
+    await click(page, 'Approve with changes');
+  };
+  await approve('{ "euro": "all of it" }');
+  await sees(page, 'fit the schema');
+  await sees(page, 'Approve');
+  await approve('{ "euro": 30, "to": "the harbour" }');
+  await sees(page, 'Paid 30 euro to the harbour.');
+  await ready(page);
+  await page.reload();
+  await sees(page, 'Paid 30 euro to the harbour.');
+
+  assert.doesNotMatch(await textOf(page), /Paid 40/);
 });

@@ -80,7 +80,8 @@ const lookout = new Agent({ name: 'lookout', model, tools: [weather] });
 const pilot = new Agent({
   name: 'pilot',
   model,
-  tools: [lookout.asTool({ description: 'Looks at the sky.' })],
+  tools: [pay, lookout.asTool({ description: 'Looks at the sky.' })],
+  lifecycle: [approval({ tools: ['pay'] })],
 });
 
 const agent = new Agent({

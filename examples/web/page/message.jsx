@@ -1,4 +1,4 @@
-import { NestedRuns } from './nested-runs.jsx';
+import { NestedRuns, waitingInside } from './nested-runs.jsx';
 import { ToolCard } from './tool-card.jsx';
 import { textOf } from './waiting.jsx';
 
@@ -62,16 +62,18 @@ function ToolCall({ part, parts, decide }) {
   // The person went on without a decision, so the server has denied the call.
   const state = part.state === 'approval-requested' && decide === undefined ? 'output-denied' : part.state;
   const edit = part.callProviderMetadata?.keelson;
+  const asked = state === 'approval-requested' ? decide : undefined;
+  const isInside = waitingInside(parts, [toolCallId]).length > 0;
   return (
     <ToolCard
       name={part.type.slice('tool-'.length)}
       state={state}
       word={part.preliminary ? STATES['input-available'] : STATES[state]}
       data={{ input, output, errorText }}
-      decide={state === 'approval-requested' ? (...decision) => decide(approval.id, ...decision) : undefined}
+      decide={asked && !isInside ? (...decision) => asked(approval.id, ...decision) : undefined}
     >
       {edit && <p className="state">Changed by a person. The model wrote {JSON.stringify(edit.modelInput)}.</p>}
-      <NestedRuns parts={parts} path={[toolCallId]} />
+      <NestedRuns parts={parts} path={[toolCallId]} decide={asked} />
     </ToolCard>
   );
 }
