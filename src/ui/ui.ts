@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { WatchedRunError } from '../agent/session/log/event-json.js';
+export { WatchedRunError } from '../agent/session/session-error.js';
 export { MemoryRunLog, type MemoryRunLogOptions } from '../state/run-log/memory-run-log.js';
 export type {
   AgUIActivity,

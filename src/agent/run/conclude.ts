@@ -1,4 +1,5 @@
 import type { Awaitable } from '../../internal/promise.js';
+import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
@@ -89,6 +90,7 @@ function complete(run: Run, text: string): RunResult<unknown> {
     result = { ...record, status: 'suspended', pending: run.pending };
   }
   run.end.finish();
+  (run as HookRun).onEnd?.(result);
   config.life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });

@@ -2,6 +2,7 @@ import { describeError, TimeoutExceededError } from '../../errors.js';
 import { withinTime } from '../../internal/clock.js';
 import { logFailure } from '../../internal/logger.js';
 import type { Awaitable } from '../../internal/promise.js';
+import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
@@ -27,6 +28,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   end.decide(FAILED);
   await closeConversation(run);
   end.finish();
+  (run as HookRun).onEnd?.({ status: 'failed', error });
   turn?.events?.end();
   const { added: messages, history } = conversation;
   const usage = { ...run.usage };

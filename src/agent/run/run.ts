@@ -169,6 +169,7 @@ export class Run implements HookRun {
     if (this.effects?.decided(entry) === false) return;
     if (this.decisions === NO_DECISIONS) this.decisions = [];
     (this.decisions as Decision[]).push(entry);
+    (this as HookRun).onDecision?.(entry);
     if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
   }
 

@@ -12,7 +12,7 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
   try {
     return await work(scope);
   } catch (error) {
-    throw scope.aborted ? scope.reason : error;
+    throw scope.aborted ? scope.cause : error;
   } finally {
     scope.end();
   }
@@ -25,7 +25,10 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
  */
 export class RequestScope {
   aborted = false;
-  reason: unknown = undefined;
+  /** The SDK sends this text to the server, so it says nothing about the host. */
+  readonly reason = 'The client no longer waits for the answer.';
+  /** The error of the time limit, or the reason of the caller's signal. */
+  cause: unknown = undefined;
   readonly deadline: Deadline;
   private readonly release: () => void;
   private listener: (() => void) | undefined = undefined;
@@ -37,16 +40,14 @@ export class RequestScope {
     if (outer?.aborted) this.abort(outer.reason);
   }
 
-  get signal(): AbortSignal {
-    return this as unknown as AbortSignal;
-  }
+  readonly signal = this as unknown as AbortSignal;
 
   addEventListener(_type: 'abort', listener: () => void): void {
     this.listener = listener;
   }
 
   throwIfAborted(): void {
-    if (this.aborted) throw this.reason;
+    if (this.aborted) throw this.cause;
   }
 
   end(): void {
@@ -56,7 +57,7 @@ export class RequestScope {
 
   private abort(reason: unknown): void {
     this.aborted = true;
-    this.reason = reason;
+    this.cause = reason;
     this.listener?.();
   }
 }
@@ -94,4 +95,19 @@ export async function withOwnSignal<T>(
   } finally {
     release();
   }
+}
+
+/** Runs `work` within time limits, with a signal of its own. Rejects with the error of the time limit as soon as it is over. */
+export function withDeadline<T>(
+  { signal: outer = new AbortController().signal, ...limits }: RequestTime,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return withOwnSignal(outer, async (signal, controller) => {
+    const deadline = new Deadline(limits, (late) => controller.abort(late));
+    try {
+      return await untilAborted(signal, work(signal));
+    } finally {
+      deadline.clear();
+    }
+  });
 }

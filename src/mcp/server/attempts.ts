@@ -13,7 +13,8 @@ export class Attempts {
   /** The attempt that runs. All callers share it. */
   running: Promise<void> | undefined = undefined;
   private scheduled: { readonly timer: unknown; readonly over: Deferred<void> } | undefined = undefined;
-  private failures = 0;
+  /** Failed attempts in a row. With 0, the next delay is the shortest one again. */
+  failures = 0;
   private connectedAt = 0;
   private readonly closing = new Stop();
 
@@ -67,18 +68,13 @@ export class Attempts {
     this.scheduled = undefined;
   }
 
-  /** Clears the number of failures, so that the next delay is the shortest one again. */
-  reset(): void {
-    this.failures = 0;
-  }
-
   succeeded(): void {
     this.connectedAt = this.clock.now();
   }
 
   /** Handles the end of a connection. */
   lost(): void {
-    if (this.clock.now() - this.connectedAt >= GOOD_MS) this.reset();
+    if (this.clock.now() - this.connectedAt >= GOOD_MS) this.failures = 0;
   }
 
   /** Cancels all attempts. The one that runs ends at once. */

@@ -176,6 +176,19 @@ export async function openSession(
   return opened as unknown as AgentSession;
 }
 
+/** Passes the opened session of a chat to `use`, and closes it. */
+export async function withSession<Result>(
+  opening: Promise<AgentSession>,
+  use: (session: AgentSession) => Promise<Result>,
+): Promise<Result> {
+  const session = await opening;
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
 interface Prepared extends Place {
   /** True if the message waits for a decision on open calls. */
   readonly waits?: boolean | undefined;

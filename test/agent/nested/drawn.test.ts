@@ -35,6 +35,7 @@ const tree = [
   '│           │           └─ turn 1  "ok"',
   '│           └─ turn 2  "ok"',
   '│           a1 guarded failed: 0 turns, 0 tool calls',
+  '│                       guard: reject beforeModel (too dark)',
   '│           ✗ RejectedError: The run was rejected by "guard" in beforeModel: too dark',
   '│           a2 broken failed: 0 turns, 0 tool calls',
   '│           ✗ ModelError: Model "scripted" failed: down',

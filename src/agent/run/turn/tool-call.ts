@@ -5,7 +5,7 @@ import { copyData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
-import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run/hook-run.js';
+import { budgetsOf, type CallScope, callKey } from '../../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { WaitingRun } from '../../../model/message.js';
@@ -172,11 +172,6 @@ function refusal(text: string): ToolResult {
 function unknownTool(run: Run, name: string): string {
   const names = run.context.tools.map((tool) => tool.name).join(', ');
   return `There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`;
-}
-
-/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
-export function callKey({ attached, context }: Run, call: string, turn = context.turn): string {
-  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
 }
 
 /** The context of one tool call, passed to `execute`. */

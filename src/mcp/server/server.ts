@@ -10,12 +10,13 @@ import { requestError } from '../connection/request-error.js';
 import { inRequestTime, untilAborted } from '../connection/request-time.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import type { CallContext, CheckArguments, McpTool } from '../tools/mcp-tool.js';
+import type { CallContext, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock } from '../transport/pausable-clock.js';
 import { Link } from './link.js';
 import type { McpServerStatus } from './status.js';
 import { ServerTools } from './tool-list.js';
+import { ToolPins } from './tool-pins.js';
 
 /** The JSON-RPC error code for invalid arguments. */
 const INVALID_PARAMS = -32_602;
@@ -26,7 +27,6 @@ export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 
   readonly ignored: readonly string[];
   /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
-  readonly checkArguments: () => CheckArguments;
 }
 
 /** One server and its successive connections. */
@@ -46,15 +46,20 @@ export class McpServer {
     const hold = new PausableClock(host.settings.system.clock);
     const endings = new Endings((error) => host.log.write('warn', failureText(error)));
     this.ignored = host.ignored;
-    this.context = { ...host, definition, hold, endings };
+    const pins = new ToolPins({ ...host, definition, hold });
+    this.context = { ...host, definition, hold, endings, pins };
     this.offered = new ServerTools({
       ...host,
       definition,
       hold,
-      call: ({ name }, input, { signal, progress, limitMs }) => {
+      pins,
+      call: async ({ name }, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
         const options = { signal, onProgress: progress, limitMs };
-        return this.request((it) => it.request('tools/call', params, options), signal);
+        const answer = await this.request((it) => it.request('tools/call', params, options), signal);
+        // A change that the server announced before the result is there in the next turn.
+        if (!this.offered.rereads.isCurrent) await this.offered.rereads.catchUp();
+        return answer;
       },
     });
     this.link = new Link(this.context, this.offered);
@@ -111,12 +116,22 @@ export class McpServer {
    * MCP session did nothing, so the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { link } = this;
+    let connection = link.established?.connection;
     this.underWay += 1;
     try {
-      return await this.send(ask, signal);
+      connection ??= await this.connected(signal);
+      // Frequent use must not exhaust the attempts.
+      link.attempts.failures = 0;
+      return await ask(connection);
+    } catch (error) {
+      if (!(error instanceof McpSessionLostError) || connection === undefined) throw error;
+      link.lost(connection, error.message);
+      void link.connect();
+      return await ask(await this.connected(signal));
     } finally {
       this.underWay -= 1;
-      if (!this.isBusy) this.whenIdle?.resolve();
+      if (this.underWay === 0) this.whenIdle?.resolve();
     }
   }
 
@@ -140,21 +155,6 @@ export class McpServer {
     const problems = checked.issues.map(({ message }) => message).join('; ');
     const message = `The arguments of tool ${JSON.stringify(name)} of MCP server "${server}" are invalid: ${problems}`;
     throw new McpRequestError(server, message, { status: INVALID_PARAMS });
-  }
-
-  private async send<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { link } = this;
-    const connection = link.established?.connection ?? (await this.connected(signal));
-    // Frequent use must not exhaust the attempts.
-    link.attempts.reset();
-    try {
-      return await ask(connection);
-    } catch (error) {
-      if (!(error instanceof McpSessionLostError)) throw error;
-      link.lost(connection, error.message);
-      void link.connect();
-      return ask(await this.connected(signal));
-    }
   }
 
   /** Completes the pending authorization with the user's code, and connects. */

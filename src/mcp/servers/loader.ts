@@ -1,20 +1,19 @@
-import { OptionInvalidError } from '../errors.js';
-import type { Changes } from '../internal/changes.js';
-import { consoleLogger, type Logger } from '../internal/logger.js';
-import { invalidOption } from '../internal/options/validate.js';
-import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
-import type { Tool } from '../tools/tool.js';
-import { findServers } from './config/config-file.js';
-import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
-import { readServer } from './config/server-map.js';
-import { resolveSettings } from './config/settings.js';
-import { McpClosedError, McpUnavailableError } from './error.js';
-import type { McpServersOptions } from './options.js';
-import { originOf } from './server/claims.js';
-import { type PutOutcome, reportProblems, ServerMembers } from './server/members.js';
-import type { McpServerStatus } from './server/status.js';
-import { coerceArguments } from './tools/coerce.js';
-import type { CheckArguments } from './tools/mcp-tool.js';
+import { OptionInvalidError } from '../../errors.js';
+import type { Changes } from '../../internal/changes.js';
+import { consoleLogger, type Logger } from '../../internal/logger.js';
+import { invalidOption } from '../../internal/options/validate.js';
+import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
+import type { Tool } from '../../tools/tool.js';
+import { findServers } from '../config/config-file.js';
+import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
+import { readServer } from '../config/server-map.js';
+import { resolveSettings } from '../config/settings.js';
+import { McpClosedError, McpUnavailableError } from '../error.js';
+import type { McpServersOptions } from '../options.js';
+import type { McpServerStatus } from '../server/status.js';
+import { coerceArguments } from '../tools/coerce.js';
+import { originOf } from './claims.js';
+import { type PutOutcome, reportProblems, Servers } from './servers.js';
 
 /** The result of `reload`: the names of servers by kind of change. */
 export interface McpReload extends Changes {
@@ -23,9 +22,9 @@ export interface McpReload extends Changes {
 }
 
 /** The servers of a loader, from its options and from configuration files. */
-export class ServerPool {
+export class Loader {
   logger: Logger;
-  readonly members: ServerMembers;
+  readonly servers: Servers;
   /** Servers of the options whose problems are not logged yet, because the logger may be that of an agent. */
   private readonly unreported: McpServerEntry[] = [];
   private filesRead: Promise<unknown> | undefined = undefined;
@@ -34,35 +33,22 @@ export class ServerPool {
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
-    // Checks the options first.
     const settings = resolveSettings(options);
     this.logger = options.system?.logger ?? consoleLogger;
-    this.members = new ServerMembers(
-      settings,
-      () => this.logger,
-      // Nothing converts a call after an approval.
-      () => (this.isLoaded && this.checkArguments === 'coerce' ? 'strict' : this.checkArguments),
-    );
+    // Nothing converts a call after an approval.
+    const checkArguments = () => (this.converts ? 'off' : settings.checkArguments());
+    this.servers = new Servers({ ...settings, checkArguments }, () => this.logger);
     // Every key of `servers` is the name of a server, also a key such as `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
       const entry = readServer(name, config, { scope: 'builtin' });
-      this.members.enter(entry);
+      this.servers.enter(entry);
       this.unreported.push(entry);
     }
   }
 
-  private get checkArguments(): CheckArguments {
-    return this.options.checkArguments ?? (this.isLoaded ? 'coerce' : 'strict');
-  }
-
-  /** Grows whenever a server takes or frees a name. */
-  get namesRevision(): number {
-    return this.members.claims.revision + (this.isClosed ? 1 : 0);
-  }
-
-  /** Returns the server that has a name. A closed loader has no names. */
-  holder(name: string): McpServerEntry | undefined {
-    return this.isClosed ? undefined : this.members.claims.holder(name);
+  /** True if the hooks of the loader convert arguments. */
+  private get converts(): boolean {
+    return this.isLoaded && (this.options.checkArguments ?? 'coerce') === 'coerce';
   }
 
   /** Connects the servers for an agent. Throws if the pool is closed, because the agent would get no tools. */
@@ -81,32 +67,38 @@ export class ServerPool {
   /** Connects to all servers in parallel. Resolves when each server is connected or its first attempt has failed. */
   async connect(): Promise<void> {
     await this.begin();
-    await Promise.all(this.members.servers().map(({ link }) => link.settled()));
+    await Promise.all(this.servers.list().map(({ link }) => link.settled()));
   }
 
   /** Connects to all servers in parallel, and waits for them as `waitForServers` says. */
   private async begin(): Promise<void> {
     if (this.isClosed) return;
     for (const entry of this.unreported.splice(0)) reportProblems(entry, () => this.logger);
-    const connected = this.members.connectIdle();
+    const connected = this.servers.connectIdle();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
-    await Promise.all([connected, this.members.connectIdle()]);
+    await Promise.all([connected, this.servers.connectIdle()]);
   }
 
   /** Adds one server and connects to it. Throws if the server would not get its name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);
-    if (!this.members.claims.isFree(entry))
+    if (!this.servers.claims.isFree(entry))
       throw invalidOption('name', 'a name that no server with precedence has', name);
-    await this.members.put(entry);
-    return this.members.settledStatus(name);
+    await this.servers.put(entry);
+    await this.servers
+      .list()
+      .find(({ definition }) => definition.name === name)
+      ?.link.settled();
+    const status = this.servers.statuses().find((one) => one.name === name);
+    if (status === undefined) throw new McpUnavailableError(name, 'it was removed.');
+    return status;
   }
 
   async set(name: string, config: unknown, origin: McpServerOrigin): Promise<PutOutcome> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
-    return this.members.put(readServer(name, config, origin));
+    return this.servers.put(readServer(name, config, origin));
   }
 
   /** Reads the configuration files again, after any read that is still running. */
@@ -119,36 +111,36 @@ export class ServerPool {
 
   /** Converts the arguments of a call, if `checkArguments` asks for that and the tool belongs to this loader. */
   coerce({ name, inputSchema }: Tool, input: unknown): unknown {
-    const isOwn = this.members.tools.find(name)?.inputSchema === inputSchema;
-    return isOwn && this.checkArguments === 'coerce' ? coerceArguments(inputSchema, input) : input;
+    const isOwn = this.converts && this.servers.tools.find(name)?.inputSchema === inputSchema;
+    return isOwn ? coerceArguments(inputSchema, input) : input;
   }
 
   announceRoots(): void {
-    for (const server of this.members.servers()) server.announceRoots();
+    for (const server of this.servers.list()) server.announceRoots();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.members.close();
+    await this.servers.close();
   }
 
   private async readFiles(): Promise<McpReload> {
-    const { members } = this;
+    const { servers } = this;
     const found = await findServers(this.options);
     const problems = found.flatMap((file) => ('problem' in file ? [file.problem] : []));
     for (const problem of problems) this.logger.error(problem);
-    const before = members.snapshot();
+    const before = servers.snapshot();
     // A file that cannot be read keeps its servers.
     const read = found.flatMap((file) => ('problem' in file ? [] : [file]));
     const removed = read.flatMap(({ path, entries }) => this.removeMissing(path, entries));
-    const put = read.flatMap(({ entries }) => entries.map((entry) => members.put(entry)));
+    const put = read.flatMap(({ entries }) => entries.map((entry) => servers.put(entry)));
     await Promise.all([...removed, ...put]);
-    return { ...changesOf(before, members.snapshot()), problems };
+    return { ...changesOf(before, servers.snapshot()), problems };
   }
 
   private removeMissing(path: string, entries: readonly McpServerEntry[]): readonly Promise<unknown>[] {
-    const gone = this.members.claims.ofFile(path).filter(({ name }) => !entries.some((entry) => entry.name === name));
-    return gone.map((entry) => this.members.remove(entry.name, { graceful: true, origin: originOf(entry) }));
+    const gone = this.servers.claims.ofFile(path).filter(({ name }) => !entries.some((entry) => entry.name === name));
+    return gone.map((entry) => this.servers.remove(entry.name, { graceful: true, origin: originOf(entry) }));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from '../internal/json.js';
+import type { JsonSchema, JsonValue } from '../../internal/json.js';
 
 /** A question from a server to the user. Show the user which server asks, since the message can claim anything. */
 export interface McpElicitation {

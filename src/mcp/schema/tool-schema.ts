@@ -3,18 +3,13 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
 import { compileJsonSchema, issuesOf, lostReference } from '../../tools/json-schema-check.js';
 import type { StandardIssue } from '../../tools/standard-schema.js';
-import { isCheapCheck } from '../schema/check-cost.js';
-import { type CheckWorker, sharedWorker } from '../schema/check-worker.js';
-import type { Pace } from '../schema/pace.js';
-import { isCompilable, isSmallSchema } from '../schema/schema-cost.js';
+import { sharedWorker } from './check-worker.js';
 
 const MAX_DEPTH = 64;
-/** Most steps of the check of a schema on the main thread. They take less than 40 ms. */
-const MOST_STEPS = 100_000;
 
 /**
  * Returns the problem with a tool's input schema, or undefined. A schema must describe an object, have at most
- * `maxLength` characters of JSON and 64 levels, and be compilable.
+ * `maxLength` characters of JSON and 64 levels.
  */
 export function problemOfInput(schema: unknown, maxLength: number): string | undefined {
   if (!isObject(schema)) return 'its input schema must be an object';
@@ -33,9 +28,9 @@ export function problemOfSize(schema: unknown, maxLength: number): string | unde
   }
   if (text.length > maxLength)
     return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
-  if (isDeeper(schema, MAX_DEPTH)) return `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`;
-  if (!isObject(schema) || isCompilable(schema)) return undefined;
-  return 'its schema is refused: it nests schemas with `$id`, or its names are too long for the number of its schemas';
+  return isDeeper(schema, MAX_DEPTH)
+    ? `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`
+    : undefined;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
@@ -44,39 +39,23 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /**
- * Returns the problem with the keywords or the references of an input schema, or undefined. Expects a schema of which
- * `problemOfInput` is undefined. May hold the thread for more than 100 ms if the schema is large.
+ * Returns the problem with the keywords or the references of an input schema, or undefined. Checks it on this thread, with
+ * a limit of steps.
  */
 export function problemOfContent(schema: JsonSchema): string | undefined {
   const { issues } = checkSchema(schema);
-  return issues === undefined ? problemOfReferences(schema) : problemOfIssues(issues);
+  if (issues !== undefined) return problemOfIssues(issues);
+  try {
+    return problemOfReference(lostReference(schema));
+  } catch (error) {
+    return `its input schema is invalid: ${describeError(error)}`;
+  }
 }
 
-/** Options of `problemOfContentInTime`. */
-export interface SchemaCheck {
-  readonly pace: Pace;
-  readonly signal: AbortSignal;
-  readonly worker?: CheckWorker;
-}
-
-/**
- * As `problemOfContent`, but rests between the stages, and checks a large schema in the worker. Rejects with the reason
- * of the abort signal.
- */
-export async function problemOfContentInTime(schema: JsonSchema, check: SchemaCheck): Promise<string | undefined> {
-  if (check.pace.isDue) await check.pace.rest();
-  const isCheap = isSmallSchema(schema) && isCheapCheck(META_SCHEMA, schema, MOST_STEPS);
-  if (!isCheap) return problemInWorker(schema, check);
-  const { issues } = checkSchema(schema);
-  if (check.pace.isDue) await check.pace.rest();
-  return issues === undefined ? problemOfReferences(schema) : problemOfIssues(issues);
-}
-
-async function problemInWorker(
-  schema: JsonSchema,
-  { signal, worker = sharedWorker }: SchemaCheck,
-): Promise<string | undefined> {
-  const outcome = await worker.check({ schema: META_TEXT, draft: '2020-12', value: schema, isSchema: true, signal });
+/** As `problemOfContent`, but checks the schema in the worker. Rejects with the reason of the abort signal. */
+export async function problemInWorker(schema: JsonSchema, signal: AbortSignal): Promise<string | undefined> {
+  const value = JSON.stringify(schema);
+  const outcome = await sharedWorker.check({ schema: META_TEXT, draft: '2020-12', value, isSchema: true, signal });
   if (outcome === undefined) return problemOfContent(schema);
   if ('problem' in outcome) return `its input schema is refused: ${outcome.problem}`;
   if ('fault' in outcome) return `its input schema is invalid: ${outcome.fault.message}`;
@@ -87,14 +66,6 @@ function problemOfIssues([issue]: readonly StandardIssue[]): string | undefined 
   if (issue === undefined) return undefined;
   const path = pathText((issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step)));
   return `its input schema is invalid at \`${path}\`: ${issue.message}`;
-}
-
-function problemOfReferences(schema: JsonSchema): string | undefined {
-  try {
-    return problemOfReference(lostReference(schema));
-  } catch (error) {
-    return `its input schema is invalid: ${describeError(error)}`;
-  }
 }
 
 function problemOfReference(lost: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import type { LiveToolSet } from '../../tools/tool.js';
-import type { McpTool } from './mcp-tool.js';
-import { toolPrefix } from './name.js';
+import type { McpTool } from '../tools/mcp-tool.js';
+import { toolPrefix } from '../tools/name.js';
 
 /** The tools of all servers by their full names, and by those short names that only one server has. */
 export class McpToolSet implements LiveToolSet {

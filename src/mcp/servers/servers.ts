@@ -2,19 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../internal/logger.js';
 import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
-import { Endings } from '../connection/endings.js';
 import { McpUnavailableError } from '../error.js';
-import type { McpEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
-import { ServerLog } from '../server-log.js';
-import type { CheckArguments } from '../tools/mcp-tool.js';
-import { McpToolSet } from '../tools/tool-set.js';
+import { McpServer } from '../server/server.js';
+import { ServerLog } from '../server/server-log.js';
+import { EXPECTED, invalidStatus, type McpServerStatus } from '../server/status.js';
 import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
-import { McpServer } from './mcp-server.js';
-import type { McpServerStatus } from './status.js';
+import { McpToolSet } from './tool-set.js';
 
-type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
-type Member = McpServer | InvalidEntry;
+type Member = McpServer | Extract<McpServerEntry, { readonly problem: string }>;
 
 /** The outcome of `put`. `left-out`: a server with precedence has the name. */
 export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
@@ -26,19 +22,18 @@ interface Removal {
 }
 
 /** The servers of a loader by name, in the order in which they were added, and their tools. */
-export class ServerMembers {
+export class Servers {
   readonly tools: McpToolSet;
   readonly claims = new NameClaims();
   private readonly byName = new Map<string, Member>();
-  private readonly leaving: LeavingServers;
+  /** Servers that were removed, and that have not ended yet. */
+  private readonly leaving = new Set<McpServer>();
   private isClosed = false;
 
   constructor(
     private readonly settings: McpSettings,
     private readonly logger: () => Logger,
-    private readonly checkArguments: () => CheckArguments,
   ) {
-    this.leaving = new LeavingServers((error) => logger().error(failureText(error)));
     const servers = () => this.byName.keys();
     this.tools = new McpToolSet(servers, ({ name, metadata }) => {
       logger().warn(
@@ -52,25 +47,39 @@ export class ServerMembers {
     return new Map(this.byName);
   }
 
-  servers(): readonly McpServer[] {
+  list(): readonly McpServer[] {
     return [...this.byName.values()].filter((member) => member instanceof McpServer);
   }
 
   find(name: string): McpServer {
-    const member = this.member(name);
-    if (member instanceof McpServer) return member;
-    throw new McpUnavailableError(name, member.problem);
-  }
-
-  /** Returns the status of a server when it is connected or its attempt has failed. */
-  async settledStatus(name: string): Promise<McpServerStatus> {
     const member = this.byName.get(name);
-    if (member instanceof McpServer) await member.link.settled();
-    return statusOf(this.member(name));
+    if (member instanceof McpServer) return member;
+    const known = [...this.byName.keys()].join(', ') || 'none';
+    const problem = member?.problem ?? `no server has this name; configured servers: ${known}.`;
+    throw new McpUnavailableError(name, problem);
   }
 
   statuses(): readonly McpServerStatus[] {
-    return [...this.byName.values()].map(statusOf);
+    return [...this.byName.values()].map((member) =>
+      member instanceof McpServer ? member.status() : invalidStatus(member),
+    );
+  }
+
+  /** True if a run misses the tools of a server. */
+  get isMissing(): boolean {
+    for (const member of this.byName.values())
+      if (!(member instanceof McpServer) || !EXPECTED.has(member.link.state)) return true;
+    return false;
+  }
+
+  /** Grows whenever a server takes or frees a name. */
+  get namesRevision(): number {
+    return this.claims.revision + (this.isClosed ? 1 : 0);
+  }
+
+  /** Returns the server that has a name. A closed loader has no names. */
+  holder(name: string): McpServerEntry | undefined {
+    return this.isClosed ? undefined : this.claims.holder(name);
   }
 
   /** Adds a server without connecting to it, and without a log line about its problems. */
@@ -107,19 +116,23 @@ export class ServerMembers {
     const member = this.byName.get(name);
     this.byName.delete(name);
     const next = this.claims.holder(name);
-    if (next !== undefined && !this.isClosed) {
-      this.install(next);
-      // Connecting may wait for a person, so `remove` does not wait for it.
-      void this.connect(name);
-    }
+    // Connecting may wait for a person, so `remove` does not wait for it.
+    if (next !== undefined && !this.isClosed) void this.install(next)?.connect();
     this.collect();
-    if (member instanceof McpServer) await this.leaving.end(member, graceful);
+    await this.end(member, graceful);
     return true;
   }
 
+  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
+  async connectIdle(): Promise<void> {
+    const idle = this.list().filter(({ link }) => link.state === 'idle');
+    await Promise.all(idle.map((server) => server.connect()));
+  }
+
+  /** Ends all servers. Pending requests fail at once. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.leaving.close(this.servers());
+    await Promise.all([...this.list(), ...this.leaving].map((server) => server.close()));
   }
 
   /** Makes an entry the server of its name and connects, unless another entry has got the name in the meantime. */
@@ -130,94 +143,61 @@ export class ServerMembers {
       const isSame = before !== undefined && (await isUnchanged(before, entry));
       if (this.isClosed || this.claims.holder(name) !== entry) return 'unchanged';
       if (this.byName.get(name) !== before) continue;
-      if (isSame) {
-        // A changed list of ignored fields needs no new connection.
-        if (before instanceof McpServer) before.ignored = entry.ignored ?? [];
-        else if ('problem' in entry) this.byName.set(name, entry);
-      } else {
-        this.install(entry);
+      if (!isSame) {
+        const server = this.install(entry);
         this.collect();
-        if (before instanceof McpServer) await this.leaving.end(before, true);
+        await this.end(before, true);
+        // Another server may have got the name in the meantime.
+        if (this.byName.get(name) === server) await server?.connect();
+        return before === undefined ? 'added' : 'changed';
       }
-      await this.connect(name);
-      if (isSame) return 'unchanged';
-      return before === undefined ? 'added' : 'changed';
+      // A changed list of ignored fields needs no new connection.
+      if (before instanceof McpServer) before.ignored = entry.ignored ?? [];
+      else if ('problem' in entry) this.byName.set(name, entry);
+      if (before instanceof McpServer) await before.connect();
+      return 'unchanged';
     }
   }
 
-  private install(entry: McpServerEntry): void {
+  /** Makes an entry the server of its name, without connecting. Returns undefined for an invalid entry. */
+  private install(entry: McpServerEntry): McpServer | undefined {
     reportProblems(entry, this.logger);
-    this.byName.set(entry.name, this.memberOf(entry));
+    const member = this.memberOf(entry);
+    this.byName.set(entry.name, member);
+    return member instanceof McpServer ? member : undefined;
   }
 
-  /** Connects to a server of the list, and waits for it as `waitForServers` says. */
-  private async connect(name: string): Promise<void> {
-    const member = this.byName.get(name);
-    if (member instanceof McpServer) await member.connect();
-  }
-
-  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
-  async connectIdle(): Promise<void> {
-    const idle = this.servers().filter(({ link }) => link.state === 'idle');
-    await Promise.all(idle.map((server) => server.connect()));
-  }
-
-  private member(name: string): Member {
-    const member = this.byName.get(name);
-    if (member !== undefined) return member;
-    const known = [...this.byName.keys()].join(', ') || 'none';
-    throw new McpUnavailableError(name, `no server has this name; configured servers: ${known}.`);
+  /** Ends a server. With `graceful`, ends it after its pending requests, and does not wait for them. */
+  private async end(server: Member | undefined, graceful: boolean): Promise<void> {
+    if (!(server instanceof McpServer)) return;
+    const isLater = graceful && server.isBusy;
+    this.leaving.add(server);
+    const ended = (isLater ? server.idle() : Promise.resolve())
+      .then(() => server.close())
+      .finally(() => this.leaving.delete(server));
+    if (!isLater) await ended;
   }
 
   private collect(): void {
-    this.tools.replace(this.servers().flatMap(({ tools }) => tools));
+    this.tools.replace(this.list().flatMap(({ tools }) => tools));
   }
 
   private memberOf(entry: McpServerEntry): Member {
     if ('problem' in entry) return entry;
-    const { settings, logger, checkArguments } = this;
-    const emit = (event: McpEvent) => {
-      try {
-        settings.onEvent?.(event);
-      } catch (error) {
-        logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
-      }
-    };
+    const { settings, logger } = this;
     return new McpServer(entry.definition, {
       settings,
       log: new ServerLog(entry.name, logger),
-      emit,
+      emit: (event) => {
+        try {
+          settings.onEvent?.(event);
+        } catch (error) {
+          logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+        }
+      },
       ignored: entry.ignored ?? [],
       onTools: () => this.collect(),
-      checkArguments,
     });
-  }
-}
-
-/** Servers that were removed, and that have not ended yet. */
-class LeavingServers {
-  private readonly servers = new Set<McpServer>();
-  private readonly endings: Endings;
-
-  constructor(onError: (error: unknown) => void) {
-    this.endings = new Endings(onError);
-  }
-
-  /** Ends a server. With `graceful`, ends it after its pending requests, and does not wait for them. */
-  async end(server: McpServer, graceful: boolean): Promise<void> {
-    const isLater = graceful && server.isBusy;
-    this.servers.add(server);
-    const ended = (isLater ? server.idle().then(() => server.close()) : server.close()).finally(() =>
-      this.servers.delete(server),
-    );
-    this.endings.add(ended);
-    if (!isLater) await ended;
-  }
-
-  /** Ends the given servers and those that are leaving. Resolves when all have ended. */
-  async close(servers: readonly McpServer[]): Promise<void> {
-    for (const server of [...servers, ...this.servers]) this.endings.add(server.close());
-    await this.endings.settled();
   }
 }
 
@@ -232,27 +212,4 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
   if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
   return before.link.approval.isCurrent();
-}
-
-function statusOf(member: Member): McpServerStatus {
-  if (member instanceof McpServer) return member.status();
-  const { name, problem, origin, ignored: ignoredFields = [] } = member;
-  const { scope, source, extension } = origin;
-  return {
-    name,
-    state: 'invalid',
-    step: undefined,
-    lastError: problem,
-    scope,
-    source,
-    extension,
-    reconnects: 0,
-    transport: undefined,
-    protocolVersion: undefined,
-    instructions: undefined,
-    tools: [],
-    toolCount: 0,
-    reads: [],
-    ignoredFields,
-  };
 }
