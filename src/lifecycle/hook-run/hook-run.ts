@@ -152,9 +152,14 @@ export async function whileAsking<T>(
   }
 }
 
+const NO_BUDGETS: readonly Budget[] = [];
+
 /** Returns the budgets of a run and of the runs around it. */
 export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
-  return run === undefined ? [] : [...(hookRunOf(run)?.budgets ?? []), ...budgetsOf(run.parent)];
+  if (run === undefined) return NO_BUDGETS;
+  const own = hookRunOf(run)?.budgets;
+  const outer = budgetsOf(run.parent);
+  return own === undefined ? outer : [...own, ...outer];
 }
 
 /** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */

@@ -76,8 +76,8 @@ function begin(call: ToolCall): unknown {
       : execute(call, tool, checked);
     if (!isPromise(output)) return output;
     const timeoutMs = tool.timeoutMs ?? loop.config.timeouts.toolMs;
-    if (timeoutMs !== undefined || loop.end.stop !== undefined) return inTime(call, output, timeoutMs);
-    return Promise.resolve(output);
+    if (timeoutMs !== undefined) return inTime(call, output, timeoutMs);
+    return loop.end.stop === undefined ? Promise.resolve(output) : call.calls.stop.race(output);
   } catch (error) {
     return thrown(call, error);
   }
@@ -152,9 +152,8 @@ function thrown({ loop, callId, toolName, logger }: ToolCall, error: unknown): T
 }
 
 /** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */
-async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number | undefined): Promise<unknown> {
+async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> {
   const { loop, calls } = call;
-  if (timeoutMs === undefined) return calls.stop.race(output);
   const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs);
   const timed = withinTime(output, late, loop.config.clock);
   try {
