@@ -91,20 +91,22 @@ export class CheckWorker {
     if (worker === undefined) return undefined;
     signal?.throwIfAborted();
     worker.ref();
-    const outcome = createDeferred<CheckOutcome>();
-    const onError = (error: unknown) => outcome.resolve(problemOf(error));
+    const outcome = createDeferred<CheckOutcome | undefined>();
+    let isReady = false;
+    const onError = (error: unknown) => outcome.resolve(isReady ? problemOf(error) : undefined);
     const late = () => outcome.resolve(TOO_SLOW);
     let timer = setTimeout(late, START_MS);
     worker.once('error', onError);
     let isDone = false;
     try {
       await untilAborted(signal, Promise.race([this.ready, outcome.promise]));
+      isReady = true;
       clearTimeout(timer);
       timer = setTimeout(late, checkMs);
       worker.once('message', outcome.resolve);
       worker.postMessage(message);
       const settled = await untilAborted(signal, outcome.promise);
-      isDone = !('problem' in settled);
+      isDone = settled !== undefined && !('problem' in settled);
       return settled;
     } finally {
       clearTimeout(timer);
