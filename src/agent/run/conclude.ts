@@ -26,7 +26,7 @@ export function conclude(run: Run): Awaitable<Conclusion> {
 async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
-  run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
+  run.conversation.say({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   return finish(run, text);
 }
@@ -89,8 +89,9 @@ function complete(run: Run, text: string): RunResult<unknown> {
     result = { ...record, status: 'suspended', pending: run.pending };
   }
   run.end.finish();
-  config.life.endRun();
+  run.owner.life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
+  run.endPart?.();
   return result;
 }

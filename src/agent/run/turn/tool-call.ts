@@ -60,7 +60,8 @@ function begin(call: ToolCall): unknown {
   // A hook may call the tool again.
   loop.toolErrors?.delete(call.callId);
   try {
-    const refused = loop.origin.parent && refusedByBudget(loop.origin.parent);
+    const hasBudgets = loop.origin.parent !== undefined || loop.earlierBudgets !== undefined;
+    const refused = hasBudgets ? refusedByBudget(loop) : undefined;
     if (refused !== undefined) return refusal(`The call was not run: ${refused}`);
     const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
@@ -83,9 +84,9 @@ function begin(call: ToolCall): unknown {
   }
 }
 
-/** Asks the budgets of the outer runs. Returns the reason of a refusal. */
-function refusedByBudget(parent: ToolRun): string | undefined {
-  for (const budget of budgetsOf(parent)) {
+/** Asks the budgets of earlier agents of the run, and those of the outer runs. Returns the reason of a refusal. */
+function refusedByBudget({ earlierBudgets = [], origin }: Run): string | undefined {
+  for (const budget of [...earlierBudgets, ...budgetsOf(origin.parent)]) {
     const reason = budget.admitTool?.();
     if (reason !== undefined) return reason;
   }
