@@ -85,10 +85,7 @@ describe('the next run', () => {
   test('with invalid messages or decisions leaves no run behind', async () => {
     const first = await officeOf({ triage: [to('billing')], billing: ['Hello.'] }).triage.run('Hi.');
     const { triage, billing } = officeOf({});
-    const messages = [
-      ...first.history.slice(0, -1),
-      { role: 'assistant', agent: 'billing', content: [{ type: 'odd' }] },
-    ];
+    const messages = [...first.history.slice(0, -1), { role: 'assistant', agent: 'billing', content: [null as never] }];
 
     expect(await rejectionOf(triage.run('?', { messages }))).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
     const resume = { x: 'approve' };
