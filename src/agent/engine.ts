@@ -8,6 +8,7 @@ import type { Tool, ToolRun } from '../tools/tool.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { AgentLife, startLimit } from './agent-life.js';
 import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
+import { agentsFrom } from './handoff/reach.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
@@ -162,8 +163,13 @@ export class Engine implements RunEngine {
     }
   }
 
+  /** Finds a tool of the agent, or of the nearest agent that its runs may be handed over to. */
   findTool(name: string): Tool | undefined {
-    return this.registry.config.catalog.current().find(name);
+    const configOf = (agent: RunEngine) => agent.configFor(NO_OPTIONS, UNATTACHED);
+    const own = configOf(this).catalog.current();
+    if (!own.hasHandoffs) return own.find(name);
+    const agents = agentsFrom(this, configOf);
+    return agents.map((agent) => configOf(agent).catalog.current().find(name)).find((tool) => tool !== undefined);
   }
 
   close(drainMs: number): Promise<void> {

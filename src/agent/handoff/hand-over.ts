@@ -14,7 +14,6 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import type { ToolContext, ToolResult } from '../../tools/tool.js';
-import { HANDOFF } from '../../tools/tool-catalog.js';
 import type { AgentEvent } from '../agent-event.js';
 import type { AgentListeners, RunListeners } from '../listeners.js';
 import { pathInside } from '../run/outer-call.js';
@@ -22,6 +21,7 @@ import type { Run } from '../run/run.js';
 import type { RunConfig, RunEngine } from '../run/run-config.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 import { HandoffUnavailableError } from './handoff-error.js';
+import { agentsFrom, targetOf } from './reach.js';
 
 const CLOSED = 'the agent is closed';
 const OWNER_DURABLE = 'a durable run keeps its agent';
@@ -56,7 +56,7 @@ function resultOf({ parts, results }: ToolCalls, call: string): ToolResultPart |
 /** Lets the run go on with another agent if a call with this result of a finished turn says so. */
 export async function handOver(run: Run, { parts, results }: ToolCalls): Promise<void> {
   const call = parts.find((part, index) => isDone(run.config, part, results[index]));
-  const agent = call && targetOf(run.config, call.name);
+  const agent = call && targetIn(run.config, call);
   if (agent === undefined || agent === run.config.engine || isDurable(run.config)) return;
   run.end.stopper();
   await run.end.race(readyIn(run, agent));
@@ -71,27 +71,17 @@ export async function handOver(run: Run, { parts, results }: ToolCalls): Promise
 }
 
 /** True for a call that hands over, and whose result is no error. */
-function isDone(config: RunConfig, { name }: ToolCallPart, result: ToolResult | undefined): boolean {
-  return result !== undefined && result.isError !== true && targetOf(config, name) !== undefined;
+function isDone(config: RunConfig, call: ToolCallPart, result: ToolResult | undefined): boolean {
+  return result !== undefined && result.isError !== true && targetIn(config, call) !== undefined;
 }
 
-/** Returns the agent that a tool hands over to. */
-function targetOf({ catalog }: RunConfig, tool: string): RunEngine | undefined {
-  const found = catalog.current().find(tool) as { readonly [HANDOFF]?: () => RunEngine } | undefined;
-  return found?.[HANDOFF]?.();
+function targetIn({ catalog }: RunConfig, { name }: ToolCallPart): RunEngine | undefined {
+  return targetOf(catalog.current().find(name));
 }
 
-/** Returns the agent with this name among those that the agent of the run can hand over to, directly or through others. */
+/** Returns the agent of this name that the run can be handed over to. */
 function agentNamed(run: Run, name: string): RunEngine | undefined {
-  const found = [run.owner.engine];
-  for (const engine of found) {
-    const config = partOf(run, engine);
-    for (const tool of config.catalog.current().tools) {
-      const next = targetOf(config, tool.name);
-      if (next !== undefined && !found.includes(next)) found.push(next);
-    }
-  }
-  return found.find((engine) => engine.name === name);
+  return agentsFrom(run.owner.engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
 }
 
 /** Returns the configuration of an agent in a run. The options and the limits of the run hold for each of its agents. */
@@ -169,7 +159,7 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
       results.find(({ id }) => id === call.id),
     ),
   );
-  return (done && targetOf(config, done.name)) ?? speaker;
+  return (done && targetIn(config, done)) ?? speaker;
 }
 
 /** Lets an agent have its part in a run from now on. `run.endPart` ends it. */

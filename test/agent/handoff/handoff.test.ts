@@ -1,9 +1,10 @@
 import { Agent, type AgentEvent, formatRun, handoff, type RunContext } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { noting, office, to } from '../../support/agent/handoff/office.js';
-import { toolOf } from '../../support/agent/sample-tools.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../support/agent/transcript.js';
 
@@ -219,5 +220,21 @@ describe('a run inside of a tool call', () => {
       if (type === 'run-start') paths.push(path);
 
     expect(paths).toEqual([undefined, ['call_1']]);
+  });
+
+  test('takes new arguments of a call of the other agent', async () => {
+    const lifecycle = [approval({ tools: ['pay'] }), { tools: [{ ...echo, name: 'pay' }] }];
+    const script = { triage: [to('billing')], billing: [calls('pay', { text: 'x' }), 'Done.'] };
+    const { triage } = office(script, { billing: { lifecycle } });
+    const model = scriptedModel([calls({ name: 'triage', id: 't', input: { prompt: 'q' } }), 'All done.']);
+    const boss = new Agent({ name: 'boss', model, tools: [triage.asTool({ description: 'Helps.' })] });
+    const { history: messages, pending } = await boss.run('Ask.');
+    expect(pending).toMatchObject([{ id: 't/call_1', name: 'pay' }]);
+
+    const wrong = boss.run('', { messages, resume: { 't/call_1': { approve: { text: 1 } } } });
+    expect(await rejectionOf(wrong)).toMatchObject({ code: 'ERR_RESUME_INVALID' });
+    const { nested, text } = await boss.run('', { messages, resume: { 't/call_1': { approve: { text: 'ho' } } } });
+
+    expect([text, nested?.[0]?.messages.at(-1)]).toMatchObject(['All done.', { agent: 'billing' }]);
   });
 });
