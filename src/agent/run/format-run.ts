@@ -18,6 +18,8 @@ const LONGEST_REASON = 300;
 /** One model response: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
+  /** The agent that the run was handed over to. */
+  readonly agent?: string | undefined;
   readonly calls: readonly (ToolCallPart | ToolResultPart)[];
   readonly text: string;
   readonly results: ToolResultPart[];
@@ -25,7 +27,8 @@ interface Turn {
 
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle, with its reason. A run inside of a tool call is drawn below the turn of its call, with the id of the call. A failed tool call shows
+ * lifecycle, with its reason. A turn of an agent that the run was handed over to has its name. A run inside of a tool call is
+ * drawn below the turn of its call, with the id of the call. A failed tool call shows
  * its reason. Of a failed run, pass the error. Long texts are cut. Control characters are removed.
  *
  * @example
@@ -67,7 +70,8 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
   for (const message of messages) {
     if (message.role === 'assistant') {
       const number = (turns.at(-1)?.number ?? 0) + 1;
-      turns.push({ number, calls: toolCallsOf(message), text: textOf(message), results: [] });
+      const { agent } = message;
+      turns.push({ number, agent, calls: toolCallsOf(message), text: textOf(message), results: [] });
     } else if (message.role === 'tool') {
       // The results of a resumed run come before its first model call.
       if (turns.length === 0) turns.push({ number: 0, calls: message.content, text: '', results: [] });
@@ -87,7 +91,8 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
   const calls = turn.calls.map(
     (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
   );
-  const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
+  const speaker = turn.agent === undefined ? '' : `${shortened(turn.agent)}: `;
+  const said = speaker + (calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text)));
   return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`;
 }
 
