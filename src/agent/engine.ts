@@ -89,20 +89,20 @@ export class Engine implements RunEngine {
     given: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
     try {
+      const config = this.configFor(options, given);
       const attached = options.parent === undefined ? given : this.placed(options.parent, given);
-      const config = this.configFor(options, attached);
       // A run that drains may still start runs of its own.
       const { life } = this;
       const isOpen = life.isOpen || (options.parent !== undefined && !life.stop.stopped);
-      if (!isOpen || !this.loading.isDone) {
-        // Starts the limit of `timeouts.runMs` before the run, which has to wait.
-        const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
-        return this.launchLater(input, options, { ...attached, limit });
+      const isReady = isOpen && this.loading.isDone;
+      if (isReady && !mayBelongToAnother(options.messages, config)) {
+        return startRun(new Run(config, options, attached), input, options);
       }
-      const run = new Run(config, options, attached);
-      return mayBelongToAnother(options.messages, config)
-        ? this.goOn(run, input, options)
-        : startRun(run, input, options);
+      // Starts the limit of `timeouts.runMs` before the run, which has to wait.
+      const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+      const limited = { ...attached, limit };
+      if (!isReady) return this.launchLater(input, options, limited);
+      return this.goOn(new Run(config, options, limited), input, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -150,16 +150,15 @@ export class Engine implements RunEngine {
 
   /** Starts a run with the agent that its messages were handed over to. */
   private async goOn(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
-    const { config, attached } = run;
-    const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+    const { attached } = run;
     try {
       const { beginPart, partIn } = await import('./handoff/hand-over.js');
-      const part = await this.life.waitBeforeRun(partIn(run, options.messages), { ...options, ...attached, limit });
+      const part = await this.life.waitBeforeRun(partIn(run, options.messages), { ...options, ...attached });
       if (part !== undefined) beginPart(run, part);
       return await startRun(run, input, options);
     } finally {
       run.endPart?.();
-      limit?.release();
+      attached.limit?.release();
     }
   }
 

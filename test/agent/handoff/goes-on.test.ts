@@ -1,11 +1,13 @@
-import { Agent, type Message } from 'keelson';
+import { Agent, handoff, type Message } from 'keelson';
+import { durable, memoryStep } from 'keelson/durable';
 import { FileSessionStore } from 'keelson/file';
 import { approval, openRun, sealRun } from 'keelson/lifecycles';
-import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { calls, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { office, to } from '../../support/agent/handoff/office.js';
-import { rejectionOf } from '../../support/agent/settle.js';
+import { gate, rejectionOf, until } from '../../support/agent/settle.js';
 import { resultsIn } from '../../support/agent/transcript.js';
+import { manualClock } from '../../support/lifecycle/manual-clock.js';
 import { keepingLogger } from '../../support/lifecycle/sample-agent.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
@@ -69,6 +71,36 @@ describe('the next run', () => {
     expect(logger.lines).toEqual([
       'warn: Agent "triage" goes on in place of agent "sales", to which none of its handoffs leads.',
     ]);
+  });
+
+  test('has a time limit that includes the loading of the other agent', async () => {
+    const first = await officeOf({ triage: [to('billing')], billing: ['Hello.'] }).triage.run('Hi.');
+    const clock = manualClock();
+    const loading = gate();
+    const { triage, models } = officeOf(
+      { billing: [hangs()] },
+      { triage: { clock, timeouts: { runMs: 100 } }, billing: { loaders: [{ name: 'l', load: loading.pass }] } },
+    );
+    const error = rejectionOf(triage.run('?', { messages: first.history }));
+    await until(() => loading.arrived > 0);
+
+    await clock.advance(60);
+    loading.open();
+    await until(() => models.billing.requests.length > 0);
+    await clock.advance(40);
+
+    expect(await error).toMatchObject({ code: 'ERR_RUN_TIMEOUT' });
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('is refused if the agent that is run is durable', async () => {
+    const { history: messages } = await officeOf({ triage: [to('billing')], billing: ['Hello.'] }).triage.run('Hi.');
+    const { billing } = officeOf({});
+    const engine = durable({ step: memoryStep() });
+    const tools = [handoff(billing, { name: 'to_billing', description: 'Hands over.' })];
+    const agent = new Agent(engine.options({ name: 'triage', model: scriptedModel([]), tools }));
+
+    expect(await rejectionOf(agent.run('?', { messages }))).toMatchObject({ code: 'ERR_HANDOFF_UNAVAILABLE' });
   });
 
   test('is refused if the other agent is closed', async () => {
