@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.js';
-import { DURABLE, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { DURABLE, type HookRun, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { WaterfallCall } from '../../lifecycle/waterfall.js';
@@ -19,6 +19,7 @@ import type { AgentListeners, RunListeners } from '../listeners.js';
 import { pathInside } from '../run/outer-call.js';
 import type { Run } from '../run/run.js';
 import type { RunConfig, RunEngine } from '../run/run-config.js';
+import { ownerOf } from '../run/run-parts.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 import { HandoffUnavailableError } from './handoff-error.js';
 import { agentsFrom, targetOf } from './reach.js';
@@ -40,7 +41,7 @@ export function admit(agent: RunEngine, { run: view, callId, toolName }: ToolCon
     calls.handover ?? calls.parts.find((part) => isDone(run.config, part, calls.prior.results.get(part.id)))?.id;
   if (isDurable(run.config)) refuse(OWNER_DURABLE);
   if (agent === run.config.engine) refuse('the agent has the conversation already');
-  if (agent !== run.owner.engine && !agent.life.isOpen) refuse(CLOSED);
+  if (agent !== ownerOf(run).engine && !agent.life.isOpen) refuse(CLOSED);
   if (isDurable(partOf(run, agent))) refuse('the runs of the agent are durable');
   if (agentNamed(run, agent.name) !== agent) refuse('another agent of the conversation has the same name');
   if (calls.parts.find(({ id }) => id === callId)?.name !== toolName) refuse('a hook changed the name of the tool');
@@ -81,11 +82,13 @@ function targetIn({ catalog }: RunConfig, { name }: ToolCallPart): RunEngine | u
 
 /** Returns the agent of this name that the run can be handed over to. */
 function agentNamed(run: Run, name: string): RunEngine | undefined {
-  return agentsFrom(run.owner.engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
+  return agentsFrom(ownerOf(run).engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
 }
 
 /** Returns the configuration of an agent in a run. The options and the limits of the run hold for each of its agents. */
-function partOf({ owner, origin, attached }: Run, engine: RunEngine): RunConfig {
+function partOf(run: Run, engine: RunEngine): RunConfig {
+  const { origin, attached } = run;
+  const owner = ownerOf(run);
   if (engine === owner.engine) return owner;
   const own = engine.configFor(origin, attached);
   const { maxTurns, totalTurns, atLimit, output, timeouts } = owner;
@@ -93,8 +96,8 @@ function partOf({ owner, origin, attached }: Run, engine: RunEngine): RunConfig 
 }
 
 /** Resolves when the agent can have its part. The agent that was run may be closing: it lets its runs end. */
-async function readyIn({ owner }: Run, agent: RunEngine): Promise<void> {
-  if (agent === owner.engine) return;
+async function readyIn(run: Run, agent: RunEngine): Promise<void> {
+  if (agent === ownerOf(run).engine) return;
   if (!agent.life.isOpen) throw new HandoffUnavailableError(agent.name, CLOSED);
   await agent.ready().catch((cause) => {
     throw new HandoffUnavailableError(agent.name, describeError(cause), cause);
@@ -130,14 +133,15 @@ async function enter(run: Run): Promise<void> {
  */
 export async function partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined> {
   const agent = agentIn(run, messages as readonly Message[]);
-  if (agent === run.owner.engine) return undefined;
-  if (isDurable(run.owner)) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
+  if (agent === ownerOf(run).engine) return undefined;
+  if (isDurable(ownerOf(run))) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
   await readyIn(run, agent);
   return partOf(run, agent);
 }
 
 function agentIn(run: Run, messages: readonly Message[]): RunEngine {
-  const { owner, attached } = run;
+  const { attached } = run;
+  const owner = ownerOf(run);
   const open = checkMessages(messages, attached.closed);
   const at = open?.index ?? messages.findLastIndex(({ role }) => role === 'assistant');
   const last = messages[at] as AssistantMessage;
@@ -162,10 +166,11 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
   return (done && targetIn(config, done)) ?? speaker;
 }
 
-/** Lets an agent have its part in a run from now on. `run.endPart` ends it. */
+/** Lets an agent have its part in a run from now on. `run.handed.endPart` ends it. */
 export function beginPart(run: Run, config: RunConfig): void {
-  const { conversation, owner, attached, context } = run;
-  run.endPart?.();
+  const { conversation, context } = run;
+  const owner = ownerOf(run);
+  run.handed?.endPart?.();
   const isOwner = config.engine === owner.engine;
   run.config = config;
   run.pairing = new Pairing();
@@ -173,9 +178,9 @@ export function beginPart(run: Run, config: RunConfig): void {
   const { agent, model, instructions, logger, ids, clock } = config;
   Object.assign(context, { agent, model, instructions, logger, ids, clock });
   conversation.beginPart(isOwner ? undefined : agent, instructions);
-  if (attached.recorder !== undefined) attached.recorder.agent = agent;
-  run.earlierBudgets = run.budgets?.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
-  if (!isOwner) run.endPart = join(run, config);
+  const all = (run as HookRun).budgets ?? [];
+  const budgets = all.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
+  run.handed = { owner, budgets, endPart: isOwner ? undefined : join(run, config) };
 }
 
 function isInForce({ chain }: RunConfig, counter: unknown): boolean {
@@ -189,7 +194,7 @@ function join(run: Run, { life, hub }: RunConfig): () => void {
   const unfollow = life.stop.onStop(() => run.end.abort(new RunAbortedError(life.stop.reason)));
   run.listeners = new PartListeners(run, listeners, hub);
   return () => {
-    run.endPart = undefined;
+    if (run.handed !== undefined) run.handed = { ...run.handed, endPart: undefined };
     run.listeners = listeners;
     unfollow();
     life.endRun();

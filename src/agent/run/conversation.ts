@@ -1,5 +1,5 @@
 import type { Summary } from '../../lifecycle/run-context.js';
-import type { AssistantMessage, Message } from '../../model/message.js';
+import type { Message } from '../../model/message.js';
 import { shortenResults } from '../../model/shorten.js';
 import type { NestedRun } from '../run-result.js';
 import type { Continuation } from './resume/continuation.js';
@@ -24,7 +24,6 @@ export class Conversation {
   nested: NestedRun[] | undefined = undefined;
   /** The messages that hooks replaced, by the message that took the place. */
   private origins: WeakMap<Message, Message> | undefined = undefined;
-
   /** The name of the agent whose messages are marked with it. */
   private agent: string | undefined = undefined;
 
@@ -38,15 +37,13 @@ export class Conversation {
     if (start.calls !== undefined || start.answer !== undefined) this.resuming = start;
   }
 
-  push(message: Message): void {
+  /** Adds a message. A message of the model gets the mark of the agent that has its part in the run. */
+  push(given: Message): void {
+    const { agent } = this;
+    const message = agent === undefined || given.role !== 'assistant' ? given : { ...given, agent };
     this.added.push(message);
     if (this.history !== this.added) this.history.push(message);
     if (this.outgoing !== this.history) this.outgoing.push(message);
-  }
-
-  /** Adds a message of the agent that has its part in the run. */
-  say(message: AssistantMessage): void {
-    this.push(this.marked(message));
   }
 
   /** Sends the instructions of another agent from now on, whose messages get the mark. */
@@ -99,7 +96,7 @@ export class Conversation {
 
   enqueue(message: Message): void {
     this.queue ??= [];
-    this.queue.push(this.marked(message));
+    this.queue.push(message);
   }
 
   /** Queues messages before those that are already queued. */
@@ -111,11 +108,6 @@ export class Conversation {
     if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);
     this.queue = undefined;
-  }
-
-  private marked(message: Message): Message {
-    const { agent } = this;
-    return agent === undefined || message.role !== 'assistant' ? message : { ...message, agent };
   }
 
   private rememberOrigins(messages: readonly Message[]): void {

@@ -12,6 +12,7 @@ import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { tellOuterRun } from './outer-call.js';
 import type { Run } from './run.js';
+import { ownerOf } from './run-parts.js';
 
 const ON_ERROR_MS = 5_000;
 /** The default reason of a failed run, so that its open calls get an error result. */
@@ -44,7 +45,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
   const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
   await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  run.owner.life.endRun();
+  ownerOf(run).life.endRun();
   if (run.origin.parent !== undefined) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: describeError(error) };
     tellOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
@@ -53,7 +54,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });
     listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
-  run.endPart?.();
+  run.handed?.endPart?.();
   return error;
 }
 
@@ -72,7 +73,7 @@ async function closeConversation(run: Run): Promise<void> {
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
   if (keeps && shown.trim() !== '') {
-    conversation.say({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
+    conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
   }
   // Before the first turn, the messages that were added would have no place.
   if (run.context.turn > 0) conversation.addQueued();

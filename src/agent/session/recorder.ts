@@ -52,14 +52,6 @@ export class SessionRecorder implements Recorder {
     }
   }
 
-  get agent(): string {
-    return this.writer.agent;
-  }
-
-  set agent(name: string) {
-    this.writer.agent = name;
-  }
-
   get posts(): RunPosts {
     return this.start.posts;
   }
@@ -140,6 +132,7 @@ export class SessionRecorder implements Recorder {
 
   addResult(run: Run, part: ToolResultPart): void {
     if (this.isUndecided) return;
+    this.writer.agent = run.config.agent;
     this.putResult(part, turnOf(run));
     // The next save waits for this append, and reports its failure.
     this.start.claim.flush().catch(() => {});
@@ -170,6 +163,7 @@ export class SessionRecorder implements Recorder {
   private collect(run: Run): void {
     const { added, saved, input } = run.conversation;
     const turn = turnOf(run);
+    this.writer.agent = run.config.agent;
     for (const message of added.slice(saved)) {
       if (message.role === 'tool') for (const part of message.content) this.putResult(part, turn);
       else if (!this.ids.has(message)) this.addMessage(message, message === input, turn);

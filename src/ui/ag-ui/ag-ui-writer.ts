@@ -37,9 +37,8 @@ export interface AgUIWriterOptions extends StreamTexts {
  */
 export class AgUIWriter implements RunWriter {
   private turn: AgUITurn | undefined = undefined;
-  /** The run id of the client, and the id of the run, which the ids of the messages begin with. */
-  private runId = '';
-  private ownId = '';
+  /** The id of the run for the client, and its own one, which the ids of the messages begin with. */
+  private ids = { client: '', own: '' };
   private replaced = false;
   private readonly announced = new Set<string>();
 
@@ -50,14 +49,13 @@ export class AgUIWriter implements RunWriter {
 
   start(runId = 'not-started'): void {
     const { threadId } = this.options;
-    this.ownId = runId;
-    this.runId = this.options.runId ?? runId;
-    this.push({ type: 'RUN_STARTED', threadId, runId: this.runId });
+    this.ids = { client: this.options.runId ?? runId, own: runId };
+    this.push({ type: 'RUN_STARTED', threadId, runId: this.ids.client });
   }
 
   openTurn(turn: number): AgUITurn {
     this.closeTurn();
-    this.turn = new AgUITurn(turnId(this.ownId, turn), this.push);
+    this.turn = new AgUITurn(turnId(this.ids.own, turn), this.push);
     return this.turn;
   }
 
@@ -138,7 +136,7 @@ export class AgUIWriter implements RunWriter {
   }
 
   private pushResult({ callId: toolCallId, turn }: Pick<ToolEvent, 'callId' | 'turn'>, content: string): void {
-    const messageId = `${turnId(this.ownId, turn)}.${toolCallId}`;
+    const messageId = `${turnId(this.ids.own, turn)}.${toolCallId}`;
     this.push({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content });
   }
 
@@ -157,7 +155,7 @@ export class AgUIWriter implements RunWriter {
   }
 
   private finished(outcome: AgUIOutcome) {
-    return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.runId, outcome } as const;
+    return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.ids.client, outcome } as const;
   }
 
   private closeTurn(): void {

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import { inFiles, inJson, inMemory, sealed } from '../support/agent/trees/places.js';
-import { playRandomTrees } from '../support/agent/trees/random-trees.js';
+import { inFiles, inJson, inMemory, sealed } from '../../support/agent/trees/places.js';
+import { playRandomTrees } from '../../support/agent/trees/random-trees.js';
 
 describe('thousands of random trees of agents keep every rule, each step in another process', () => {
   test('with JSON and sealed texts', () => playRandomTrees(async () => [inJson(), sealed()], 4_000));
