@@ -157,7 +157,7 @@ export class Engine implements RunEngine {
       if (part !== undefined) beginPart(run, part);
       return await startRun(run, input, options);
     } finally {
-      run.endPart?.();
+      run.config.part?.end();
       attached.limit?.release();
     }
   }

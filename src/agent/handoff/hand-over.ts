@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.js';
-import { DURABLE, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { DURABLE, type HookRun, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { WaterfallCall } from '../../lifecycle/waterfall.js';
@@ -17,7 +17,7 @@ import type { ToolContext, ToolResult } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
 import type { AgentListeners, RunListeners } from '../listeners.js';
 import { pathInside } from '../run/outer-call.js';
-import type { Run } from '../run/run.js';
+import { ownerOf, type Run } from '../run/run.js';
 import type { RunConfig, RunEngine } from '../run/run-config.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 import { HandoffUnavailableError } from './handoff-error.js';
@@ -40,7 +40,7 @@ export function admit(agent: RunEngine, { run: view, callId, toolName }: ToolCon
     calls.handover ?? calls.parts.find((part) => isDone(run.config, part, calls.prior.results.get(part.id)))?.id;
   if (isDurable(run.config)) refuse(OWNER_DURABLE);
   if (agent === run.config.engine) refuse('the agent has the conversation already');
-  if (agent !== run.owner.engine && !agent.life.isOpen) refuse(CLOSED);
+  if (agent !== ownerOf(run).engine && !agent.life.isOpen) refuse(CLOSED);
   if (isDurable(partOf(run, agent))) refuse('the runs of the agent are durable');
   if (agentNamed(run, agent.name) !== agent) refuse('another agent of the conversation has the same name');
   if (calls.parts.find(({ id }) => id === callId)?.name !== toolName) refuse('a hook changed the name of the tool');
@@ -70,7 +70,7 @@ export async function handOver(run: Run, { parts, results }: ToolCalls): Promise
   await enter(run);
 }
 
-/** True for a call that hands over, and whose result is no error. */
+/** True for a call that hands over, and has a result without an error. */
 function isDone(config: RunConfig, call: ToolCallPart, result: ToolResult | undefined): boolean {
   return result !== undefined && result.isError !== true && targetIn(config, call) !== undefined;
 }
@@ -81,20 +81,21 @@ function targetIn({ catalog }: RunConfig, { name }: ToolCallPart): RunEngine | u
 
 /** Returns the agent of this name that the run can be handed over to. */
 function agentNamed(run: Run, name: string): RunEngine | undefined {
-  return agentsFrom(run.owner.engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
+  return agentsFrom(ownerOf(run).engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
 }
 
 /** Returns the configuration of an agent in a run. The options and the limits of the run hold for each of its agents. */
-function partOf({ owner, origin, attached }: Run, engine: RunEngine): RunConfig {
+function partOf(run: Run, engine: RunEngine): RunConfig {
+  const owner = ownerOf(run);
   if (engine === owner.engine) return owner;
-  const own = engine.configFor(origin, attached);
+  const own = engine.configFor(run.origin, run.attached);
   const { maxTurns, totalTurns, atLimit, output, timeouts } = owner;
   return { ...own, maxTurns, totalTurns, atLimit, output, timeouts: { ...own.timeouts, runMs: timeouts.runMs } };
 }
 
 /** Resolves when the agent can have its part. The agent that was run may be closing: it lets its runs end. */
-async function readyIn({ owner }: Run, agent: RunEngine): Promise<void> {
-  if (agent === owner.engine) return;
+async function readyIn(run: Run, agent: RunEngine): Promise<void> {
+  if (agent === ownerOf(run).engine) return;
   if (!agent.life.isOpen) throw new HandoffUnavailableError(agent.name, CLOSED);
   await agent.ready().catch((cause) => {
     throw new HandoffUnavailableError(agent.name, describeError(cause), cause);
@@ -130,14 +131,14 @@ async function enter(run: Run): Promise<void> {
  */
 export async function partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined> {
   const agent = agentIn(run, messages as readonly Message[]);
-  if (agent === run.owner.engine) return undefined;
-  if (isDurable(run.owner)) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
+  if (agent === run.config.engine) return undefined;
+  if (isDurable(run.config)) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
   await readyIn(run, agent);
   return partOf(run, agent);
 }
 
 function agentIn(run: Run, messages: readonly Message[]): RunEngine {
-  const { owner, attached } = run;
+  const { config: owner, attached } = run;
   const open = checkMessages(messages, attached.closed);
   const at = open?.index ?? messages.findLastIndex(({ role }) => role === 'assistant');
   const last = messages[at] as AssistantMessage;
@@ -162,34 +163,41 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
   return (done && targetIn(config, done)) ?? speaker;
 }
 
-/** Lets an agent have its part in a run from now on. `run.endPart` ends it. */
+/** Lets an agent have its part in a run from now on. */
 export function beginPart(run: Run, config: RunConfig): void {
-  const { conversation, owner, attached, context } = run;
-  run.endPart?.();
+  const { conversation, attached, context } = run;
+  const owner = ownerOf(run);
+  run.config.part?.end();
   const isOwner = config.engine === owner.engine;
-  run.config = config;
+  const { budgets = [] } = run as HookRun;
+  const earlier = budgets.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
+  run.config = { ...config, part: { owner, budgets: earlier, end: isOwner ? () => {} : join(run, config) } };
   run.pairing = new Pairing();
   if (run.turn !== undefined) run.turn.tools = undefined;
   const { agent, model, instructions, logger, ids, clock } = config;
   Object.assign(context, { agent, model, instructions, logger, ids, clock });
-  conversation.beginPart(isOwner ? undefined : agent, instructions);
-  if (attached.recorder !== undefined) attached.recorder.agent = agent;
-  run.earlierBudgets = run.budgets?.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
-  if (!isOwner) run.endPart = join(run, config);
+  Object.assign(conversation, { agent: isOwner ? undefined : agent, instructions });
+  conversation.replace(conversation.history);
+  if (attached.recorder !== undefined) attached.recorder.start.agent = agent;
 }
 
 function isInForce({ chain }: RunConfig, counter: unknown): boolean {
   return chain.entries.some(({ lifecycle }) => lifecycle.wrapModelCall === counter);
 }
 
-/** Counts the run among those of the agent, whose listeners hear it, and which aborts it when it is closed. */
+/**
+ * Counts the run among those of the agent, whose listeners hear it, and which aborts it when it is closed. Returns a function
+ * that ends this.
+ */
 function join(run: Run, { life, hub }: RunConfig): () => void {
   const { listeners } = run;
   life.runs += 1;
   const unfollow = life.stop.onStop(() => run.end.abort(new RunAbortedError(life.stop.reason)));
   run.listeners = new PartListeners(run, listeners, hub);
+  let isOver = false;
   return () => {
-    run.endPart = undefined;
+    if (isOver) return;
+    isOver = true;
     run.listeners = listeners;
     unfollow();
     life.endRun();

@@ -4,7 +4,7 @@ import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
 import { tellOuterRun } from './outer-call.js';
 import { checkOutput } from './output.js';
-import { type Recorder, type Run, recorded } from './run.js';
+import { ownerOf, type Recorder, type Run, recorded } from './run.js';
 import { Turn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 
@@ -89,9 +89,9 @@ function complete(run: Run, text: string): RunResult<unknown> {
     result = { ...record, status: 'suspended', pending: run.pending };
   }
   run.end.finish();
-  run.owner.life.endRun();
+  ownerOf(run).life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
-  run.endPart?.();
+  config.part?.end();
   return result;
 }

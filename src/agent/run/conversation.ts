@@ -26,9 +26,9 @@ export class Conversation {
   private origins: WeakMap<Message, Message> | undefined = undefined;
 
   /** The name of the agent whose messages are marked with it. */
-  private agent: string | undefined = undefined;
+  agent: string | undefined = undefined;
 
-  constructor(private instructions: string | undefined) {
+  constructor(public instructions: string | undefined) {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
@@ -46,14 +46,7 @@ export class Conversation {
 
   /** Adds a message of the agent that has its part in the run. */
   say(message: AssistantMessage): void {
-    this.push(this.marked(message));
-  }
-
-  /** Sends the instructions of another agent from now on, whose messages get the mark. */
-  beginPart(agent: string | undefined, instructions: string | undefined): void {
-    this.agent = agent;
-    this.instructions = instructions;
-    this.outgoing = this.withInstructions();
+    this.push(marked(message, this.agent));
   }
 
   /** Replaces the working messages. `added` does not change. */
@@ -99,7 +92,7 @@ export class Conversation {
 
   enqueue(message: Message): void {
     this.queue ??= [];
-    this.queue.push(this.marked(message));
+    this.queue.push(marked(message, this.agent));
   }
 
   /** Queues messages before those that are already queued. */
@@ -111,11 +104,6 @@ export class Conversation {
     if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);
     this.queue = undefined;
-  }
-
-  private marked(message: Message): Message {
-    const { agent } = this;
-    return agent === undefined || message.role !== 'assistant' ? message : { ...message, agent };
   }
 
   private rememberOrigins(messages: readonly Message[]): void {
@@ -131,6 +119,10 @@ export class Conversation {
     const { instructions, history } = this;
     return instructions === undefined ? history : [{ role: 'system', content: instructions }, ...history];
   }
+}
+
+function marked(message: Message, agent: string | undefined): Message {
+  return agent === undefined || message.role !== 'assistant' ? message : { ...message, agent };
 }
 
 /** True if `outgoing` is not the instructions followed by `history`. */

@@ -10,7 +10,7 @@ import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { tellOuterRun } from './outer-call.js';
-import type { Run } from './run.js';
+import { ownerOf, type Run } from './run.js';
 
 const ON_ERROR_MS = 5_000;
 /** The default reason of a failed run, so that its open calls get an error result. */
@@ -42,7 +42,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
   const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
   await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  run.owner.life.endRun();
+  ownerOf(run).life.endRun();
   if (run.origin.parent !== undefined) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: describeError(error) };
     tellOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
@@ -51,7 +51,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });
     listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
-  run.endPart?.();
+  config.part?.end();
   return error;
 }
 

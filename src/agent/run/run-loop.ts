@@ -6,7 +6,7 @@ import type { RunResult } from '../run-result.js';
 import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
-import type { Run } from './run.js';
+import { ownerOf, type Run } from './run.js';
 import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 
@@ -15,7 +15,7 @@ import { turnLimitOf } from './turn-limit.js';
  * hook or a store. So a hook that nobody has registered costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
-  run.owner.life.runs += 1;
+  ownerOf(run).life.runs += 1;
   try {
     const entering = enter(run, input);
     if (entering !== undefined) await entering;

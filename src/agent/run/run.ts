@@ -5,7 +5,7 @@ import type { Logger } from '../../internal/logger.js';
 import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOf } from '../../lifecycle/hook-action.js';
-import { type Budget, type HookRun, hookRunOf, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
+import { type HookRun, hookRunOf, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import type { RunContext, Summary } from '../../lifecycle/run-context.js';
@@ -69,8 +69,8 @@ export interface Attached {
 export interface Recorder {
   readonly claim: RunClaim;
   readonly posts: RunPosts;
-  /** The agent that adds entries, by its name. */
-  agent: string;
+  /** `agent` is the name in the entries that the run adds. */
+  readonly start: { agent: string };
   /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
   /** True once the last append was sent, unless the run goes on. */
@@ -130,23 +130,14 @@ export class Run implements HookRun {
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
   toolErrors: Map<string, unknown> | undefined = undefined;
-  /** The configuration of the agent that has its part in the run. Without a handover it is that of the agent that was run. */
-  config: RunConfig;
-  /** Ends the part of an agent that was handed the run. Undefined while the agent that was run has its part. */
-  endPart: (() => void) | undefined = undefined;
-  budgets: readonly Budget[] | undefined = undefined;
-  /** The budgets of agents that had their part before, unless a lifecycle in force counts for them. */
-  earlierBudgets: readonly Budget[] | undefined = undefined;
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(
-    /** The configuration of the agent that was run. */
-    readonly owner: RunConfig,
+    /** The configuration of the agent that has its part in the run. `config.part` is set once the run was handed over. */
+    public config: RunConfig,
     readonly origin: RunOrigin,
     readonly attached: Attached,
   ) {
-    const config = owner;
-    this.config = config;
     const isAlone = attached.sink === undefined && origin.parent === undefined;
     this.listeners = isAlone ? config.hub : listenersOf(this);
     this.end = new RunEnd(config.life.stop);
@@ -191,9 +182,14 @@ export class Run implements HookRun {
   }
 }
 
-function listenersOf({ owner, origin: { parent, nested }, attached: { sink } }: Run): RunListeners {
+function listenersOf({ config, origin: { parent, nested }, attached: { sink } }: Run): RunListeners {
   const around = outerCallOf(parent)?.events;
-  return new StreamListeners(owner.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
+  return new StreamListeners(config.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
+}
+
+/** Returns the configuration of the agent that was run. */
+export function ownerOf({ config }: { readonly config: RunConfig }): RunConfig {
+  return config.part?.owner ?? config;
 }
 
 /** Waits for work of the recorder. An abort ends the wait. */

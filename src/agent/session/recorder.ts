@@ -35,7 +35,7 @@ export class SessionRecorder implements Recorder {
   /** How often each resumed call has begun, this time included, by its id. */
   private readonly attempts = new Map<string, number>();
 
-  constructor(private readonly start: RecordedStart) {
+  constructor(readonly start: RecordedStart) {
     const { open, model, record, again } = start;
     const { messages } = model;
     this.writer = new EntryWriter(start);
@@ -50,14 +50,6 @@ export class SessionRecorder implements Recorder {
     for (const { id } of open?.open ?? []) {
       this.attempts.set(id, record.decisions.attemptOf(open?.entry ?? '', id) + (again.includes(id) ? 1 : 0));
     }
-  }
-
-  get agent(): string {
-    return this.writer.agent;
-  }
-
-  set agent(name: string) {
-    this.writer.agent = name;
   }
 
   get posts(): RunPosts {

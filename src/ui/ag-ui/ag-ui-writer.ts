@@ -121,7 +121,7 @@ export class AgUIWriter implements RunWriter {
     this.closeTurn();
     if (error instanceof RunAbortedError) {
       this.sendSnapshot(error.history);
-      return this.push(this.finished({ type: 'cancelled' }));
+      return this.push(finished(this.options.threadId, this.runId, { type: 'cancelled' }));
     }
     this.push({ type: 'RUN_ERROR', message: this.options.errorText(error), code: codeOf(error) });
   }
@@ -133,7 +133,7 @@ export class AgUIWriter implements RunWriter {
     const asked = open.filter((item) => item.type === 'answer' || item.needs === undefined);
     const interrupts = this.options.decides ? asked.map(interruptOf) : [];
     const outcome = interrupts.length > 0 ? ({ type: 'interrupt', interrupts } as const) : { type: 'success' as const };
-    this.push({ ...this.finished(outcome), usage: [usage] });
+    this.push({ ...finished(this.options.threadId, this.runId, outcome), usage: [usage] });
   }
 
   private pushResult({ callId: toolCallId, turn }: Pick<ToolEvent, 'callId' | 'turn'>, content: string): void {
@@ -155,15 +155,15 @@ export class AgUIWriter implements RunWriter {
     this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(entries) });
   }
 
-  private finished(outcome: AgUIOutcome) {
-    return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.runId, outcome } as const;
-  }
-
   private closeTurn(): void {
     this.turn?.close();
     this.replaced ||= this.turn?.replaced ?? false;
     this.turn = undefined;
   }
+}
+
+function finished(threadId: string, runId: string, outcome: AgUIOutcome) {
+  return { type: 'RUN_FINISHED', threadId, runId, outcome } as const;
 }
 
 /** Returns a message of a run without a session as an entry. */

@@ -62,7 +62,7 @@ export interface DecidedAnswer {
   readonly decision: Exclude<ResumeDecision, EditedApproval | GivenResult>;
 }
 
-/** What is known of the messages that a run starts from. */
+/** The known parts of the messages that a run starts from. */
 interface KnownHistory {
   /** The number of messages, from the first one, that have been checked. */
   readonly closed?: number | undefined;

@@ -25,7 +25,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   try {
     run.end.throwIfAborted();
     const pay =
-      run.origin.parent === undefined && run.earlierBudgets === undefined
+      run.origin.parent === undefined && run.config.part === undefined
         ? undefined
         : askBudgets(run, { model: request.model.id, beginsTurn: attempt === 1 });
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
@@ -74,8 +74,8 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
 }
 
 /** Asks the budgets of earlier agents of the run, and those of the outer runs. */
-function askBudgets({ earlierBudgets = [], origin, end }: Run, call: BudgetedCall): (usage: Usage) => void {
-  const payments = [...earlierBudgets, ...budgetsOf(origin.parent)].map((budget) => {
+function askBudgets({ config, origin, end }: Run, call: BudgetedCall): (usage: Usage) => void {
+  const payments = [...(config.part?.budgets ?? []), ...budgetsOf(origin.parent)].map((budget) => {
     const answer = budget.admit(call);
     if (typeof answer === 'string') throw end.own(new RejectedError(answer, budget.by, 'wrapModelCall'));
     return answer;

@@ -60,7 +60,7 @@ function begin(call: ToolCall): unknown {
   // A hook may call the tool again.
   loop.toolErrors?.delete(call.callId);
   try {
-    const hasBudgets = loop.origin.parent !== undefined || loop.earlierBudgets !== undefined;
+    const hasBudgets = loop.origin.parent !== undefined || loop.config.part !== undefined;
     const refused = hasBudgets ? refusedByBudget(loop) : undefined;
     if (refused !== undefined) return refusal(`The call was not run: ${refused}`);
     const tool = loop.turn?.tools?.find(input.name);
@@ -85,8 +85,8 @@ function begin(call: ToolCall): unknown {
 }
 
 /** Asks the budgets of earlier agents of the run, and those of the outer runs. Returns the reason of a refusal. */
-function refusedByBudget({ earlierBudgets = [], origin }: Run): string | undefined {
-  for (const budget of [...earlierBudgets, ...budgetsOf(origin.parent)]) {
+function refusedByBudget({ config, origin }: Run): string | undefined {
+  for (const budget of [...(config.part?.budgets ?? []), ...budgetsOf(origin.parent)]) {
     const reason = budget.admitTool?.();
     if (reason !== undefined) return reason;
   }
