@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { copyFile, readFile, rm } from 'node:fs/promises';
-import { basename, relative, resolve } from 'node:path';
+import { basename, dirname, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
@@ -8,7 +8,8 @@ import { readEntries } from './scripts/entries.mjs';
 import { workerSource } from './src/mcp/schema/worker-source.js';
 
 const CORE = resolve('src/index.ts');
-/** Exists as ESM only, which Jest cannot require. */
+const UI = resolve('src/ui/ui.ts');
+/** Exists as ESM only, which Jest cannot require. Bundled, because its import takes longer than its code. */
 const ESM_ONLY = 'p-timeout';
 /** Exists as CommonJS only, with an ESM wrapper. Importing both takes 10 ms. */
 const COMMONJS_ONLY = 'eventemitter3';
@@ -75,10 +76,13 @@ async function copyFiles(): Promise<void> {
   await copyFile(`node_modules/${OF_UI}/LICENSE`, `dist/${licenceOf('streamparser-json')}`);
 }
 
-/** Returns the modules whose code loads with the root entry: not modules of types, and none behind an `import()`. */
+/**
+ * Returns the modules whose code loads with the root entry: not modules of types, and none behind an `import()`.
+ * Also the modules outside of `src/ui` that a chat route loads: as files of their own, they would start more slowly.
+ */
 async function modulesOfCore(): Promise<string[]> {
   const { metafile } = await build({
-    entryPoints: [CORE],
+    entryPoints: [CORE, UI],
     bundle: true,
     format: 'esm',
     packages: 'external',
@@ -86,12 +90,12 @@ async function modulesOfCore(): Promise<string[]> {
     write: false,
     metafile: true,
   });
-  const loaded = new Set([relative('.', CORE)]);
+  const loaded = new Set([relative('.', CORE), relative('.', UI)]);
   for (const path of loaded) {
     const imports = metafile.inputs[path]?.imports ?? [];
     for (const { kind, path, external } of imports) if (kind !== 'dynamic-import' && !external) loaded.add(path);
   }
-  return [...loaded].map((path) => resolve(path)).filter((path) => path !== CORE);
+  return [...loaded].map((path) => resolve(path)).filter((path) => path !== CORE && !path.startsWith(dirname(UI)));
 }
 
 /** Puts the core into one file that exports its modules to the other entries, except those behind an `import()`. */
@@ -123,7 +127,7 @@ function coreFromItsFile(core: readonly string[]): Plugin {
 
 /**
  * Adds a static `name` to error classes. A bundler that minifies renames classes, and `error.name` would be a random
- * letter. In the core, where size counts, only exported classes get it.
+ * letter. In the core, where size counts, only classes that a user can import get it.
  */
 function namedErrors(core: readonly string[]): Plugin {
   const classes = /^export (?:abstract )?class (\w+Error)\b.*\{$/gm;
@@ -131,8 +135,9 @@ function namedErrors(core: readonly string[]): Plugin {
     name: 'named-errors',
     setup(builder) {
       builder.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
-        const [text, root] = await Promise.all([readFile(path, 'utf8'), readFile(CORE, 'utf8')]);
-        const isNamed = (name: string) => !core.includes(path) || new RegExp(`(?<!type )\\b${name}\\b`).test(root);
+        const [text = '', ...entries] = await Promise.all([path, CORE, UI].map((file) => readFile(file, 'utf8')));
+        const isNamed = (name: string) =>
+          !core.includes(path) || new RegExp(`(?<!type )\\b${name}\\b`).test(entries.join());
         const contents = text.replaceAll(classes, (line, name) =>
           isNamed(name) ? `${line}\n  static get name() { return '${name}'; }` : line,
         );
@@ -155,25 +160,26 @@ function workerInAString(): Plugin {
   };
 }
 
-/** Bundles each dependency that exists in one format into the files of the other format. Its licence is copied too. */
+/** Bundles the dependencies that exist in one format only. Their licences are copied too. */
 function inOneFormat(): Plugin[] {
   const asEsm = (text: string) =>
     text.replace(/^if \('undefined' !== typeof module\) \{[^}]*\}/m, 'export { EventEmitter };');
-  return [bundled(ESM_ONLY, { into: '.cjs' }), bundled(COMMONJS_ONLY, { into: '.js', change: asEsm })];
+  return [bundled(ESM_ONLY), bundled(COMMONJS_ONLY, { into: '.js', change: asEsm })];
 }
 
 interface Bundled {
-  readonly into: '.cjs' | '.js';
+  /** Default: both formats. */
+  readonly into?: '.cjs' | '.js';
   readonly change?: (text: string) => string;
 }
 
-function bundled(name: string, { into, change = (text) => text }: Bundled): Plugin {
+function bundled(name: string, { into, change = (text) => text }: Bundled = {}): Plugin {
   const source = resolve('node_modules', name, 'index.js');
   return {
     name: `bundled-${name}`,
     setup(builder) {
       builder.onResolve({ filter: new RegExp(`^${name}$`) }, () =>
-        endingOf(builder) === into ? { path: source } : { path: name, external: true },
+        into === undefined || endingOf(builder) === into ? { path: source } : { path: name, external: true },
       );
       builder.onLoad({ filter: new RegExp(`/${name}/index\\.js$`) }, async ({ path }) => ({
         contents: `/*! ${licenceOf(name)} */\n${change(await readFile(path, 'utf8'))}`,

@@ -12,8 +12,8 @@ import { Project } from './embed/project.mjs';
 import { startServices } from './embed/services.mjs';
 import { pack } from './packed-project.mjs';
 
-/** Each place installs them beside its own packages. */
-const PEERS = ['openai@6', '@modelcontextprotocol/sdk@1'];
+/** Each place installs it beside its own packages. */
+const PEERS = ['@modelcontextprotocol/sdk@1'];
 
 /** The programs send nothing to their authors. They have no home directory, so they get the registry of npm. */
 const REGISTRY = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();

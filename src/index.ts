@@ -1,5 +1,5 @@
 export { Agent } from './agent/agent.js';
-export type { AgentEvent, AgentEventOf, AgentEvents } from './agent/agent-event.js';
+export type { AgentEvent, AgentEventOf, AgentEvents, EarlierTurn } from './agent/agent-event.js';
 export type {
   AgentOptions,
   RunArguments,

@@ -86,12 +86,12 @@ const rules: readonly Rule[] = [
     title: 'each third-party package is imported only in its own folder',
     check: packageViolations,
     bad: [
-      [{ 'agent/a.ts': "import type OpenAI from 'openai';" }, ['agent/a.ts may not import openai']],
+      [{ 'agent/a.ts': "import type A from '@anthropic-ai/sdk';" }, ['agent/a.ts may not import @anthropic-ai/sdk']],
       [
-        { 'providers/anthropic/a.ts': "import 'openai/core';" },
-        ['providers/anthropic/a.ts may not import openai/core'],
+        { 'providers/openai/a.ts': "import '@anthropic-ai/sdk/core';" },
+        ['providers/openai/a.ts may not import @anthropic-ai/sdk/core'],
       ],
-      [{ 'mcp/openai.ts': "import 'openai';" }, ['mcp/openai.ts may not import openai']],
+      [{ 'mcp/ai.ts': "import 'ai';" }, ['mcp/ai.ts may not import ai']],
       [
         { 'mcp/server/a.ts': "import type { Client } from '@modelcontextprotocol/sdk/client/index.js';" },
         ['mcp/server/a.ts may not import @modelcontextprotocol/sdk/client/index.js'],

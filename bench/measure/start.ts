@@ -41,7 +41,7 @@ const PROGRAMS = {
 export async function measureStart({ race }: Setting): Promise<Figure[]> {
   const folder = createPackedProject();
   try {
-    install(['openai@6', 'ai@7', '@ai-sdk/openai@4'], folder);
+    install(['ai@7', '@ai-sdk/openai@4'], folder);
     for (const [name, source] of Object.entries(PROGRAMS)) writeFileSync(join(folder, `${name}.mjs`), source);
     const figures = ['agent', 'route'].map((name) => startsOf(folder, name, race.rounds));
     for (const name of ['agent', 'route']) figures.push(...(await bundlesOf(folder, name)));
@@ -70,12 +70,10 @@ function startMs(file: string): number {
   return performance.now() - start;
 }
 
-/** The whole bundle, and without the client of the provider, which Keelson loads with the first call. */
 async function bundlesOf(folder: string, name: string): Promise<Figure[]> {
-  const [ours, early, theirs] = await Promise.all([
-    bundle(join(folder, `keelson-${name}.mjs`), []),
-    bundle(join(folder, `keelson-${name}.mjs`), ['openai']),
-    bundle(join(folder, `ai-${name}.mjs`), []),
+  const [ours, theirs] = await Promise.all([
+    bundle(join(folder, `keelson-${name}.mjs`)),
+    bundle(join(folder, `ai-${name}.mjs`)),
   ]);
   const figure = (what: string, [bytes, others]: readonly [number, number]): Figure => ({
     name: `bundle of ${wordsOf(name)}, ${what}, against the AI SDK`,
@@ -84,21 +82,16 @@ async function bundlesOf(folder: string, name: string): Promise<Figure[]> {
     bound: BOUND,
     note: `${digits(bytes / 1000)} kB against ${digits(others / 1000)}`,
   });
-  return [
-    figure('minified', [ours.minified, theirs.minified]),
-    figure('min + gzip', [ours.packed, theirs.packed]),
-    figure('min + gzip, before the first call', [early.packed, theirs.packed]),
-  ];
+  return [figure('minified', [ours.minified, theirs.minified]), figure('min + gzip', [ours.packed, theirs.packed])];
 }
 
-async function bundle(entry: string, external: string[]): Promise<{ minified: number; packed: number }> {
+async function bundle(entry: string): Promise<{ minified: number; packed: number }> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
     minify: true,
     format: 'esm',
     platform: 'node',
-    external,
     write: false,
   });
   const bytes = outputFiles[0]?.contents ?? new Uint8Array();

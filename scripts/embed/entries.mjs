@@ -10,7 +10,6 @@ import { request } from './client.mjs';
 const PEERS = {
   anthropic: '@anthropic-ai/sdk',
   mcp: '@modelcontextprotocol/sdk@1',
-  openai: 'openai@6',
   otel: '@opentelemetry/api',
 };
 

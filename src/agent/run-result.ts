@@ -74,6 +74,8 @@ export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
   readonly id: string;
   /** The ids of the calls that lead to the run of this call, from the outermost. Undefined for a call of the run itself. */
   readonly path?: readonly string[] | undefined;
+  /** The name of the agent that made the call. Undefined for a call of the run itself. */
+  readonly agent?: string | undefined;
   readonly reason: string;
   /** The name of the lifecycle that suspended the call. For a tool without `execute`, the name of the tool. */
   readonly by: string;
@@ -91,6 +93,8 @@ export interface PendingAnswer {
   readonly id: string;
   /** The ids of the calls that lead to the run of this answer, from the outermost. Undefined for the run itself. */
   readonly path?: readonly string[] | undefined;
+  /** The name of the agent that gave the answer. Undefined for the run itself. */
+  readonly agent?: string | undefined;
   readonly text: string;
   readonly reason: string;
   /** The name of the lifecycle that suspended the answer. */

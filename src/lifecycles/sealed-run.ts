@@ -31,6 +31,7 @@ export interface SealableRun {
 export type SealedCall = Omit<ToolCallPart, 'inside'> & {
   /** The ids of the calls that lead to the run of this call. */
   readonly path?: readonly string[] | undefined;
+  readonly agent?: string | undefined;
   readonly reason: string;
   readonly by: string;
   /** Set if the tool has no `execute`. */
@@ -42,6 +43,7 @@ export interface SealedAnswer {
   readonly type: 'answer';
   readonly id: string;
   readonly path?: readonly string[] | undefined;
+  readonly agent?: string | undefined;
   readonly text: string;
   readonly reason: string;
   readonly by: string;

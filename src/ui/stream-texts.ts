@@ -1,4 +1,4 @@
-import type { WatchedRunError } from '../agent/session/log/event-json.js';
+import type { WatchedRunError } from '../agent/session/session-error.js';
 import { boolean, callable } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
 import type { ToolResult } from '../tools/tool.js';

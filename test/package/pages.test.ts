@@ -5,7 +5,6 @@ import { EmptyProject } from '../support/package/empty-project.js';
 
 /** The optional packages that a page names in its installation command or starts. */
 const OPTIONAL = [
-  'openai',
   '@anthropic-ai/sdk',
   '@modelcontextprotocol/sdk',
   '@modelcontextprotocol/server-filesystem',

@@ -17,8 +17,8 @@ import type { ToolContext, ToolResult } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
 import type { AgentListeners, RunListeners } from '../listeners.js';
 import { pathInside } from '../run/outer-call.js';
-import { ownerOf, type Run } from '../run/run.js';
-import type { RunConfig, RunEngine } from '../run/run-config.js';
+import type { Run } from '../run/run.js';
+import { ownerOf, type RunConfig, type RunEngine } from '../run/run-config.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 import { HandoffUnavailableError } from './handoff-error.js';
 import { agentsFrom, targetOf } from './reach.js';
@@ -102,13 +102,16 @@ async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   });
 }
 
-/** Calls the `afterAgent` hooks of the agent whose part ends. Their text is dropped. */
+/** Calls the `afterAgent` hooks of the agent whose part ends. Their text is dropped, and so is what they listen to. */
 async function leave(run: Run): Promise<void> {
   const { afterAgent } = run.config.chain;
-  if (afterAgent === undefined) return;
-  run.end.closing = true;
-  await new WaterfallCall(afterAgent, '', run).run(() => {});
-  run.end.closing = false;
+  if (afterAgent !== undefined) {
+    run.end.closing = true;
+    await new WaterfallCall(afterAgent, '', run).run(() => {});
+    run.end.closing = false;
+  }
+  (run as HookRun).onEnd?.({ status: 'completed', text: '' });
+  Object.assign(run, { onEnd: undefined, onDecision: undefined, onMoment: undefined });
 }
 
 /** Calls the `beforeAgent` hooks of the agent whose part begins, with the text of the last message of the person. */

@@ -1,10 +1,12 @@
 import type { Awaitable } from '../../internal/promise.js';
+import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
 import { tellOuterRun } from './outer-call.js';
 import { checkOutput } from './output.js';
-import { ownerOf, type Recorder, type Run, recorded } from './run.js';
+import { type Recorder, type Run, recorded } from './run.js';
+import { ownerOf } from './run-config.js';
 import { Turn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 
@@ -89,6 +91,7 @@ function complete(run: Run, text: string): RunResult<unknown> {
     result = { ...record, status: 'suspended', pending: run.pending };
   }
   run.end.finish();
+  (run as HookRun).onEnd?.(result);
   ownerOf(run).life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });

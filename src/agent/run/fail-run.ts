@@ -2,6 +2,7 @@ import { describeError, TimeoutExceededError } from '../../errors.js';
 import { withinTime } from '../../internal/clock.js';
 import { logFailure } from '../../internal/logger.js';
 import type { Awaitable } from '../../internal/promise.js';
+import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
@@ -10,7 +11,8 @@ import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { tellOuterRun } from './outer-call.js';
-import { ownerOf, type Run } from './run.js';
+import type { Run } from './run.js';
+import { ownerOf } from './run-config.js';
 
 const ON_ERROR_MS = 5_000;
 /** The default reason of a failed run, so that its open calls get an error result. */
@@ -27,6 +29,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   end.decide(FAILED);
   await closeConversation(run);
   end.finish();
+  (run as HookRun).onEnd?.({ status: 'failed', error });
   turn?.events?.end();
   const { added: messages, history } = conversation;
   const usage = { ...run.usage };

@@ -1,4 +1,5 @@
 import type { Stop } from '../../internal/stop.js';
+import { runIdInside } from '../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, ResumedInside, RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { Message, SuspendedCall, WaitingRun } from '../../model/message.js';
@@ -20,6 +21,7 @@ interface CallOfRun {
     readonly conversation: { nested: NestedRun[] | undefined };
     /** Set for a durable run, whose calls do not wait for a run inside. */
     readonly effects: object | undefined;
+    readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
 }
 
@@ -41,6 +43,12 @@ export interface PlaceInside {
   readonly path: readonly string[];
   /** The run that it goes on with. */
   readonly earlier: ResumedInside | undefined;
+}
+
+/** A run inside of a tool call that begins. */
+interface BegunRun {
+  readonly end: RunEnd;
+  readonly conversation: { enqueue(message: Message): void };
 }
 
 /** The end of a run inside of a tool call. */
@@ -74,8 +82,10 @@ export class OuterCall {
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
-  /** Aborts a run inside, which has begun, when the call is aborted. */
-  enter(end: RunEnd): void {
+  /** Gives a run inside, which has begun, its messages. Aborts it when the call is aborted. */
+  enter({ end, conversation }: BegunRun): void {
+    const { loop, callId } = this.call;
+    for (const message of loop.briefings?.get(callId) ?? []) conversation.enqueue(message);
     this.inside.push(end);
     end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
@@ -116,7 +126,7 @@ export class OuterCall {
     const { next: earlier, path } = this;
     this.next = undefined;
     this.started += 1;
-    return { runId: earlier?.run.runId ?? `${this.call.idempotencyKey}/${this.started}`, path, earlier };
+    return { runId: earlier?.run.runId ?? runIdInside(this.call.idempotencyKey, this.started), path, earlier };
   }
 }
 

@@ -111,3 +111,11 @@ export interface OutputCheck {
   readonly request: ModelRequest['output'];
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
+
+/** Stands for a run without options. */
+export const NO_OPTIONS = {};
+
+/** Returns the configuration of the agent that was run. */
+export function ownerOf({ config }: { readonly config: RunConfig }): RunConfig {
+  return config.part?.owner ?? config;
+}

@@ -101,9 +101,6 @@ export interface Recorder {
 /** Stands for a run without session and stream. */
 export const UNATTACHED: Attached = {};
 
-/** Stands for a run without options. */
-export const NO_OPTIONS = {};
-
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
 /** One run: its conversation, and its end. Hooks and tools only see its `context`. */
@@ -172,6 +169,7 @@ export class Run implements HookRun {
     if (this.effects?.decided(entry) === false) return;
     if (this.decisions === NO_DECISIONS) this.decisions = [];
     (this.decisions as Decision[]).push(entry);
+    (this as HookRun).onDecision?.(entry);
     if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
   }
 
@@ -185,11 +183,6 @@ export class Run implements HookRun {
 function listenersOf({ config, origin: { parent, nested }, attached: { sink } }: Run): RunListeners {
   const around = outerCallOf(parent)?.events;
   return new StreamListeners(config.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
-}
-
-/** Returns the configuration of the agent that was run. */
-export function ownerOf({ config }: { readonly config: RunConfig }): RunConfig {
-  return config.part?.owner ?? config;
 }
 
 /** Waits for work of the recorder. An abort ends the wait. */

@@ -1,4 +1,4 @@
-import { describeError } from '../../errors.js';
+import { describeError, KeelsonError } from '../../errors.js';
 import { RunError } from '../../model/run-error.js';
 import type { SessionHolder } from '../../state/session-store.js';
 
@@ -62,5 +62,16 @@ export class EntryInvalidError extends RunError {
       `Entry ${JSON.stringify(entry)} of session "${session}" ${problem}. Use the id of a message in \`session.entries\` ` +
         'that has all its results.',
     );
+  }
+}
+
+/** The error of a run that `attach` follows, or of one of its calls. `failure` has the name and the code of the original. */
+export class WatchedRunError extends KeelsonError {
+  readonly code = 'ERR_WATCHED_RUN';
+  readonly failure: { readonly name: string; readonly code?: string | undefined };
+
+  constructor(message: string, failure: WatchedRunError['failure']) {
+    super(message);
+    this.failure = failure;
   }
 }

@@ -21,7 +21,11 @@ export interface HookRun {
   };
   /** A run of a session can tell other runs which question it waits for. */
   readonly attached: {
-    readonly recorder?: { readonly claim: QuestionClaim; readonly posts: UrgentPosts } | undefined;
+    readonly recorder?:
+      | { readonly claim: QuestionClaim; readonly posts: UrgentPosts; callKey(call: string): string | undefined }
+      | undefined;
+    /** The number of turns of an earlier run inside of the same call that this run goes on with. */
+    readonly turnsBefore?: number | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
@@ -29,15 +33,28 @@ export interface HookRun {
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
+  /** The decisions so far. */
+  readonly decisions: readonly Decision[];
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
   /** Budgets for all runs inside of this run. */
   budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
+  /** Messages for the runs inside of the running calls, by call id. */
+  briefings?: Map<string, readonly Message[]> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;
+  /** Called with each decision, as soon as it is made. */
+  onDecision?: (decision: Decision) => void;
+  /** Called once, after the last hook of the run that can change how it ends. */
+  onEnd?: (outcome: RunOutcome) => void;
 }
+
+/** How a run ended. */
+export type RunOutcome =
+  | { readonly status: 'completed' | 'suspended'; readonly text: string }
+  | { readonly status: 'failed'; readonly error: unknown };
 
 interface QuestionClaim {
   waitFor(question: string | undefined): void;
@@ -103,6 +120,16 @@ export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
 }
 
+/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
+export function callKey({ attached, context }: HookRun, call: string, turn = context.turn): string {
+  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
+}
+
+/** Returns the id of a run inside of the call with this key. The first run inside has the number 1. */
+export function runIdInside(key: string, number = 1): string {
+  return `${key}/${number}`;
+}
+
 /** The reason of a denial, if the person sends a message instead of a decision. */
 export const WENT_ON = 'The person went on without a decision.';
 
@@ -130,9 +157,14 @@ export async function whileAsking<T>(
   }
 }
 
+const NO_BUDGETS: readonly Budget[] = [];
+
 /** Returns the budgets of a run and of the runs around it. */
 export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
-  return run === undefined ? [] : [...(hookRunOf(run)?.budgets ?? []), ...budgetsOf(run.parent)];
+  if (run === undefined) return NO_BUDGETS;
+  const own = hookRunOf(run)?.budgets;
+  const outer = budgetsOf(run.parent);
+  return own === undefined ? outer : [...own, ...outer];
 }
 
 /** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */

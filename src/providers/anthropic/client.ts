@@ -1,5 +1,8 @@
-import { browserOptions } from '../shared/browser.js';
-import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
+import { PackageMissingError } from '../../errors.js';
+import { checkKey, environment } from '../shared/browser.js';
+import type { ClientAnswer, ClientRequestOptions } from '../shared/client.js';
+import type { Connection } from '../shared/connection.js';
+import { toProviderError } from '../shared/failure.js';
 import { defined } from '../shared/wire.js';
 
 /**
@@ -15,28 +18,36 @@ export interface AnthropicClient {
   };
 }
 
-/** Creates a client with the `@anthropic-ai/sdk` package. */
-export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
+/** Creates a client with the `@anthropic-ai/sdk` package, which only users of this provider install. */
+export async function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
-  const browser = browserOptions({
+  checkKey({
     factory: 'anthropic',
     client: 'Anthropic',
     variable: 'ANTHROPIC_API_KEY',
     hasKey: apiKey !== undefined,
     isOtherServer: !isAnthropic(baseURL),
   });
-  return clientFrom(
-    { provider: 'anthropic', name: '@anthropic-ai/sdk' },
-    () => import('@anthropic-ai/sdk'),
-    ({ Anthropic }) => new Anthropic({ ...secrets, ...browser, ...defined({ apiKey, baseURL }) }),
-  );
+  const { Anthropic } = await loadPackage();
+  try {
+    return new Anthropic({ ...secrets, dangerouslyAllowBrowser: true, ...defined({ apiKey, baseURL }) });
+  } catch (error) {
+    throw toProviderError('anthropic', error);
+  }
+}
+
+async function loadPackage() {
+  try {
+    return await import('@anthropic-ai/sdk');
+  } catch (error) {
+    throw new PackageMissingError('@anthropic-ai/sdk', error);
+  }
 }
 
 /** True if requests with these options go to Anthropic's own API. */
 export function isAnthropicApi({ client, baseURL }: Connection<AnthropicClient>): boolean {
   if (client !== undefined) return client.baseURL !== undefined && isAnthropic(client.baseURL);
-  const { process } = globalThis as { process?: { env?: { readonly [name: string]: string | undefined } } };
-  const url = baseURL ?? process?.env?.ANTHROPIC_BASE_URL;
+  const url = baseURL ?? environment().ANTHROPIC_BASE_URL;
   return !url || (URL.canParse(url) && isAnthropic(url));
 }
 
@@ -51,8 +62,7 @@ function isAnthropic(baseURL: string | undefined): boolean {
  * credential header gets the given key instead.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
-  const { process } = globalThis as { process?: { env?: { readonly [name: string]: string | undefined } } };
-  const lines = process?.env?.ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];
+  const lines = environment().ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];
   const names = lines.filter((line) => line.includes(':')).map((line) => line.slice(0, line.indexOf(':')).trim());
   const key = typeof given === 'string' ? given : undefined;
   const defaultHeaders = names.map((name) => [name, (key !== undefined && keyHeader(name, key)) || null]);

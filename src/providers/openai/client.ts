@@ -1,6 +1,4 @@
-import { browserOptions } from '../shared/browser.js';
-import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
-import { defined, isObject, parseJson } from '../shared/wire.js';
+import type { ClientAnswer, ClientRequestOptions } from '../shared/client.js';
 
 /** The `responses` member of a client. */
 export interface OpenAIResponsesClient {
@@ -12,7 +10,7 @@ export interface OpenAIResponsesClient {
   cancel?(id: string, options?: ClientRequestOptions): ClientAnswer;
 }
 
-/** The part of an `openai` package client that the adapter uses. `OpenAI` and `AzureOpenAI` both fit. */
+/** The part of a client that the adapter uses. `OpenAI` and `AzureOpenAI` of the `openai` package fit. */
 export interface OpenAIClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
@@ -49,40 +47,7 @@ export function serverAt(baseURL: string | undefined): Server {
 }
 
 /** True if `OPENAI_API_KEY` may be sent to this base URL. */
-function isOpenAI(baseURL: string | undefined): boolean {
+export function isOpenAI(baseURL: string | undefined): boolean {
   if (baseURL === undefined || !URL.canParse(baseURL)) return baseURL === undefined;
   return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
-}
-
-/** Creates a client with the `openai` package. */
-export function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promise<OpenAIClient> {
-  // The API key, organization and project from the environment are not sent to servers other than OpenAI.
-  // The client refuses to start without a key.
-  const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
-  const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
-  const browser = browserOptions({
-    factory: 'openai',
-    client: 'OpenAI',
-    variable: 'OPENAI_API_KEY',
-    hasKey: apiKey !== undefined,
-    isOtherServer: !isOpenAI(baseURL),
-  });
-  const options = { ...defined({ apiKey: key, baseURL }), ...owner, ...browser, fetch: fetchWithReason };
-  return clientFrom(
-    { provider: 'openai', name: 'openai' },
-    () => import('openai'),
-    ({ OpenAI }) => new OpenAI(options),
-  );
-}
-
-/**
- * The client keeps only the `error` field of an error body. Other servers use other fields, so the whole body is moved
- * into `error`.
- */
-async function fetchWithReason(...request: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...request);
-  if (response.ok) return response;
-  const body = parseJson(await response.clone().text().catch(String));
-  const isUnchanged = body === undefined || (isObject(body) && body.error);
-  return isUnchanged ? response : new Response(JSON.stringify({ error: body }), response);
 }

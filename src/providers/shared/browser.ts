@@ -14,19 +14,19 @@ export interface KeyUse {
 }
 
 /**
- * Returns the options that the official client needs in a browser. Throws an `OptionInvalidError` if a page would show a
- * key to its visitors, or if a key is needed and there is no environment to read one from.
+ * Throws an `OptionInvalidError` if a page would show a key to its visitors, or if a key is needed and there is no
+ * environment to read one from.
  */
-export function browserOptions(use: KeyUse): { readonly dangerouslyAllowBrowser?: true } {
+export function checkKey(use: KeyUse): void {
   const { hasKey, isOtherServer } = use;
   if (isPage()) {
-    if (isOtherServer && !hasKey) return { dangerouslyAllowBrowser: true };
+    if (isOtherServer && !hasKey) return;
     throw keyError(
       use,
       `must not be sent from a browser, where every visitor can read it, got ${hasKey ? 'a key' : 'undefined'}`,
     );
   }
-  if (hasKey || isOtherServer || hasEnvironment()) return {};
+  if (hasKey || isOtherServer || hasEnvironment()) return;
   throw keyError(use, `must be a string, got undefined: there is no environment here that could hold ${use.variable}`);
 }
 
@@ -39,7 +39,7 @@ function keyError({ factory, client }: KeyUse, problem: string): OptionInvalidEr
 interface Surroundings {
   readonly window?: { readonly document?: unknown };
   readonly navigator?: unknown;
-  readonly process?: { readonly env?: unknown };
+  readonly process?: { readonly env?: { readonly [name: string]: string | undefined } };
   readonly Deno?: unknown;
 }
 
@@ -47,6 +47,12 @@ interface Surroundings {
 function isPage(): boolean {
   const { window, navigator } = globalThis as Surroundings;
   return window?.document !== undefined && navigator !== undefined;
+}
+
+/** Returns the environment variables. Empty in a browser. */
+export function environment(): { readonly [name: string]: string | undefined } {
+  const { process } = globalThis as Surroundings;
+  return process?.env ?? {};
 }
 
 function hasEnvironment(): boolean {

@@ -1,9 +1,7 @@
-import { OptionInvalidError, PackageMissingError } from '../../errors.js';
-import { anything, fullText, required, whole } from '../../internal/options/rules.js';
-import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
+import type { Awaitable } from '../../internal/promise.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { answerTo, type ProviderCall } from './call.js';
-import { toProviderError } from './failure.js';
+import type { Connection } from './connection.js';
 import { defined } from './wire.js';
 
 /** Options of one client request. */
@@ -17,8 +15,6 @@ export interface ClientRequestOptions {
 export interface ClientAnswer extends PromiseLike<unknown> {
   /** Resolves with the data and the HTTP response. */
   withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
-  /** Resolves with the HTTP response. Its body is not read. */
-  asResponse?(): Promise<HttpAnswer>;
 }
 
 /** The headers and body of an HTTP response. */
@@ -29,8 +25,6 @@ export interface HttpAnswer {
   };
   /** The body, used if it is an async iterable of bytes. */
   readonly body?: unknown;
-  /** Reads the body as a string. */
-  text?(): Promise<string>;
 }
 
 /** A response whose headers have arrived. */
@@ -39,23 +33,14 @@ export interface Answer {
   readonly response?: HttpAnswer;
 }
 
-/** The connection options of a provider. */
-export interface Connection<Client> {
-  readonly client?: Client | undefined;
-  readonly apiKey?: string | (() => Promise<string>) | undefined;
-  readonly baseURL?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly maxRetries?: number | undefined;
-}
-
 /** The protocol of a provider's official client. Each adapter implements one protocol. */
 export interface ClientProtocol<Client> {
   readonly provider: string;
   /** The response header that holds the id of the request. */
   readonly requestIdHeader: string;
-  makeClient(connection: Connection<Client>): Promise<Client>;
+  makeClient(connection: Connection<Client>): Awaitable<Client>;
   /** Builds the body of a request once. */
-  prepare(client: Client, request: ModelRequest): PreparedCall;
+  prepare(client: Client, request: ModelRequest): Awaitable<PreparedCall>;
 }
 
 /** A request whose body is built. */
@@ -63,33 +48,6 @@ export interface PreparedCall {
   /** Sends the request. Called once for each attempt. */
   send(options: ClientRequestOptions): Promise<Answer>;
   read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
-}
-
-/** The rules of the connection options. */
-export const connectionRules = {
-  client: anything,
-  apiKey: {
-    expected: 'a string, or a function that returns a promise of a string',
-    accepts: (value: unknown) => typeof value === 'string' || typeof value === 'function',
-  },
-  baseURL: {
-    expected: 'a URL such as http://localhost:11434/v1',
-    accepts: (value: unknown) => typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value),
-  },
-  headers: anything,
-  maxRetries: whole(0),
-};
-
-/** Throws an OptionInvalidError if the model id is empty, or an option is unknown or invalid. */
-export function validateConnection(modelId: string, options: Connection<unknown>, rules: OptionRules): void {
-  validateOption('modelId', modelId, required(fullText));
-  validateOptions(options, rules);
-  if (options.client && (options.apiKey !== undefined || options.baseURL !== undefined)) {
-    throw new OptionInvalidError(
-      'client',
-      '`client` must not be combined with `apiKey` or `baseURL`, got both: remove `client`, or set them on the client',
-    );
-  }
 }
 
 /** Creates a model that uses the client of the options, or a client created at the first call. */
@@ -100,11 +58,11 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
 ): Model {
   const { provider, requestIdHeader } = protocol;
   const { headers } = connection;
-  let client: Client | Promise<Client> | undefined = connection.client;
+  let client: Awaitable<Client> | undefined = connection.client;
   const prepare = async (request: ModelRequest): Promise<ProviderCall<Answer>> => {
     client ??= protocol.makeClient(connection);
     const ready = await client;
-    const prepared = protocol.prepare(ready, request);
+    const prepared = await protocol.prepare(ready, request);
     const options = defined({ maxRetries: 0, signal: request.signal, headers: headers && { ...headers } });
     return {
       provider,
@@ -120,26 +78,4 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
 /** Resolves when the headers of the response have arrived. */
 export async function begun(answer: ClientAnswer): Promise<Answer> {
   return answer.withResponse ? await answer.withResponse() : { data: await answer };
-}
-
-/**
- * Creates a client from its package. Imports the package at the first call, since only users of this provider install
- * it.
- */
-export async function clientFrom<Package, Client>(
-  { provider, name }: { readonly provider: string; readonly name: string },
-  load: () => Promise<Package>,
-  make: (loaded: Package) => Client,
-): Promise<Client> {
-  let loaded: Package;
-  try {
-    loaded = await load();
-  } catch (error) {
-    throw new PackageMissingError(name, error);
-  }
-  try {
-    return make(loaded);
-  } catch (error) {
-    throw toProviderError(provider, error);
-  }
 }

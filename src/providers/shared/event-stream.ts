@@ -39,10 +39,26 @@ export function readEvents(text: string, provider: string, take: TakeEvent): voi
  */
 function bodyOf({ response }: Answer, isOwnClient: boolean): AsyncIterable<unknown> | readonly unknown[] | undefined {
   if (isOwnClient && response?.body === null) return [];
-  if (!response || !isAsyncIterable(response.body)) return undefined;
+  const chunks = chunksOf(response?.body);
+  if (!response || chunks === undefined) return undefined;
   const type = response.headers.get('content-type') ?? '';
   const isStream = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\b/i.test(type);
-  return isOwnClient || !isStream ? response.body : undefined;
+  return isOwnClient || !isStream ? chunks : undefined;
+}
+
+function chunksOf(body: unknown): AsyncIterable<unknown> | undefined {
+  if (isAsyncIterable(body)) return body;
+  return body instanceof ReadableStream ? readChunks(body) : undefined;
+}
+
+/** Streams of Safari are not async iterables. */
+async function* readChunks(body: ReadableStream<unknown>): AsyncIterable<unknown> {
+  const reader = body.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    await reader.cancel();
+  }
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

@@ -8,7 +8,7 @@ import { logFailure } from '../../internal/logger.js';
 import { createDeferred } from '../../internal/promise.js';
 import type { SendBody } from '../sse/from-sse-body.js';
 import type { ChatSession, HandlerConfig } from './handler-options.js';
-import { type AnswerRequest, openSession, type StartedAnswer, startAnswer } from './start-answer.js';
+import { type AnswerRequest, openSession, type StartedAnswer, startAnswer, withSession } from './start-answer.js';
 
 /** A person who sends something to a chat. */
 export interface Sender extends Pick<AnswerRequest, 'session' | 'context' | 'tools'> {
@@ -66,16 +66,20 @@ export class ChatRuns {
     // The others wait for the first.
     const [stop] = this.stops.get(idOf(chat)) ?? [];
     stop?.();
-    await using session = await openSession(this.agent, chat, undefined);
-    return (await session.stop()) || (stop !== undefined && (await session.stored.running()) === undefined);
+    return withSession(
+      openSession(this.agent, chat, undefined),
+      async (session) =>
+        (await session.stop()) || (stop !== undefined && (await session.stored.running()) === undefined),
+    );
   }
 
   /** Sends a message without an answer. A run answers it once no other run is active. */
   async send(sender: Sender, { message, messageId: id, when }: SendBody): Promise<SentMessage> {
-    await using session = await openSession(this.agent, sender.session, undefined);
-    const sent = await session.send(message, { id, when });
-    this.lookAfter(sender, sent);
-    return sent;
+    return withSession(openSession(this.agent, sender.session, undefined), async (session) => {
+      const sent = await session.send(message, { id, when });
+      this.lookAfter(sender, sent);
+      return sent;
+    });
   }
 
   /** Lets another request stop the run. Returns a function that ends this. */
@@ -95,15 +99,15 @@ export class ChatRuns {
   private lookAfter(sender: Sender, { id }: SentMessage): void {
     // Without its client, no run may begin.
     if (this.config.onDisconnect === 'abort') return;
-    const answered = this.answer(sender, id).catch((error) => {
+    const opening = openSession(this.agent, sender.session, this.config.runLog);
+    const answered = withSession(opening, (session) => this.answer(sender, id, session)).catch((error) => {
       if (error instanceof AgentClosedError) return;
       logFailure(this.config, `The message "${id}" waits for the next run, since it could not be answered.`, error);
     });
     this.config.waitUntil?.(answered);
   }
 
-  private async answer(sender: Sender, id: string): Promise<void> {
-    await using session = await openSession(this.agent, sender.session, this.config.runLog);
+  private async answer(sender: Sender, id: string, session: AgentSession): Promise<void> {
     for (;;) {
       if (await endsStopped(session)) return;
       await session.stored.load();

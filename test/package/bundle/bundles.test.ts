@@ -8,7 +8,6 @@ import { EmptyProject } from '../../support/package/empty-project.js';
 
 /** The only optional packages in the project: each of these entries needs one. */
 const NEEDED = {
-  'keelson/openai': 'openai',
   'keelson/anthropic': '@anthropic-ai/sdk',
   'keelson/otel': '@opentelemetry/api',
 };

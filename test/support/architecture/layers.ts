@@ -66,7 +66,6 @@ const clients: Record<string, readonly string[]> = {
   '@cfworker/json-schema': ['tools/json-schema-check.ts', 'tools/lenient-schema.ts', 'mcp/schema/schema-worker.ts'],
   eventemitter3: ['agent/listeners.ts'],
   'p-timeout': [''],
-  openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
   ai: ['providers/ai-sdk'],
   '@ai-sdk/provider': ['providers/ai-sdk'],

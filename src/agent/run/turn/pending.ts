@@ -39,7 +39,8 @@ export function pendingIn(
 }
 
 function pendingOf(run: Run, { id, callers, call, text, question }: Waiting): PendingCall | PendingAnswer {
-  const path = callers.length === 0 ? undefined : { path: callers.map((caller) => caller.id) };
+  const outer = callers.at(-1);
+  const path = outer && { path: callers.map((caller) => caller.id), agent: outer.inside?.agent };
   const { reason, by, needs } = question as SuspendedCall;
   if (call === undefined) return { type: 'answer', id, text, reason, by, ...path };
   const tool = toolOf({ callers, call }, (name) => run.turn?.tools?.find(name));

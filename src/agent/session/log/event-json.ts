@@ -1,22 +1,12 @@
-import { describeError, KeelsonError } from '../../../errors.js';
+import { describeError, type KeelsonError } from '../../../errors.js';
 import { isObject, type JsonObject, type JsonValue, toJson } from '../../../internal/json.js';
 import { RunAbortedError } from '../../../lifecycle/run-failure.js';
 import { withoutBytes } from '../../../state/record/entry-json.js';
 import type { AgentEvent } from '../../agent-event.js';
+import { WatchedRunError } from '../session-error.js';
 
 /** The version of the events in a run log. */
 const VERSION = 1;
-
-/** The error of a run that `attach` follows, or of one of its calls. `failure` has the name and the code of the original. */
-export class WatchedRunError extends KeelsonError {
-  readonly code = 'ERR_WATCHED_RUN';
-  readonly failure: { readonly name: string; readonly code?: string | undefined };
-
-  constructor(message: string, failure: WatchedRunError['failure']) {
-    super(message);
-    this.failure = failure;
-  }
-}
 
 /**
  * Converts an event for the run log. Leaves out the history and the nested runs of the result, and values that JSON cannot represent. Images and
@@ -28,6 +18,12 @@ export function eventToJson(event: AgentEvent): JsonObject {
 
 function plain(event: AgentEvent): object {
   switch (event.type) {
+    case 'run-start': {
+      if (event.earlier === undefined) return event;
+      const { message, results, ...earlier } = event.earlier;
+      const packed = { message: withoutBytes(message), results: results.map(withoutBytes) };
+      return { ...event, earlier: { ...earlier, ...packed } };
+    }
     case 'model-end':
       return { ...event, response: event.response && withoutBytes(event.response) };
     case 'tool-delta':

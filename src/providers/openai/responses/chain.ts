@@ -82,9 +82,6 @@ function hashOf(text: string): string {
 }
 
 /** True for the error of a server that has deleted the previous response. */
-export function isForgotten(error: unknown): boolean {
-  const failure = isObject(error) ? error : {};
-  return (
-    failure.code === 'previous_response_not_found' || /previous response .*not found/i.test(textOr(failure.message))
-  );
+export function isForgotten(code: unknown, message: string): boolean {
+  return code === 'previous_response_not_found' || /previous response .*not found/i.test(message);
 }

@@ -1,6 +1,7 @@
 import type { ModelRequest, ModelResponse } from '../../../model/model.js';
 import { type Answer, begun, type ClientRequestOptions, type PreparedCall } from '../../shared/client.js';
 import { readEvents, receiveEvents } from '../../shared/event-stream.js';
+import { toProviderError } from '../../shared/failure.js';
 import { isObject, textOr, type WireObject } from '../../shared/wire.js';
 import { withAdvice } from '../advice.js';
 import type { OpenAIResponsesClient } from '../client.js';
@@ -40,23 +41,13 @@ class ResponsesCall {
     this.options = options;
     for (;;) {
       try {
-        return await this.sendBody(options);
+        return await begun(this.target.client.create(this.body, options));
       } catch (error) {
         const other = this.bodyAfter(error);
         if (other === undefined) throw withAdvice(error, { model: this.target.model, api: 'responses' });
         this.body = other;
       }
     }
-  }
-
-  /** The client fails on a body that is not JSON, so Keelson's own client only sends the request. */
-  private async sendBody(options: ClientRequestOptions): Promise<Answer> {
-    const { client, isOwnClient } = this.target;
-    const sent = client.create(this.body, options);
-    if (!isOwnClient || sent.asResponse === undefined) return begun(sent);
-    const response = await sent.asResponse();
-    if (this.body.stream === true || response.text === undefined) return { data: undefined, response };
-    return { data: wholeIn(await response.text()), response };
   }
 
   async read(answer: Answer, { onPart }: ModelRequest): Promise<ModelResponse> {
@@ -76,7 +67,7 @@ class ResponsesCall {
       await receiveEvents(answer, source, (event) => streamed.take(event));
       return streamed.whole();
     }
-    const body = responseIn(answer.data);
+    const body = wholeIn(answer.data);
     if (this.body.background !== true || !isPending(body)) return body;
     return finished(body, { client, request: this.request, options: this.options });
   }
@@ -84,13 +75,12 @@ class ResponsesCall {
   /** Returns another body for a request that the server refused, if another body may succeed. */
   private bodyAfter(error: unknown): WireObject | undefined {
     const { body } = this;
-    const { code, message } = isObject(error) ? error : {};
-    if (body !== this.whole && isForgotten(error)) return this.whole;
-    if (/encrypted content is not supported/i.test(textOr(message)) && reasons(this.target.model) !== true) {
+    const { code, message } = refusalIn(error);
+    if (body !== this.whole && isForgotten(code, message)) return this.whole;
+    if (/encrypted content is not supported/i.test(message) && reasons(this.target.model) !== true) {
       return changed(body, withoutEncryption(body));
     }
-    const isUnreadable =
-      code === 'invalid_encrypted_content' || /encrypted content .*could not be/i.test(textOr(message));
+    const isUnreadable = code === 'invalid_encrypted_content' || /encrypted content .*could not be/i.test(message);
     return isUnreadable ? changed(body, withoutReasoning(body)) : undefined;
   }
 
@@ -103,11 +93,18 @@ class ResponsesCall {
 }
 
 /** Some servers stream even without `stream: true`. */
-function wholeIn(text: string): WireObject {
-  if (!/^(?:data|event):/m.test(text)) return responseIn(text);
+function wholeIn(data: unknown): WireObject {
+  if (typeof data !== 'string' || !/^(?:data|event):/m.test(data)) return responseIn(data);
   const streamed = new StreamedResponse(() => {});
-  readEvents(text, 'openai', (event) => streamed.take(event));
+  readEvents(data, 'openai', (event) => streamed.take(event));
   return streamed.whole();
+}
+
+/** The `error` of the body is in the error of Keelson's own client and of the `openai` package. */
+function refusalIn(thrown: unknown): { readonly code: unknown; readonly message: string } {
+  const { message, cause } = toProviderError('openai', thrown);
+  const { code } = isObject(cause) && isObject(cause.error) ? cause.error : {};
+  return { code, message };
 }
 
 function changed(before: WireObject, after: WireObject): WireObject | undefined {

@@ -1,0 +1,73 @@
+import type { Logger } from '../../internal/logger.js';
+import { boolean, having, listOf, logger, oneOf, required, text } from '../../internal/options/rules.js';
+import type { OptionTable } from '../../internal/options/validate.js';
+import { connectionRules } from '../shared/connection.js';
+import type { OpenAIApi } from './advice.js';
+import type { OpenAIClient } from './client.js';
+
+/** A tool that OpenAI defines, in the form of the Responses API. */
+export interface OpenAITool {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Options of {@link openai}: connection, retries, the API and the tools of the service. */
+export interface OpenAIOptions {
+  /**
+   * A client of the `openai` package, instead of `apiKey` and `baseURL`. The client's own retries are off; see
+   * `maxRetries`.
+   */
+  readonly client?: OpenAIClient | undefined;
+  /**
+   * Default: the environment variable `OPENAI_API_KEY`, which is not sent to the `baseURL` option of another server.
+   * If such a server needs a key, set this option.
+   */
+  readonly apiKey?: string | (() => Promise<string>) | undefined;
+  /**
+   * Base URL of a server with OpenAI's API, such as `http://localhost:11434/v1`.
+   * Default: the environment variable `OPENAI_BASE_URL`, then OpenAI.
+   */
+  readonly baseURL?: string | undefined;
+  /** HTTP headers sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How often a failed request is retried. Default: the setting of `client`, else 2.
+   * Retries status 408, 409, 429 and 5xx, the same status inside a body, and a lost connection. An answer that has
+   * begun is not retried.
+   * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
+   */
+  readonly maxRetries?: number | undefined;
+  /** Receives a warning for each tool that is left out of requests. Default: the console. */
+  readonly logger?: Logger | undefined;
+  /**
+   * The API of the server. Default: `responses` for OpenAI and Azure OpenAI, `chat` for other servers and for models
+   * that OpenAI serves on chat completions only, such as `gpt-4o-audio-preview`.
+   */
+  readonly api?: OpenAIApi | undefined;
+  /**
+   * Tools that OpenAI defines, in the form of the Responses API, such as `{ type: 'web_search' }`. A tool that the
+   * application runs, such as `{ type: 'apply_patch' }`, is run by the agent's tool with that name.
+   */
+  readonly tools?: readonly (OpenAITool | { readonly type: string })[] | undefined;
+  /**
+   * If true, the server stores each response, and the next request of the conversation sends only the messages after
+   * the last response. The request contains the whole conversation if the earlier messages changed, or if the server
+   * has deleted the response. Default: false, and the server stores nothing. Responses API only.
+   */
+  readonly previousResponseId?: boolean | undefined;
+  /**
+   * The request field for `maxOutputTokens` in the chat completions API.
+   * Default: `max_completion_tokens` for OpenAI and Azure, `max_tokens` for other servers.
+   */
+  readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
+}
+
+/** The rules of the options. */
+export const openaiRules = {
+  ...connectionRules,
+  api: oneOf('responses', 'chat'),
+  tools: listOf(having('a tool of the Responses API with a `type`', { type: required(text) })),
+  previousResponseId: boolean,
+  logger,
+  maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
+} satisfies OptionTable<OpenAIOptions>;
