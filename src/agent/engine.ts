@@ -13,8 +13,8 @@ import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
 import { outerCallOf } from './run/outer-call.js';
-import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
-import type { RunConfig, RunEngine } from './run/run-config.js';
+import { type Attached, Run, UNATTACHED } from './run/run.js';
+import { NO_OPTIONS, type RunConfig, type RunEngine } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import type { BackgroundStatus } from './session/background/works.js';
@@ -157,7 +157,7 @@ export class Engine implements RunEngine {
       if (part !== undefined) beginPart(run, part);
       return await startRun(run, input, options);
     } finally {
-      run.handed?.endPart?.();
+      run.config.part?.end();
       attached.limit?.release();
     }
   }

@@ -18,8 +18,7 @@ import type { AgentEvent } from '../agent-event.js';
 import type { AgentListeners, RunListeners } from '../listeners.js';
 import { pathInside } from '../run/outer-call.js';
 import type { Run } from '../run/run.js';
-import type { RunConfig, RunEngine } from '../run/run-config.js';
-import { ownerOf } from '../run/run-parts.js';
+import { ownerOf, type RunConfig, type RunEngine } from '../run/run-config.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 import { HandoffUnavailableError } from './handoff-error.js';
 import { agentsFrom, targetOf } from './reach.js';
@@ -71,7 +70,7 @@ export async function handOver(run: Run, { parts, results }: ToolCalls): Promise
   await enter(run);
 }
 
-/** True for a call that hands over, and whose result is no error. */
+/** True for a call that hands over, and has a result without an error. */
 function isDone(config: RunConfig, call: ToolCallPart, result: ToolResult | undefined): boolean {
   return result !== undefined && result.isError !== true && targetIn(config, call) !== undefined;
 }
@@ -87,10 +86,9 @@ function agentNamed(run: Run, name: string): RunEngine | undefined {
 
 /** Returns the configuration of an agent in a run. The options and the limits of the run hold for each of its agents. */
 function partOf(run: Run, engine: RunEngine): RunConfig {
-  const { origin, attached } = run;
   const owner = ownerOf(run);
   if (engine === owner.engine) return owner;
-  const own = engine.configFor(origin, attached);
+  const own = engine.configFor(run.origin, run.attached);
   const { maxTurns, totalTurns, atLimit, output, timeouts } = owner;
   return { ...own, maxTurns, totalTurns, atLimit, output, timeouts: { ...own.timeouts, runMs: timeouts.runMs } };
 }
@@ -104,13 +102,16 @@ async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   });
 }
 
-/** Calls the `afterAgent` hooks of the agent whose part ends. Their text is dropped. */
+/** Calls the `afterAgent` hooks of the agent whose part ends. Their text is dropped, and so is what they listen to. */
 async function leave(run: Run): Promise<void> {
   const { afterAgent } = run.config.chain;
-  if (afterAgent === undefined) return;
-  run.end.closing = true;
-  await new WaterfallCall(afterAgent, '', run).run(() => {});
-  run.end.closing = false;
+  if (afterAgent !== undefined) {
+    run.end.closing = true;
+    await new WaterfallCall(afterAgent, '', run).run(() => {});
+    run.end.closing = false;
+  }
+  (run as HookRun).onEnd?.({ status: 'completed', text: '' });
+  Object.assign(run, { onEnd: undefined, onDecision: undefined, onMoment: undefined });
 }
 
 /** Calls the `beforeAgent` hooks of the agent whose part begins, with the text of the last message of the person. */
@@ -133,15 +134,14 @@ async function enter(run: Run): Promise<void> {
  */
 export async function partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined> {
   const agent = agentIn(run, messages as readonly Message[]);
-  if (agent === ownerOf(run).engine) return undefined;
-  if (isDurable(ownerOf(run))) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
+  if (agent === run.config.engine) return undefined;
+  if (isDurable(run.config)) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
   await readyIn(run, agent);
   return partOf(run, agent);
 }
 
 function agentIn(run: Run, messages: readonly Message[]): RunEngine {
-  const { attached } = run;
-  const owner = ownerOf(run);
+  const { config: owner, attached } = run;
   const open = checkMessages(messages, attached.closed);
   const at = open?.index ?? messages.findLastIndex(({ role }) => role === 'assistant');
   const last = messages[at] as AssistantMessage;
@@ -166,35 +166,41 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
   return (done && targetIn(config, done)) ?? speaker;
 }
 
-/** Lets an agent have its part in a run from now on. `run.handed.endPart` ends it. */
+/** Lets an agent have its part in a run from now on. */
 export function beginPart(run: Run, config: RunConfig): void {
-  const { conversation, context } = run;
+  const { conversation, attached, context } = run;
   const owner = ownerOf(run);
-  run.handed?.endPart?.();
+  run.config.part?.end();
   const isOwner = config.engine === owner.engine;
-  run.config = config;
+  const { budgets = [] } = run as HookRun;
+  const earlier = budgets.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
+  run.config = { ...config, part: { owner, budgets: earlier, end: isOwner ? () => {} : join(run, config) } };
   run.pairing = new Pairing();
   if (run.turn !== undefined) run.turn.tools = undefined;
   const { agent, model, instructions, logger, ids, clock } = config;
   Object.assign(context, { agent, model, instructions, logger, ids, clock });
-  conversation.beginPart(isOwner ? undefined : agent, instructions);
-  const all = (run as HookRun).budgets ?? [];
-  const budgets = all.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
-  run.handed = { owner, budgets, endPart: isOwner ? undefined : join(run, config) };
+  Object.assign(conversation, { agent: isOwner ? undefined : agent, instructions });
+  conversation.replace(conversation.history);
+  if (attached.recorder !== undefined) attached.recorder.start.agent = agent;
 }
 
 function isInForce({ chain }: RunConfig, counter: unknown): boolean {
   return chain.entries.some(({ lifecycle }) => lifecycle.wrapModelCall === counter);
 }
 
-/** Counts the run among those of the agent, whose listeners hear it, and which aborts it when it is closed. */
+/**
+ * Counts the run among those of the agent, whose listeners hear it, and which aborts it when it is closed. Returns a function
+ * that ends this.
+ */
 function join(run: Run, { life, hub }: RunConfig): () => void {
   const { listeners } = run;
   life.runs += 1;
   const unfollow = life.stop.onStop(() => run.end.abort(new RunAbortedError(life.stop.reason)));
   run.listeners = new PartListeners(run, listeners, hub);
+  let isOver = false;
   return () => {
-    if (run.handed !== undefined) run.handed = { ...run.handed, endPart: undefined };
+    if (isOver) return;
+    isOver = true;
     run.listeners = listeners;
     unfollow();
     life.endRun();

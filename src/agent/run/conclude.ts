@@ -6,7 +6,7 @@ import type { CompletedRun, RunResult } from '../run-result.js';
 import { tellOuterRun } from './outer-call.js';
 import { checkOutput } from './output.js';
 import { type Recorder, type Run, recorded } from './run.js';
-import { ownerOf } from './run-parts.js';
+import { ownerOf } from './run-config.js';
 import { Turn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 
@@ -28,7 +28,7 @@ export function conclude(run: Run): Awaitable<Conclusion> {
 async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
-  run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
+  run.conversation.say({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   return finish(run, text);
 }
@@ -95,6 +95,6 @@ function complete(run: Run, text: string): RunResult<unknown> {
   ownerOf(run).life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
-  run.handed?.endPart?.();
+  config.part?.end();
   return result;
 }

@@ -1,5 +1,5 @@
 import type { Summary } from '../../lifecycle/run-context.js';
-import type { Message } from '../../model/message.js';
+import type { AssistantMessage, Message } from '../../model/message.js';
 import { shortenResults } from '../../model/shorten.js';
 import type { NestedRun } from '../run-result.js';
 import type { Continuation } from './resume/continuation.js';
@@ -24,10 +24,11 @@ export class Conversation {
   nested: NestedRun[] | undefined = undefined;
   /** The messages that hooks replaced, by the message that took the place. */
   private origins: WeakMap<Message, Message> | undefined = undefined;
-  /** The name of the agent whose messages are marked with it. */
-  private agent: string | undefined = undefined;
 
-  constructor(private instructions: string | undefined) {
+  /** The name of the agent whose messages are marked with it. */
+  agent: string | undefined = undefined;
+
+  constructor(public instructions: string | undefined) {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
@@ -37,20 +38,15 @@ export class Conversation {
     if (start.calls !== undefined || start.answer !== undefined) this.resuming = start;
   }
 
-  /** Adds a message. A message of the model gets the mark of the agent that has its part in the run. */
-  push(given: Message): void {
-    const { agent } = this;
-    const message = agent === undefined || given.role !== 'assistant' ? given : { ...given, agent };
+  push(message: Message): void {
     this.added.push(message);
     if (this.history !== this.added) this.history.push(message);
     if (this.outgoing !== this.history) this.outgoing.push(message);
   }
 
-  /** Sends the instructions of another agent from now on, whose messages get the mark. */
-  beginPart(agent: string | undefined, instructions: string | undefined): void {
-    this.agent = agent;
-    this.instructions = instructions;
-    this.outgoing = this.withInstructions();
+  /** Adds a message of the agent that has its part in the run. */
+  say(message: AssistantMessage): void {
+    this.push(marked(message, this.agent));
   }
 
   /** Replaces the working messages. `added` does not change. */
@@ -96,7 +92,7 @@ export class Conversation {
 
   enqueue(message: Message): void {
     this.queue ??= [];
-    this.queue.push(message);
+    this.queue.push(marked(message, this.agent));
   }
 
   /** Queues messages before those that are already queued. */
@@ -123,6 +119,10 @@ export class Conversation {
     const { instructions, history } = this;
     return instructions === undefined ? history : [{ role: 'system', content: instructions }, ...history];
   }
+}
+
+function marked(message: Message, agent: string | undefined): Message {
+  return agent === undefined || message.role !== 'assistant' ? message : { ...message, agent };
 }
 
 /** True if `outgoing` is not the instructions followed by `history`. */

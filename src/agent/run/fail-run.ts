@@ -12,7 +12,7 @@ import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { tellOuterRun } from './outer-call.js';
 import type { Run } from './run.js';
-import { ownerOf } from './run-parts.js';
+import { ownerOf } from './run-config.js';
 
 const ON_ERROR_MS = 5_000;
 /** The default reason of a failed run, so that its open calls get an error result. */
@@ -54,7 +54,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });
     listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
-  run.handed?.endPart?.();
+  config.part?.end();
   return error;
 }
 
@@ -73,7 +73,7 @@ async function closeConversation(run: Run): Promise<void> {
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
   if (keeps && shown.trim() !== '') {
-    conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
+    conversation.say({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
   }
   // Before the first turn, the messages that were added would have no place.
   if (run.context.turn > 0) conversation.addQueued();

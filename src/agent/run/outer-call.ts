@@ -29,8 +29,10 @@ interface CallOfRun {
 interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
   readonly context: { readonly id: string; readonly turn: number };
-  readonly config: { readonly agent: string };
-  readonly handed: { readonly owner: { readonly agent: string } } | undefined;
+  readonly config: {
+    readonly agent: string;
+    readonly part?: { readonly owner: { readonly agent: string } } | undefined;
+  };
   readonly conversation: { readonly history: readonly Message[] };
   readonly attached: { readonly turnsBefore?: number | undefined };
 }
@@ -101,11 +103,11 @@ export class OuterCall {
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */
-  keep({ context, config, handed, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
+  keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
     const { path, turn } = this;
-    const { agent } = handed?.owner ?? config;
+    const { agent } = config.part?.owner ?? config;
     if (ended.status === 'suspended') {
       const waits = (ended.pending as readonly (SuspendedCall & { readonly path?: unknown })[])
         .filter((one) => one.path === undefined)

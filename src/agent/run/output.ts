@@ -58,10 +58,10 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   if (checked.issues === undefined) return checked.value;
   const described = describeIssues(checked.issues);
   const isFinal = end.verdict !== undefined || run.response?.finishReason === 'content-filter';
-  if (isFinal || run.corrected?.answer || run.context.turn >= maxTurns) {
+  if (isFinal || run.repaired || run.context.turn >= maxTurns) {
     throw end.own(new OutputInvalidError(answer, checked.issues, describeIssues(checked.issues.map(withoutAnswer))));
   }
-  run.corrected = { ...run.corrected, answer: true };
+  run.repaired = true;
   run.answer = undefined;
   conversation.addQueued();
   const content = `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`;

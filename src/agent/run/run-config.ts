@@ -2,6 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
 import type { Chain } from '../../lifecycle/chain.js';
+import type { Budget } from '../../lifecycle/hook-run/hook-run.js';
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolRun } from '../../tools/tool.js';
@@ -72,6 +73,18 @@ export interface RunConfig {
   readonly output: OutputCheck | undefined;
   readonly life: AgentLife;
   readonly engine: RunEngine;
+  /** Set once the run was handed over. */
+  readonly part?: RunPart | undefined;
+}
+
+/** The part of an agent in a run that was handed over. */
+export interface RunPart {
+  /** The configuration of the agent that was run. */
+  readonly owner: RunConfig;
+  /** The budgets of agents that had their part before, unless a lifecycle in force counts for them. */
+  readonly budgets: readonly Budget[];
+  /** Ends the part. Further calls have no effect. */
+  end(): void;
 }
 
 /** An agent that can have a part in a run. */
@@ -97,4 +110,12 @@ export interface OutputCheck {
   /** The JSON Schema in the model request; undefined if the schema cannot be converted. */
   readonly request: ModelRequest['output'];
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
+}
+
+/** Stands for a run without options. */
+export const NO_OPTIONS = {};
+
+/** Returns the configuration of the agent that was run. */
+export function ownerOf({ config }: { readonly config: RunConfig }): RunConfig {
+  return config.part?.owner ?? config;
 }

@@ -8,7 +8,7 @@ import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
 import { earlierTurnOf } from './resume/earlier-turn.js';
 import type { Run } from './run.js';
-import { ownerOf } from './run-parts.js';
+import { ownerOf } from './run-config.js';
 import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 

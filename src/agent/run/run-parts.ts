@@ -1,11 +1,10 @@
 import type { Decision } from '../../lifecycle/decision.js';
-import type { Budget, HookTurn } from '../../lifecycle/hook-run/hook-run.js';
+import type { HookTurn } from '../../lifecycle/hook-run/hook-run.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction } from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
-import type { RunConfig } from './run-config.js';
 import type { TurnEvents } from './turn/turn-events.js';
 
 /** The current turn, as far as the rest of the run needs it. */
@@ -49,19 +48,4 @@ export interface NestedPlace {
   readonly path: readonly string[];
   /** The messages of an earlier run that the run goes on with. */
   readonly messages: readonly Message[] | undefined;
-}
-
-/** A run that was handed over. */
-export interface HandedRun {
-  /** The configuration of the agent that was run. */
-  readonly owner: RunConfig;
-  /** The budgets of agents that had their part before, unless a lifecycle in force counts for them. */
-  readonly budgets: readonly Budget[];
-  /** Ends the part of the agent that has it. Undefined while the agent that was run has its part. */
-  readonly endPart?: (() => void) | undefined;
-}
-
-/** Returns the configuration of the agent that was run. */
-export function ownerOf({ handed, config }: { readonly handed: HandedRun | undefined; readonly config: RunConfig }) {
-  return handed?.owner ?? config;
 }

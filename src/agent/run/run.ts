@@ -30,7 +30,7 @@ import { startBackground } from './background.js';
 import { Conversation } from './conversation.js';
 import { outerCallOf, pathInside } from './outer-call.js';
 import type { RunConfig, RunOrigin } from './run-config.js';
-import type { CurrentTurn, HandedRun, NestedPlace, RunClaim, RunEffects } from './run-parts.js';
+import type { CurrentTurn, NestedPlace, RunClaim, RunEffects } from './run-parts.js';
 import type { RunPosts } from './run-posts.js';
 import { limitTurns } from './turn-limit.js';
 
@@ -69,6 +69,8 @@ export interface Attached {
 export interface Recorder {
   readonly claim: RunClaim;
   readonly posts: RunPosts;
+  /** `agent` is the name in the entries that the run adds. */
+  readonly start: { agent: string };
   /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
   /** True once the last append was sent, unless the run goes on. */
@@ -99,9 +101,6 @@ export interface Recorder {
 /** Stands for a run without session and stream. */
 export const UNATTACHED: Attached = {};
 
-/** Stands for a run without options. */
-export const NO_OPTIONS = {};
-
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
 /** One run: its conversation, and its end. Hooks and tools only see its `context`. */
@@ -121,17 +120,17 @@ export class Run implements HookRun {
   output: unknown = undefined;
   /** The suspended tool calls, or the suspended answer. If set, the run ends as suspended. */
   pending: SuspendedRun['pending'] | undefined = undefined;
-  /** Set after the model was asked once to correct its answer, or a tool call that the service refused. */
-  corrected: { readonly answer?: true; readonly call?: true } | undefined = undefined;
+  /** True after the model was asked once to correct its answer. */
+  repaired = false;
+  /** True after the service refused a tool call once. */
+  refused = false;
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
   toolErrors: Map<string, unknown> | undefined = undefined;
-  /** Set once the run was handed over. */
-  handed: HandedRun | undefined = undefined;
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(
-    /** The configuration of the agent that has its part in the run. */
+    /** The configuration of the agent that has its part in the run. `config.part` is set once the run was handed over. */
     public config: RunConfig,
     readonly origin: RunOrigin,
     readonly attached: Attached,

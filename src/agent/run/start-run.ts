@@ -13,7 +13,8 @@ import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
 import { outerCallOf } from './outer-call.js';
 import { checkResults, continueFrom, type ResumeDecisions, type ResumedCalls } from './resume/continuation.js';
-import { NO_OPTIONS, type Run, RunView, UNATTACHED } from './run.js';
+import { type Run, RunView, UNATTACHED } from './run.js';
+import { NO_OPTIONS } from './run-config.js';
 import { executeRun } from './run-loop.js';
 
 /** Starts a run. Throws before any hook is called if the input or the messages are invalid. */

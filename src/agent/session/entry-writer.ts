@@ -7,7 +7,8 @@ export interface EntryOrigin {
   /** The entry that the first one of the run follows. */
   readonly tip: string | undefined;
   readonly runId: string;
-  readonly agent: string;
+  /** The agent that has its part in the run, by its name. */
+  agent: string;
   readonly now: () => number;
   /** The calls that lead to the run, if it is a nested one. */
   readonly path?: readonly string[] | undefined;
@@ -25,13 +26,10 @@ interface EntryPlace {
 
 /** Makes the entries of a run, which wait for the next append of its claim. */
 export class EntryWriter {
-  /** The name of the agent that adds the entries. */
-  agent: string;
   private tip: string | undefined;
   private count = 0;
 
   constructor(private readonly origin: EntryOrigin) {
-    this.agent = origin.agent;
     this.tip = origin.tip;
   }
 
@@ -51,13 +49,13 @@ export class EntryWriter {
 
   /** Adds an entry. */
   put(body: EntryBody, { parent, by, id }: EntryPlace): Entry {
-    const { claim, runId: run, now, path } = this.origin;
+    const { claim, runId: run, agent, now, path } = this.origin;
     const entry: Entry = {
       id: id ?? this.nextId(),
       ...(parent !== undefined && { parent }),
       at: now(),
       run,
-      agent: this.agent,
+      agent,
       ...(by !== undefined && { by }),
       ...(path !== undefined && { path }),
       body,

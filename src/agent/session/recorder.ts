@@ -35,7 +35,7 @@ export class SessionRecorder implements Recorder {
   /** How often each resumed call has begun, this time included, by its id. */
   private readonly attempts = new Map<string, number>();
 
-  constructor(private readonly start: RecordedStart) {
+  constructor(readonly start: RecordedStart) {
     const { open, model, record, again } = start;
     const { messages } = model;
     this.writer = new EntryWriter(start);
@@ -132,7 +132,6 @@ export class SessionRecorder implements Recorder {
 
   addResult(run: Run, part: ToolResultPart): void {
     if (this.isUndecided) return;
-    this.writer.agent = run.config.agent;
     this.putResult(part, turnOf(run));
     // The next save waits for this append, and reports its failure.
     this.start.claim.flush().catch(() => {});
@@ -163,7 +162,6 @@ export class SessionRecorder implements Recorder {
   private collect(run: Run): void {
     const { added, saved, input } = run.conversation;
     const turn = turnOf(run);
-    this.writer.agent = run.config.agent;
     for (const message of added.slice(saved)) {
       if (message.role === 'tool') for (const part of message.content) this.putResult(part, turn);
       else if (!this.ids.has(message)) this.addMessage(message, message === input, turn);

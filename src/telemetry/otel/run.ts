@@ -27,6 +27,10 @@ export class TracedRun {
   finishReason: string | undefined = undefined;
   readonly backend: Backend;
   private readonly run: RunContext;
+  /** The traced run of the agent that had the first part in the run. */
+  readonly first: TracedRun;
+  /** True once the run has ended, or was handed over. */
+  isOver = false;
   private readonly calls = new Set<Operation>();
   /** The approvals of calls that have not begun. */
   private approvals: Decision[] = [];
@@ -43,6 +47,8 @@ export class TracedRun {
       attributes: () => agentAttributes(run),
       duration: { spec: AGENT_DURATION, attributes: () => ({ [ATTRIBUTE.agent]: run.agent }) },
     });
+    const earlier = runs.get(run);
+    this.first = earlier?.isOver ? earlier.first : this;
     runs.set(run, this);
     this.listen();
   }
@@ -69,6 +75,7 @@ export class TracedRun {
    * Ends the run's span and the spans of calls in progress, since a run that ends early does not wait for its calls.
    */
   private end(outcome: RunOutcome): void {
+    this.isOver = true;
     const isFailed = outcome.status === 'failed';
     const failure = isFailed ? { errorType: errorType(outcome.error), error: outcome.error } : undefined;
     const { run, finishReason } = this;
@@ -146,6 +153,9 @@ export class TracedRun {
  * Returns the active context, or the context of the tool call or run around the run, if the active one is not inside it.
  */
 function parentOf(run: RunContext): Context {
+  // The run was handed over: the spans of the other agents are inside of the first one.
+  const earlier = runs.get(run);
+  if (earlier?.isOver) return earlier.first.operation.context;
   const active = context.active();
   let ancestor = run.parent;
   while (ancestor !== undefined && !runs.has(ancestor)) ancestor = ancestor.parent;

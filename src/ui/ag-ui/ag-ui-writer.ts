@@ -37,8 +37,9 @@ export interface AgUIWriterOptions extends StreamTexts {
  */
 export class AgUIWriter implements RunWriter {
   private turn: AgUITurn | undefined = undefined;
-  /** The id of the run for the client, and its own one, which the ids of the messages begin with. */
-  private ids = { client: '', own: '' };
+  /** The run id of the client, and the id of the run, which the ids of the messages begin with. */
+  private runId = '';
+  private ownId = '';
   private replaced = false;
   private readonly announced = new Set<string>();
 
@@ -49,13 +50,14 @@ export class AgUIWriter implements RunWriter {
 
   start(runId = 'not-started'): void {
     const { threadId } = this.options;
-    this.ids = { client: this.options.runId ?? runId, own: runId };
-    this.push({ type: 'RUN_STARTED', threadId, runId: this.ids.client });
+    this.ownId = runId;
+    this.runId = this.options.runId ?? runId;
+    this.push({ type: 'RUN_STARTED', threadId, runId: this.runId });
   }
 
   openTurn(turn: number): AgUITurn {
     this.closeTurn();
-    this.turn = new AgUITurn(turnId(this.ids.own, turn), this.push);
+    this.turn = new AgUITurn(turnId(this.ownId, turn), this.push);
     return this.turn;
   }
 
@@ -120,7 +122,7 @@ export class AgUIWriter implements RunWriter {
     this.closeTurn();
     if (error instanceof RunAbortedError) {
       this.sendSnapshot(error.history);
-      return this.push(this.finished({ type: 'cancelled' }));
+      return this.push(finished(this.options.threadId, this.runId, { type: 'cancelled' }));
     }
     this.push({ type: 'RUN_ERROR', message: this.options.errorText(error), code: codeOf(error) });
   }
@@ -132,11 +134,11 @@ export class AgUIWriter implements RunWriter {
     const asked = open.filter((item) => item.type === 'answer' || item.needs === undefined);
     const interrupts = this.options.decides ? asked.map(interruptOf) : [];
     const outcome = interrupts.length > 0 ? ({ type: 'interrupt', interrupts } as const) : { type: 'success' as const };
-    this.push({ ...this.finished(outcome), usage: [usage] });
+    this.push({ ...finished(this.options.threadId, this.runId, outcome), usage: [usage] });
   }
 
   private pushResult({ callId: toolCallId, turn }: Pick<ToolEvent, 'callId' | 'turn'>, content: string): void {
-    const messageId = `${turnId(this.ids.own, turn)}.${toolCallId}`;
+    const messageId = `${turnId(this.ownId, turn)}.${toolCallId}`;
     this.push({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content });
   }
 
@@ -154,15 +156,15 @@ export class AgUIWriter implements RunWriter {
     this.push({ type: 'MESSAGES_SNAPSHOT', messages: agUIMessagesOf(shownIn(recordOf(entries)), this.options) });
   }
 
-  private finished(outcome: AgUIOutcome) {
-    return { type: 'RUN_FINISHED', threadId: this.options.threadId, runId: this.ids.client, outcome } as const;
-  }
-
   private closeTurn(): void {
     this.turn?.close();
     this.replaced ||= this.turn?.replaced ?? false;
     this.turn = undefined;
   }
+}
+
+function finished(threadId: string, runId: string, outcome: AgUIOutcome) {
+  return { type: 'RUN_FINISHED', threadId, runId, outcome } as const;
 }
 
 /** Returns a message of a run without a session as an entry. */

@@ -23,7 +23,7 @@ const call = fc.oneof(
   fc.constantFrom('echo', 'page', 'missing'),
   fc.constantFrom(...NAMES).map((name) => `to_${name}`),
 );
-/** What the model does in each turn, whoever has the conversation. An empty turn is an answer. */
+/** The calls of the model in each turn, whoever has the conversation. Without a call, it answers. */
 const turns = fc.array(fc.array(call, { maxLength: 3 }), { maxLength: 8 });
 const hook = fc.constantFrom('beforeAgent', 'beforeModel', 'wrapToolCall', 'afterModel', 'afterAgent');
 /** A hook of an agent that throws when it is called for the nth time. */

@@ -161,7 +161,7 @@ describe('handoff refuses', () => {
   const agent = new Agent({ model: scriptedModel([]) });
 
   test.each([
-    ['an agent that is none', () => handoff({} as never, { name: 'a', description }), 'ERR_OPTION_INVALID'],
+    ['an object that is not an agent', () => handoff({} as never, { name: 'a', description }), 'ERR_OPTION_INVALID'],
     ['a missing description', () => handoff(agent, { name: 'a' } as never), 'ERR_TOOL_INVALID'],
     ['an invalid name', () => handoff(agent, { name: 'a b', description }), 'ERR_TOOL_INVALID'],
     ['an unknown option', () => handoff(agent, { name: 'a', description, prompt: 'x' } as never), 'ERR_TOOL_INVALID'],

@@ -82,9 +82,9 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
 }
 
 /** Returns the budgets of earlier agents of the run, and those of the runs around it. */
-export function budgetsOver({ handed, origin }: Run): readonly Budget[] {
+export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   const outer = budgetsOf(origin.parent);
-  return handed === undefined ? outer : [...handed.budgets, ...outer];
+  return config.part === undefined ? outer : [...config.part.budgets, ...outer];
 }
 
 /** Asks the budgets. */

@@ -142,8 +142,8 @@ export class Turn implements CurrentTurn {
     const error = failureOf(run, run.config.model.id, thrown);
     if (!(error instanceof ModelError) || error.kind !== 'tool-format') throw error;
     const hasTurnLeft = run.end.verdict === undefined && this.number < turnLimitOf(run);
-    if (run.corrected?.call || !hasTurnLeft) throw error;
-    run.corrected = { ...run.corrected, call: true };
+    if (run.refused || !hasTurnLeft) throw error;
+    run.refused = true;
     run.conversation.addQueued();
     const content = `The tool call was refused: ${describeError(error.cause)}\nCall the tool again, in the right format.`;
     run.conversation.push({ role: 'user', content });
@@ -194,10 +194,10 @@ export class Turn implements CurrentTurn {
     }
     if (isHeld) return holdResponse(run, content, verdict);
     if (calls !== undefined) {
-      run.conversation.push({ role: 'assistant', content });
+      run.conversation.say({ role: 'assistant', content });
       this.calls = new ToolCalls(run, calls, resultsOfCutOff(response.finishReason, calls));
     } else if (verdict === undefined) {
-      run.conversation.push({ role: 'assistant', content });
+      run.conversation.say({ role: 'assistant', content });
       run.answer = textOf({ role: 'assistant', content });
     }
   }
@@ -232,7 +232,7 @@ function breakOff({ attached, conversation, end }: Run, text: string): void {
   end.throwIfAborted();
   if (attached.recorder !== undefined) attached.recorder.posts.steers += 1;
   // Text of white space alone is refused by some providers.
-  if (text.trim() !== '') conversation.push({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
+  if (text.trim() !== '') conversation.say({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {

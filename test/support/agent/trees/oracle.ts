@@ -1,9 +1,9 @@
 import { callerOf, depthOf, type Plan, type PlannedAgent, type PlannedCall } from './plan.js';
 
-/** What somebody has decided on a call or an answer. */
+/** Decisions on a call or an answer. */
 export type Told = 'approve' | 'edit' | 'deny' | 'result';
 
-/** What waits, and the calls whose tool has run, by their labels. */
+/** The ids that wait, and the calls whose tool has run, by their labels. */
 interface Seen {
   readonly waiting: string[];
   readonly ran: string[];
