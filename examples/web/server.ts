@@ -75,10 +75,19 @@ const readLetters: AgentLifecycle = {
       : undefined,
 };
 
+const model = OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script();
+const lookout = new Agent({ name: 'lookout', model, tools: [weather] });
+const pilot = new Agent({
+  name: 'pilot',
+  model,
+  tools: [pay, lookout.asTool({ description: 'Looks at the sky.' })],
+  lifecycle: [approval({ tools: ['pay'] })],
+});
+
 const agent = new Agent({
   store: new FileSessionStore({ folder: SESSIONS }),
-  model: OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script(),
-  tools: [weather, pay, inspect, screen],
+  model,
+  tools: [weather, pay, inspect, screen, pilot.asTool({ description: 'Brings ships into the harbour.' })],
   lifecycle: [
     approval({ tools: ['pay'] }),
     readLetters,
@@ -150,6 +159,8 @@ function script(): Model {
       if (asked.startsWith('<conversation>')) return say(request, summaryOf(asked));
       const result = messages.at(-1);
       if (result?.role === 'tool') return say(request, `The tool says: ${textOf(result)}`);
+      const [, helper, task] = /^Ask the (pilot|lookout)[:,]? (.*)/i.exec(asked) ?? [];
+      if (helper !== undefined) return callTool(request, helper, { prompt: task });
       if (/weather/i.test(asked)) return callTool(request, 'weather', { city: /in (\w+)/.exec(asked)?.[1] ?? 'Oslo' });
       if (/pay/i.test(asked)) {
         return callTool(request, 'pay', { euro: Number(/\d+/.exec(asked)?.[0] ?? 40), to: 'the harbour' });

@@ -1,6 +1,6 @@
 import type { Decision } from '../lifecycle/decision.js';
 import type { RunReports } from '../lifecycle/hook-run/hook-run.js';
-import type { UserMessage } from '../model/message.js';
+import type { AssistantMessage, ToolResultPart, UserMessage } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';
@@ -21,13 +21,25 @@ interface OfCall extends InTurn {
   readonly name: string;
 }
 
+/** The last turn of a run before it waited for a decision. */
+export interface EarlierTurn {
+  /** The number of the turn, from the first turn of the run. */
+  readonly turn: number;
+  readonly message: AssistantMessage;
+  /** The results of its calls that did not wait. */
+  readonly results: readonly ToolResultPart[];
+}
+
 /**
  * The events of a run, by type. Every event also has its `type` and a `runId`. If the run is inside of a tool call, its events
  * have its `path`. Each `-start` event has one `-end` event.
  */
 export interface AgentEvents {
-  /** The run starts. Emitted before any hook is called. */
-  'run-start': { readonly agent: string; readonly input: string };
+  /**
+   * The run starts. Emitted before any hook is called. `earlier` is the turn that a nested run goes on with after a decision.
+   * The events of such a run count the turns from there: 0 is that turn.
+   */
+  'run-start': { readonly agent: string; readonly input: string; readonly earlier?: EarlierTurn | undefined };
   /** The run failed. Emitted right before its `run-end`. */
   'run-error': { readonly error: unknown };
   /** The run ended. Always the last event of a run, after every hook; `result` is absent if the run failed. */
@@ -74,6 +86,8 @@ export interface AgentEvents {
     /** The background work whose end the message tells. */
     readonly work?: string | undefined;
   };
+  /** The run goes on with another agent, behind this turn. `from` and `to` are the names of the agents. */
+  handoff: InTurn & { readonly from: string; readonly to: string };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
 }

@@ -147,4 +147,9 @@ export class OwnEvents {
     this.depth = Math.min(this.depth, path.length);
     return path.length === this.depth;
   }
+
+  /** Returns the ids of the calls that lead from the run of the stream to the run of the event. Call it instead of `has`. */
+  pathOf(event: AgentEvent): readonly string[] {
+    return this.has(event) ? [] : (event.path ?? []).slice(this.depth);
+  }
 }

@@ -41,7 +41,7 @@ const NAMES = {
   foreign: [
     ['wrapToolCall', /^((before|after|on|wrap)tool(call|use|start|end|execute)?|toolexecute(before|after))$/],
     ['wrapToolCall', /^((pre|post)tooluse(failure)?|(before|after)(shell|mcp)execution|beforereadfile|afterfileedit)$/],
-    ['wrapToolCall', /^(aftersubagent|subagentstop)$/],
+    ['wrapToolCall', /^((before|after)subagent|subagent(start|stop))$/],
     ['beforeModel', /^((before|on)(model|llm)(call|start)|oninputmessages)$/],
     ['wrapModelCall', /^experimentalchatsystemtransform$/],
     ['afterModel', /^((after|on)(model|llm)(call|end)|onllmoutput)$/],

@@ -1,11 +1,11 @@
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../tools/tool.js';
 import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
-import { lifecyclesOf } from './lifecycles.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
-import { type McpReload, ServerPool } from './server-pool.js';
+import { lifecyclesOf } from './servers/lifecycles.js';
+import { Loader, type McpReload } from './servers/loader.js';
 import type { McpTool } from './tools/mcp-tool.js';
 
 export type { Changes } from '../internal/changes.js';
@@ -13,7 +13,7 @@ export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
 export type { McpConnectStep } from './connection/connection.js';
-export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
+export type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
 export {
   McpClosedError,
   McpConfigError,
@@ -24,13 +24,6 @@ export {
   McpUnavailableError,
 } from './error.js';
 export type {
-  McpConnectionEndEvent,
-  McpConnectionErrorEvent,
-  McpConnectionStartEvent,
-  McpEvent,
-  McpToolsDeltaEvent,
-} from './event.js';
-export type {
   McpClientInfo,
   McpLimits,
   McpReconnectOptions,
@@ -40,8 +33,15 @@ export type {
   McpSystem,
   McpTimeouts,
 } from './options.js';
-export type { McpCallOptions } from './server/call-tool.js';
 export type {
+  McpConnectionEndEvent,
+  McpConnectionErrorEvent,
+  McpConnectionStartEvent,
+  McpEvent,
+  McpToolsDeltaEvent,
+} from './server/event.js';
+export type {
+  McpCallOptions,
   McpPrompt,
   McpPromptText,
   McpReadOptions,
@@ -51,7 +51,7 @@ export type {
   McpServerHandle,
 } from './server/handle.js';
 export type { McpServerState, McpServerStatus } from './server/status.js';
-export type { McpReload } from './server-pool.js';
+export type { McpReload } from './servers/loader.js';
 export {
   isMcpTool,
   type McpTool,
@@ -151,19 +151,19 @@ export interface McpTools extends LiveToolSet {
  * const agent = new Agent({ model, loaders: [mcp] });
  */
 export function mcpServers(options: McpServersOptions = {}): McpServers {
-  const pool = new ServerPool(options);
+  const loader = new Loader(options);
   return {
     name: 'mcp',
-    tools: pool.members.tools,
-    load: (host) => pool.load(host, lifecyclesOf(pool, host)),
-    connect: () => pool.connect(),
-    close: () => pool.close(),
-    status: () => pool.members.statuses(),
-    add: (name, config, origin = { scope: 'builtin' }) => pool.add(name, config, origin),
-    set: (name, config, origin = { scope: 'builtin' }) => pool.set(name, config, origin),
-    remove: (name, { graceful = false, origin } = {}) => pool.members.remove(name, { graceful, origin }),
-    reload: () => pool.reload(),
-    server: (name) => createHandle(pool.members.find(name)),
-    announceRoots: () => pool.announceRoots(),
+    tools: loader.servers.tools,
+    load: (host) => loader.load(host, lifecyclesOf(loader, host)),
+    connect: () => loader.connect(),
+    close: () => loader.close(),
+    status: () => loader.servers.statuses(),
+    add: (name, config, origin = { scope: 'builtin' }) => loader.add(name, config, origin),
+    set: (name, config, origin = { scope: 'builtin' }) => loader.set(name, config, origin),
+    remove: (name, { graceful = false, origin } = {}) => loader.servers.remove(name, { graceful, origin }),
+    reload: () => loader.reload(),
+    server: (name) => createHandle(loader.servers.find(name)),
+    announceRoots: () => loader.announceRoots(),
   };
 }

@@ -5,8 +5,8 @@ import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
 import type { McpServerConfig } from './config/definition.js';
-import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
-import type { McpEvent } from './event.js';
+import type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
+import type { McpEvent } from './server/event.js';
 import type { McpOAuth } from './transport/oauth.js';
 
 /** The options of `mcpServers`. */
@@ -35,22 +35,24 @@ export interface McpServersOptions {
   readonly reconnect?: McpReconnectOptions | false | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
   /**
-   * If true, a tool is no longer offered when its definition differs from the one that was first seen. Default: the
-   * tool is offered, and a `tools-delta` event reports the change.
+   * If true, a tool whose definition differs from the one that was first seen is offered only after an approval by the
+   * trust gate. The trust store of the gate remembers the definitions. Without a gate, such a tool is not offered, and the
+   * definitions are remembered until the loader is closed. Default: the tool is offered, and a `tools-delta` event reports
+   * the change.
    */
   readonly pinTools?: boolean | undefined;
   /**
-   * How the arguments of a call are compared with the schema of the tool.
+   * How the arguments of a call are compared with the schema of the tool. The server checks them in any case.
    *
    * - `coerce`: values of a wrong type are converted, such as `"5"` to `5`; `null` values of optional properties and
-   *   forbidden unknown properties are removed. The result is checked. The messages, the hooks of the agent and a person
-   *   who approves the call get the converted arguments, and each change is a `modify` decision.
-   * - `strict`: the arguments are checked and never changed.
-   * - `off`: the server alone checks the arguments.
+   *   forbidden unknown properties are removed. The messages, the hooks of the agent and a person who approves the call
+   *   get the converted arguments, and each change is a `modify` decision.
+   * - `strict`: the arguments are checked and never changed. Invalid arguments are not sent.
+   * - `off`: the arguments are sent as they are.
    *
    * Default: `coerce` for an agent with the loader. Agents that share `tools` have no hook of the loader, so the default
-   * for them is `strict`. With an explicit `coerce`, the arguments are converted after the hooks of such an agent. Then
-   * no decision is recorded, and a person who approves the call sees the arguments of the model.
+   * for them is `off`. With an explicit `coerce`, the arguments are converted after the hooks of such an agent. Then no
+   * decision is recorded, and a person who approves the call sees the arguments of the model.
    */
   readonly checkArguments?: 'coerce' | 'strict' | 'off' | undefined;
   /** Answers questions from a server to the user. Without it, the client declares no support for such questions. */

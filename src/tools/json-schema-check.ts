@@ -45,25 +45,6 @@ export function compileJsonSchema(
   };
 }
 
-/**
- * Copies a schema for checks of its parts. `passes` takes a part of `root`. The caller bounds the steps of each check.
- * Throws OptionInvalidError if the schema is invalid.
- */
-export function compileParts(schema: JsonSchema) {
-  const draft = lenientDraftOf(schema.$schema);
-  const { copy, lookup } = resolveReferences(schema);
-  relax(lookup);
-  const passes = (part: unknown, value: unknown) => {
-    try {
-      return validate(value, part as Schema | boolean, draft, lookup).valid;
-    } catch (error) {
-      if (error instanceof RangeError) throw error;
-      return false;
-    }
-  };
-  return { root: copy as JsonSchema, passes };
-}
-
 /** Returns the first unresolvable `$ref`, or undefined. Throws OptionInvalidError if the schema is invalid. */
 export function lostReference(schema: JsonSchema): string | undefined {
   return lostIn(resolveReferences(schema).lookup);

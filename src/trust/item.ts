@@ -1,7 +1,7 @@
 import type { JsonValue } from '../internal/json.js';
 
 /** The kinds of items. The hashed string begins with the kind. */
-export type TrustKind = 'hook' | 'mcp-server' | 'plugin' | 'extension' | 'settings' | 'skill';
+export type TrustKind = 'hook' | 'mcp-server' | 'mcp-tool' | 'plugin' | 'extension' | 'settings' | 'skill';
 
 /** The origin of an item. `builtin` is code of the host application, or a file that it names itself. */
 export type TrustScope = 'builtin' | 'user' | 'workspace';

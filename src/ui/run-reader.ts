@@ -2,9 +2,11 @@ import type { AgentEvent, AgentEventOf } from '../agent/agent-event.js';
 import type { RunResult } from '../agent/run-result.js';
 import { OwnEvents } from '../agent/run-stream.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
-import { toolCallsOf } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
+import type { NestedPart } from './nested/nested-part.js';
+import { type NestedPage, NestedRuns } from './nested/nested-runs.js';
 import type { Converter } from './sse/event-queue.js';
+import { SuspendedResponse } from './suspended-response.js';
 
 /** A streamed piece of a response. */
 export type DeltaEvent =
@@ -28,6 +30,8 @@ export interface RunWriter {
   tool(event: ToolEvent): void;
   /** A message has joined the run, behind the open turn. */
   join(event: AgentEventOf<'post'>): void;
+  /** Another agent goes on. */
+  handOver(event: AgentEventOf<'handoff'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
   denyCall(callId: string, reason: string | undefined): void;
   /** A resumed run starts a call whose arguments a person has changed. */
@@ -38,10 +42,19 @@ export interface RunWriter {
   finish(result: RunResult<unknown>): void;
 }
 
+/** The texts for the page, and the form of the runs inside of tool calls. */
+interface ConvertedPage<Item> extends NestedPage {
+  readonly nestedItem: (part: NestedPart) => Item;
+}
+
 /** Returns the functions that convert events with a writer. `create` gets the function that adds an item. */
-export function convertRun<Item>(create: (push: (item: Item) => void) => RunWriter): Converter<Item> {
+export function convertRun<Item>(
+  page: ConvertedPage<Item>,
+  create: (push: (item: Item) => void) => RunWriter,
+): Converter<Item> {
   let items: Item[] = [];
-  const reader = new RunReader(create((item) => items.push(item)));
+  const push = (item: Item) => void items.push(item);
+  const reader = new RunReader(create(push), new NestedRuns(page, (part) => push(page.nestedItem(part))));
   return {
     convert(event) {
       items = [];
@@ -64,12 +77,17 @@ class RunReader {
   private readonly own = new OwnEvents();
   private readonly suspension = new SuspendedResponse();
 
-  constructor(private readonly writer: RunWriter) {}
+  constructor(
+    private readonly writer: RunWriter,
+    private readonly nested: NestedRuns,
+  ) {}
 
   /** Reads one event. */
   read(event: AgentEvent): void {
     const { writer } = this;
-    if (!this.own.has(event) || this.suspension.hides(event)) return;
+    const path = this.own.pathOf(event);
+    this.nested.read(event, path);
+    if (path.length > 0 || this.suspension.hides(event)) return;
     switch (event.type) {
       case 'run-start':
         return writer.start(event.runId);
@@ -79,6 +97,8 @@ class RunReader {
         return writer.openTurn(event.turn);
       case 'post':
         return this.readPost(event);
+      case 'handoff':
+        return writer.handOver(event);
       case 'text-delta':
       case 'reasoning-delta':
       case 'tool-input-delta':
@@ -139,27 +159,5 @@ class RunReader {
   private settle(): void {
     if (this.failed) this.writer.takeBack();
     this.failed = false;
-  }
-}
-
-/** Tells which events belong to a response that a lifecycle suspended. */
-export class SuspendedResponse {
-  private isSuspended = false;
-
-  /** True for text that follows the suspension. `holdStream` delays all text until then. */
-  hides(event: AgentEvent): boolean {
-    if (event.type === 'decision') {
-      const { point, type } = event.decision;
-      this.isSuspended ||= point === 'afterModel' && type === 'suspend';
-    }
-    return this.isSuspended && (event.type === 'text-delta' || event.type === 'reasoning-delta');
-  }
-
-  /** True if the response is a suspended answer, without tool calls. */
-  isAnswer(response: ModelResponse | undefined): boolean {
-    const wasSuspended = this.isSuspended;
-    this.isSuspended = false;
-    if (!wasSuspended || response === undefined) return false;
-    return toolCallsOf({ role: 'assistant', content: response.content }).length === 0;
   }
 }

@@ -6,6 +6,7 @@
 export { WatchedRunError } from '../agent/session/session-error.js';
 export { MemoryRunLog, type MemoryRunLogOptions } from '../state/run-log/memory-run-log.js';
 export type {
+  AgUIActivity,
   AgUIEvent,
   AgUIInterrupt,
   AgUIMessage,
@@ -23,7 +24,13 @@ export { type AgUIRequest, fromAgUIInput } from './ag-ui/from-ag-ui.js';
 export { toAgUIMessages } from './ag-ui/to-ag-ui-messages.js';
 export { fromUIMessages } from './ai-sdk/from-ui-messages.js';
 export { type ToUIMessagesOptions, toUIMessages } from './ai-sdk/to-ui-messages.js';
-export type { UIEditMetadata, UIMessageChunk, UIMessageMetadata, UIMessagePart } from './ai-sdk/ui-chunk.js';
+export type {
+  UIEditMetadata,
+  UIMessageChunk,
+  UIMessageMetadata,
+  UIMessagePart,
+  UINestedPart,
+} from './ai-sdk/ui-chunk.js';
 export type { UIMessage, UIPart, UIToolPart } from './ai-sdk/ui-message.js';
 export {
   pipeUIMessages,
@@ -61,6 +68,7 @@ export type {
   WaitingPost,
 } from './handler/handler-options.js';
 export type { ProtocolName } from './handler/protocol.js';
+export type { UINestedCall, UINestedRun, UINestedStep } from './nested/nested-part.js';
 export type { PageInput, UIDecision, UIRequest, UISentMessage } from './request.js';
 export type {
   FastifyReplyLike,
@@ -72,6 +80,6 @@ export type {
 export { type NodeListener, toNodeListener } from './sse/node-listener.js';
 export type { ServerRequestLike } from './sse/node-request.js';
 export { pipeResponse, type ServerResponseLike } from './sse/pipe.js';
-export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse/sse-event.js';
+export type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult, SSERunEvent } from './sse/sse-event.js';
 export { type SSEResponseOptions, sseResponse } from './sse/sse-response.js';
 export type { ErrorTextOptions, FailedToolCall } from './stream-texts.js';

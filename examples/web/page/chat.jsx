@@ -6,9 +6,10 @@ import {
 } from 'ai';
 import { useEffect, useRef } from 'react';
 import { Composer } from './composer.jsx';
-import { changeArguments, decideRequest } from './decisions.js';
+import { areDecided, decideRequest, keepDecision } from './decisions.js';
 import { chatId, headers, stopAnswer } from './history.js';
 import { Message } from './message.jsx';
+import { waitingInside } from './nested-runs.jsx';
 import { useReconnect } from './reconnect.js';
 import { useWaiting, Waiting } from './waiting.jsx';
 
@@ -48,8 +49,15 @@ export function Chat({ loaded }) {
   }, [messages, waiting.list.length]);
 
   const decide = (id, approved, input) => {
-    if (input !== undefined) changeArguments(id, input);
-    return chat.addToolApprovalResponse({ id, approved });
+    const [call, ...inside] = id.split('/');
+    if (inside.length === 0) {
+      if (input !== undefined) keepDecision(id, approved, input);
+      return chat.addToolApprovalResponse({ id, approved });
+    }
+    keepDecision(id, approved, input);
+    // The card is decided once everything inside of it is.
+    if (areDecided(waitingInside(messages.at(-1).parts, [call])))
+      return chat.addToolApprovalResponse({ id: call, approved: true });
   };
   const answerAgain = () => {
     const last = messages.at(-1);

@@ -1,4 +1,5 @@
-import { useState } from 'react';
+import { NestedRuns, waitingInside } from './nested-runs.jsx';
+import { ToolCard } from './tool-card.jsx';
 import { textOf } from './waiting.jsx';
 
 /** One message with its parts in order, or the place of a summary, which is not a message. */
@@ -9,14 +10,14 @@ export function Message({ message: { role, parts, metadata }, decide }) {
     <article className={role} aria-label={role === 'user' ? 'You' : 'Assistant'}>
       {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended, and have no id.
-        <Part key={index} part={part} decide={decide} />
+        <Part key={index} part={part} parts={parts} decide={decide} />
       ))}
       {metadata?.stopped && <p className="state">This answer was stopped.</p>}
     </article>
   );
 }
 
-function Part({ part, decide }) {
+function Part({ part, parts, decide }) {
   if (part.type === 'text') return <p className="text">{part.text}</p>;
   if (part.type === 'reasoning') {
     return (
@@ -30,7 +31,7 @@ function Part({ part, decide }) {
     return <img className="picture" src={part.url} alt={part.filename ?? 'Attached picture'} />;
   }
   if (part.type === 'steering-message') return <p className="joined">{textOf(part.parts)}</p>;
-  if (part.type.startsWith('tool-')) return <ToolCall part={part} decide={decide} />;
+  if (part.type.startsWith('tool-')) return <ToolCall part={part} parts={parts} decide={decide} />;
   return null;
 }
 
@@ -56,79 +57,23 @@ const STATES = {
   'output-denied': 'denied',
 };
 
-function ToolCall({ part, decide }) {
-  const name = part.type.slice('tool-'.length);
+function ToolCall({ part, parts, decide }) {
+  const { toolCallId, input, output, errorText, approval } = part;
   // The person went on without a decision, so the server has denied the call.
   const state = part.state === 'approval-requested' && decide === undefined ? 'output-denied' : part.state;
   const edit = part.callProviderMetadata?.keelson;
+  const asked = state === 'approval-requested' ? decide : undefined;
+  const isInside = waitingInside(parts, [toolCallId]).length > 0;
   return (
-    <section className={`tool ${state}`} aria-label={`Tool ${name}`}>
-      <h2>
-        {name} <span className="state">{part.preliminary ? STATES['input-available'] : STATES[state]}</span>
-      </h2>
-      <pre>{shown(part.input ?? {})}</pre>
+    <ToolCard
+      name={part.type.slice('tool-'.length)}
+      state={state}
+      word={part.preliminary ? STATES['input-available'] : STATES[state]}
+      data={{ input, output, errorText }}
+      decide={asked && !isInside ? (...decision) => asked(approval.id, ...decision) : undefined}
+    >
       {edit && <p className="state">Changed by a person. The model wrote {JSON.stringify(edit.modelInput)}.</p>}
-      {part.output !== undefined && <pre className="output">{shown(part.output)}</pre>}
-      {part.errorText && <p className="error">{part.errorText}</p>}
-      {state === 'approval-requested' && <Decision part={part} name={name} decide={decide} />}
-    </section>
+      <NestedRuns parts={parts} path={[toolCallId]} decide={asked} />
+    </ToolCard>
   );
-}
-
-function Decision({ part: { approval, input }, name, decide }) {
-  const [draft, setDraft] = useState(undefined);
-  if (draft !== undefined) {
-    const approve = (changed) => decide(approval.id, true, changed);
-    return <Changes draft={draft} change={setDraft} approve={approve} cancel={() => setDraft(undefined)} />;
-  }
-  return (
-    <fieldset className="decision" aria-label={`Decide on ${name}`}>
-      <button type="button" className="primary" onClick={() => decide(approval.id, true)}>
-        Approve
-      </button>
-      {/* A suspended answer has no arguments. */}
-      {name !== 'answer' && (
-        <button type="button" onClick={() => setDraft(shown(input))}>
-          Edit
-        </button>
-      )}
-      <button type="button" onClick={() => decide(approval.id, false)}>
-        Deny
-      </button>
-    </fieldset>
-  );
-}
-
-/** The arguments as JSON, to change before the approval. */
-function Changes({ draft, change, approve, cancel }) {
-  const changed = parsed(draft);
-  return (
-    <fieldset className="decision" aria-label="Change the arguments">
-      <textarea
-        aria-label="Arguments"
-        rows={draft.split('\n').length}
-        value={draft}
-        onChange={(event) => change(event.target.value)}
-      />
-      <button type="button" className="primary" disabled={changed === undefined} onClick={() => approve(changed)}>
-        Approve with changes
-      </button>
-      <button type="button" onClick={cancel}>
-        Cancel
-      </button>
-    </fieldset>
-  );
-}
-
-/** Returns undefined for a text that is not JSON. */
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function shown(output) {
-  return typeof output === 'string' ? output : JSON.stringify(output, null, 1);
 }

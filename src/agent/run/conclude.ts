@@ -1,4 +1,5 @@
 import type { Awaitable } from '../../internal/promise.js';
+import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
@@ -26,7 +27,7 @@ export function conclude(run: Run): Awaitable<Conclusion> {
 async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
-  run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
+  run.conversation.say({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   return finish(run, text);
 }
@@ -89,8 +90,10 @@ function complete(run: Run, text: string): RunResult<unknown> {
     result = { ...record, status: 'suspended', pending: run.pending };
   }
   run.end.finish();
-  config.life.endRun();
+  (run as HookRun).onEnd?.(result);
+  run.owner.life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
+  run.endPart?.();
   return result;
 }

@@ -2,6 +2,7 @@ import { describeError, TimeoutExceededError } from '../../errors.js';
 import { withinTime } from '../../internal/clock.js';
 import { logFailure } from '../../internal/logger.js';
 import type { Awaitable } from '../../internal/promise.js';
+import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
@@ -27,6 +28,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   end.decide(FAILED);
   await closeConversation(run);
   end.finish();
+  (run as HookRun).onEnd?.({ status: 'failed', error });
   turn?.events?.end();
   const { added: messages, history } = conversation;
   const usage = { ...run.usage };
@@ -42,7 +44,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
   const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
   await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  config.life.endRun();
+  run.owner.life.endRun();
   if (run.origin.parent !== undefined) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: describeError(error) };
     tellOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
@@ -51,6 +53,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });
     listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
+  run.endPart?.();
   return error;
 }
 
@@ -69,7 +72,7 @@ async function closeConversation(run: Run): Promise<void> {
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
   if (keeps && shown.trim() !== '') {
-    conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
+    conversation.say({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
   }
   // Before the first turn, the messages that were added would have no place.
   if (run.context.turn > 0) conversation.addQueued();

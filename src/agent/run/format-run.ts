@@ -9,6 +9,7 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
+import { BETWEEN } from '../../model/waiting.js';
 import { failureRecordOf, type NestedRun, type RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
@@ -17,6 +18,8 @@ const LONGEST_REASON = 300;
 /** One model response: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
+  /** The agent that the run was handed over to. */
+  readonly agent?: string | undefined;
   readonly calls: readonly (ToolCallPart | ToolResultPart)[];
   readonly text: string;
   readonly results: ToolResultPart[];
@@ -24,7 +27,8 @@ interface Turn {
 
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle. A run inside of a tool call is drawn below the turn of its call, with the id of the call. A failed tool call shows
+ * lifecycle, with its reason. A turn of an agent that the run was handed over to has its name. A run inside of a tool call is
+ * drawn below the turn of its call, with the id of the call. A failed tool call shows
  * its reason. Of a failed run, pass the error. Long texts are cut. Control characters are removed.
  *
  * @example
@@ -54,8 +58,11 @@ function failureOf({ name, message }: Pick<Error, 'name' | 'message'>): string {
 
 function draw(result: Drawn): string {
   const turns = turnsOf(result.messages);
-  const lines = turns.flatMap((turn) => drawTurn(turn, result, turn === turns.at(-1)));
-  return [drawSums(result, turns), ...lines].join('\n');
+  const lines = turns.flatMap((turn) => [
+    drawTurn(turn, result, turn === turns.at(-1)),
+    ...drawInside(result, turns, turn),
+  ]);
+  return [drawSums(result, turns), ...drawInside(result, turns, undefined), ...lines].join('\n');
 }
 
 function turnsOf(messages: readonly Message[]): readonly Turn[] {
@@ -63,7 +70,8 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
   for (const message of messages) {
     if (message.role === 'assistant') {
       const number = (turns.at(-1)?.number ?? 0) + 1;
-      turns.push({ number, calls: toolCallsOf(message), text: textOf(message), results: [] });
+      const { agent } = message;
+      turns.push({ number, agent, calls: toolCallsOf(message), text: textOf(message), results: [] });
     } else if (message.role === 'tool') {
       // The results of a resumed run come before its first model call.
       if (turns.length === 0) turns.push({ number: 0, calls: message.content, text: '', results: [] });
@@ -79,18 +87,21 @@ function drawSums({ status, usage }: Drawn, turns: readonly Turn[]): string {
   return `${status}: ${counted(models, 'turn')}, ${counted(calls, 'tool call')}, ${usage.inputTokens} + ${usage.outputTokens} tokens`;
 }
 
-function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string[] {
+function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
   const calls = turn.calls.map(
     (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
   );
-  const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
-  const decisions = result.decisions.filter((decision) => decision.turn === turn.number).map(drawDecision);
-  const nested = result.nested?.filter((run) => run.turn === turn.number) ?? [];
-  const indent = isLast ? '   ' : '│  ';
-  return [
-    `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`,
-    ...[...decisions, ...nested.flatMap(drawNested)].map((line) => `${indent}         ${line}`),
-  ];
+  const speaker = turn.agent === undefined ? '' : `${shortened(turn.agent)}: `;
+  const said = speaker + (calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text)));
+  return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`;
+}
+
+/** Draws the decisions of a turn and the runs inside of it. Without a turn, those from before the first response. */
+function drawInside({ decisions, nested = [] }: Drawn, turns: readonly Turn[], turn: Turn | undefined): string[] {
+  const isHere = (event: Decision | NestedRun) => turns.findLast(({ number }) => number <= event.turn) === turn;
+  const lines = [...decisions.filter(isHere).map(drawDecision), ...nested.filter(isHere).flatMap(drawNested)];
+  const indent = turn === turns.at(-1) ? '   ' : '│  ';
+  return lines.map((line) => `${indent}         ${line}`);
 }
 
 /** Draws a run inside of a tool call, below the turn of the call. */
@@ -108,7 +119,9 @@ function argumentsOf(call: ToolCallPart | ToolResultPart): string {
 }
 
 function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
-  if (pending.some((call) => call.id === id)) return '… waits for a decision';
+  // Something may wait inside of the call.
+  if (pending.some((waiting) => waiting.id === id || waiting.id.startsWith(id + BETWEEN)))
+    return '… waits for a decision';
   const result = results.find((part) => part.id === id);
   if (result === undefined) return '✗';
   return result.isError ? `✗ (${shortened(contentText(result.content), LONGEST_REASON)})` : '✓';
@@ -116,7 +129,7 @@ function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
 
 function drawDecision({ type, by, point, reason, call }: Decision): string {
   const about = call === undefined ? point : shortened(call.name);
-  return `${shortened(by)}: ${type} ${about}${reason === undefined ? '' : ` (${shortened(reason)})`}`;
+  return `${shortened(by)}: ${type} ${about}${reason === undefined ? '' : ` (${shortened(reason, LONGEST_REASON)})`}`;
 }
 
 /** Puts a text on one line, removes control and formatting characters, and cuts it. */

@@ -1,4 +1,5 @@
 import type { Stop } from '../../internal/stop.js';
+import { runIdInside } from '../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, ResumedInside, RunEnd } from '../../lifecycle/hook-run/run-end.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { Message, SuspendedCall, WaitingRun } from '../../model/message.js';
@@ -20,6 +21,7 @@ interface CallOfRun {
     readonly conversation: { nested: NestedRun[] | undefined };
     /** Set for a durable run, whose calls do not wait for a run inside. */
     readonly effects: object | undefined;
+    readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
 }
 
@@ -27,7 +29,7 @@ interface CallOfRun {
 interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
   readonly context: { readonly id: string; readonly turn: number };
-  readonly config: { readonly agent: string };
+  readonly owner: { readonly agent: string };
   readonly conversation: { readonly history: readonly Message[] };
   readonly attached: { readonly turnsBefore?: number | undefined };
 }
@@ -38,6 +40,12 @@ export interface PlaceInside {
   readonly path: readonly string[];
   /** The run that it goes on with. */
   readonly earlier: ResumedInside | undefined;
+}
+
+/** A run inside of a tool call that begins. */
+interface BegunRun {
+  readonly end: RunEnd;
+  readonly conversation: { enqueue(message: Message): void };
 }
 
 /** The end of a run inside of a tool call. */
@@ -71,8 +79,10 @@ export class OuterCall {
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
-  /** Aborts a run inside, which has begun, when the call is aborted. */
-  enter(end: RunEnd): void {
+  /** Gives a run inside, which has begun, its messages. Aborts it when the call is aborted. */
+  enter({ end, conversation }: BegunRun): void {
+    const { loop, callId } = this.call;
+    for (const message of loop.briefings?.get(callId) ?? []) conversation.enqueue(message);
     this.inside.push(end);
     end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
@@ -90,7 +100,7 @@ export class OuterCall {
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */
-  keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
+  keep({ context, owner, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
     const { path, turn } = this;
@@ -99,10 +109,10 @@ export class OuterCall {
         .filter((one) => one.path === undefined)
         .map(({ id, reason, by, needs }) => (needs === undefined ? { id, reason, by } : { id, reason, by, needs }));
       const turns = (attached.turnsBefore ?? 0) + context.turn;
-      this.suspended = { runId: context.id, agent: config.agent, turn: turns, messages: history, waits };
+      this.suspended = { runId: context.id, agent: owner.agent, turn: turns, messages: history, waits };
     }
     const { status, messages, usage, decisions, nested, pending, error } = ended;
-    const known = { runId: context.id, agent: config.agent, path, turn, status, messages, usage, decisions, pending };
+    const known = { runId: context.id, agent: owner.agent, path, turn, status, messages, usage, decisions, pending };
     conversation.nested ??= [];
     conversation.nested.push(nested || error ? { ...known, nested, error } : known);
   }
@@ -112,7 +122,7 @@ export class OuterCall {
     const { next: earlier, path } = this;
     this.next = undefined;
     this.started += 1;
-    return { runId: earlier?.run.runId ?? `${this.call.idempotencyKey}/${this.started}`, path, earlier };
+    return { runId: earlier?.run.runId ?? runIdInside(this.call.idempotencyKey, this.started), path, earlier };
   }
 }
 

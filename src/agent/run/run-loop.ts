@@ -6,6 +6,7 @@ import type { RunResult } from '../run-result.js';
 import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { reviewAnswer } from './output.js';
+import { earlierTurnOf } from './resume/earlier-turn.js';
 import type { Run } from './run.js';
 import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
@@ -15,7 +16,7 @@ import { turnLimitOf } from './turn-limit.js';
  * hook or a store. So a hook that nobody has registered costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
-  run.config.life.runs += 1;
+  run.owner.life.runs += 1;
   try {
     const entering = enter(run, input);
     if (entering !== undefined) await entering;
@@ -62,7 +63,9 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
 function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
   const { listeners, config, context } = run;
   if (listeners.active) {
-    listeners.emit({ type: 'run-start', runId: context.id, agent: config.agent, input: textIn(input) });
+    const event = { type: 'run-start', runId: context.id, agent: config.agent, input: textIn(input) } as const;
+    const earlier = earlierTurnOf(run);
+    listeners.emit(earlier === undefined ? event : { ...event, earlier });
   }
   run.end.throwIfAborted();
   const { beforeAgent } = config.chain;

@@ -123,5 +123,5 @@ function abortWithParent(run: Run, parent: Partial<RunContext>): void {
     throw invalidOption('parent', 'the run of a hook, or `context.run` of a tool', parent);
   }
   run.end.stopper().followStop(parent[RUN].end.stopper(), (reason) => run.end.abort(new RunAbortedError(reason)));
-  outerCallOf(parent)?.enter(run.end);
+  outerCallOf(parent)?.enter(run);
 }

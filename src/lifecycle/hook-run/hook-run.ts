@@ -21,7 +21,11 @@ export interface HookRun {
   };
   /** A run of a session can tell other runs which question it waits for. */
   readonly attached: {
-    readonly recorder?: { readonly claim: QuestionClaim; readonly posts: UrgentPosts } | undefined;
+    readonly recorder?:
+      | { readonly claim: QuestionClaim; readonly posts: UrgentPosts; callKey(call: string): string | undefined }
+      | undefined;
+    /** The number of turns of an earlier run inside of the same call that this run goes on with. */
+    readonly turnsBefore?: number | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
@@ -29,15 +33,28 @@ export interface HookRun {
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
+  /** The decisions so far. */
+  readonly decisions: readonly Decision[];
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
   /** Budgets for all runs inside of this run. */
   budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
+  /** Messages for the runs inside of the running calls, by call id. */
+  briefings?: Map<string, readonly Message[]> | undefined;
   /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
   onMoment?: (moment: Moment) => Promise<boolean>;
+  /** Called with each decision, as soon as it is made. */
+  onDecision?: (decision: Decision) => void;
+  /** Called once, after the last hook of the run that can change how it ends. */
+  onEnd?: (outcome: RunOutcome) => void;
 }
+
+/** How a run ended. */
+export type RunOutcome =
+  | { readonly status: 'completed' | 'suspended'; readonly text: string }
+  | { readonly status: 'failed'; readonly error: unknown };
 
 interface QuestionClaim {
   waitFor(question: string | undefined): void;
@@ -54,6 +71,8 @@ interface UrgentPosts {
 export interface Budget {
   /** The name of the lifecycle, or of the option. */
   readonly by: string;
+  /** The `wrapModelCall` hook that counts the calls of the run itself. Without one, they do not count. */
+  readonly counter?: unknown;
   /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
   admit(call: BudgetedCall): string | ((usage: Usage | undefined) => void);
   /** Called before a tool call. Returns the reason to refuse the call. */
@@ -93,9 +112,22 @@ export interface CallScope {
 /** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
 
+/** Key of a lifecycle that makes the runs of its agent durable. */
+export const DURABLE = Symbol.for('keelson.durable');
+
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
+export function callKey({ attached, context }: HookRun, call: string, turn = context.turn): string {
+  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
+}
+
+/** Returns the id of a run inside of the call with this key. The first run inside has the number 1. */
+export function runIdInside(key: string, number = 1): string {
+  return `${key}/${number}`;
 }
 
 /** The reason of a denial, if the person sends a message instead of a decision. */

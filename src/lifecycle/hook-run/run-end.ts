@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
-import type { ToolCallPart, WaitingRun } from '../../model/message.js';
+import type { ToolCallPart, ToolResultPart, WaitingRun } from '../../model/message.js';
 import type { HookPoint } from '../decision.js';
 import type { EndAction } from '../hook-action.js';
 import type { ToolCallRequest } from '../lifecycle.js';
@@ -39,6 +39,8 @@ export interface ResumedInside {
 export interface CallsInFlight {
   /** The calls as the model made them. */
   readonly parts: readonly ToolCallPart[];
+  /** In the order of `parts`. Undefined for a call without a result. */
+  readonly results: readonly (ToolResultPart | undefined)[];
   /** True once every call has a result. A halted tool may still be running. */
   readonly halted: boolean;
   /** Aborts the signals of the calls. Created on first use. */

@@ -28,6 +28,9 @@ import type {
   McpTimeouts,
 } from '../options.js';
 
+/** The option `checkArguments` of `mcpServers`. */
+export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
+
 /** The options of `mcpServers` with their defaults. */
 export interface McpSettings
   extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
@@ -38,6 +41,8 @@ export interface McpSettings
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
   readonly pinTools: boolean;
+  /** Returns how a tool checks its arguments. Called for each call. */
+  readonly checkArguments: () => CheckArguments;
   readonly system: Pick<McpSystem, 'spawn'> & {
     readonly env: NodeJS.ProcessEnv;
     readonly clock: Clock;
@@ -119,6 +124,7 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
     oauth,
     onEvent,
     pinTools: options.pinTools ?? false,
+    checkArguments: () => options.checkArguments ?? 'off',
     gate: gateOf(options),
     clientInfo: options.clientInfo ?? CLIENT_INFO,
     waitForServers: options.waitForServers ?? [],

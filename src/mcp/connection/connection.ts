@@ -1,8 +1,9 @@
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
-import type { McpEvent } from '../event.js';
-import type { ServerLog } from '../server-log.js';
+import type { McpEvent } from '../server/event.js';
+import type { ServerLog } from '../server/server-log.js';
+import type { McpToolSpec } from '../tools/spec.js';
 import type { PausableClock } from '../transport/pausable-clock.js';
 import type { Endings } from './endings.js';
 
@@ -43,12 +44,20 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** Compares the tools of a list with those that were seen before. */
+export interface ToolReview {
+  /** Returns the names of the tools with a new change of their definition, and of those that must not be offered. */
+  review(specs: Iterable<McpToolSpec>): Promise<{ changed: readonly string[]; refused: readonly string[] }>;
+}
+
 /** One server, and the objects that all its connections share. */
 export interface ServerContext {
   readonly definition: McpServerDefinition;
   readonly settings: McpSettings;
   readonly log: ServerLog;
   readonly emit: (event: McpEvent) => void;
+  /** Remembers the definitions of the tools. */
+  readonly pins: ToolReview;
   /** Pauses time limits while a user is asked. */
   readonly hold: PausableClock;
   /** Tracks the cleanup of connections that have failed or were closed. */

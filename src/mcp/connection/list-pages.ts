@@ -1,5 +1,3 @@
-import { Pace } from '../schema/pace.js';
-
 /** Requests one page of a list. */
 type PageRequest = (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
 
@@ -35,13 +33,12 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
       warn(`${method} returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
       return entries.slice(0, maxEntries);
     }
-    if (Array.isArray(found)) size += await charactersOf(found);
+    if (Array.isArray(found)) size += JSON.stringify(found).length;
     if (Array.isArray(found) && size > maxSize) {
       warn(`${method} returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
       return entries.slice(0, entries.length - found.length);
     }
-    // The protocol allows an empty cursor, but servers send one on the last page.
-    if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;
+    if (nextCursor === undefined) return entries;
     if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
       warn(
         `${method} returned the cursor ${JSON.stringify(nextCursor)}, which is invalid or was used before; reading stops`,
@@ -53,15 +50,4 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
   }
   warn(`${method} has more than ${maxPages} pages; the rest is ignored (see \`limits.pages\`)`);
   return entries;
-}
-
-/** Returns the number of characters of the entries as JSON. Gives the thread to other work in between. */
-async function charactersOf(entries: readonly unknown[]): Promise<number> {
-  const pace = new Pace();
-  let length = 0;
-  for (const entry of entries) {
-    if (pace.isDue) await pace.rest();
-    length += JSON.stringify(entry).length;
-  }
-  return length;
 }

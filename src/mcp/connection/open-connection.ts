@@ -3,17 +3,15 @@ import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
-import type { ReadTools } from '../tools/tool-entries.js';
-import { Deadline } from '../transport/pausable-clock.js';
 import { ProcessTransport } from '../transport/process-transport.js';
-import { type Redact, RedactingTransport } from '../transport/redacting-transport.js';
 import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { Connection, ConnectionOptions } from './connection.js';
-import { listTools } from './list-tools.js';
+import { type ListedTools, listTools } from './list-tools.js';
+import { redactOf } from './redact.js';
 import { requestError } from './request-error.js';
-import { untilAborted, withOwnSignal } from './request-time.js';
+import { withDeadline } from './request-time.js';
 import { loadSdk, type McpSdk } from './sdk-v1/load-sdk.js';
 import { SdkConnection } from './sdk-v1/sdk-connection.js';
 
@@ -21,37 +19,31 @@ import { SdkConnection } from './sdk-v1/sdk-connection.js';
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
-  readonly tools: ReadTools;
+  readonly tools: ListedTools;
 }
 
 /** HTTP status of a successful response that is not an event stream. */
 const NO_STREAM = 200;
 
 /**
- * Connects to a server and reads its tools within `connectMs`, or more for a server that may be installed first. Rejects with a typed error and leaves nothing open. A
- * handshake that completes after the time limit is closed.
+ * Connects to a server and reads its tools within `connectMs`, or more for a server that may be installed first. Rejects
+ * with a typed error and leaves nothing open. A handshake that completes after the time limit is closed.
  */
-export function openConnection(options: ConnectionOptions): Promise<Established> {
-  const { definition, settings, hold, endings } = options;
+export async function openConnection(options: ConnectionOptions): Promise<Established> {
+  const { definition, settings, hold, endings, signal: outer } = options;
   const limitMs = limitOf(definition, settings.timeouts);
   const what = `connection to MCP server "${definition.name}"`;
-  return withOwnSignal(options.signal, async (signal, controller) => {
-    const limits = { what, callMs: limitMs, totalMs: limitMs, hold };
-    const deadline = new Deadline(limits, (late) => {
-      late.message += hintOf(definition);
-      controller.abort(late);
+  const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal: outer };
+  try {
+    return await withDeadline(limits, (signal) => {
+      const opened = shakeHands({ ...options, signal });
+      opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
+      return opened;
     });
-    const opened = shakeHands({ ...options, signal });
-    opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
-    try {
-      return await untilAborted(signal, opened);
-    } catch (error) {
-      // The error may quote the launch, whose variables are expanded, or the standard error of the program.
-      throw redactOf(definition)(error);
-    } finally {
-      deadline.clear();
-    }
-  });
+  } catch (error) {
+    // The error may quote the launch, whose variables are expanded, or the standard error of the program.
+    throw redactOf(definition)(error);
+  }
 }
 
 /** A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs. */
@@ -69,11 +61,6 @@ function hintOf({ command = '', args }: McpServerDefinition): string {
     : ' Raise `timeouts.connectMs` if the server needs more time.';
 }
 
-/** Returns the function that removes secrets from data of the server. */
-function redactOf({ origin }: McpServerDefinition): Redact {
-  return origin.redact ?? ((value) => value);
-}
-
 async function shakeHands(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
   const sdk = await loadSdk();
@@ -81,9 +68,7 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
   signal.throwIfAborted();
   options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
   const establishOver = (kind: McpServerDefinition['transport']) => {
-    const bare = createTransport(options, launch, kind);
-    const { redact } = definition.origin;
-    const transport = redact === undefined ? bare : new RedactingTransport(bare, redact);
+    const transport = createTransport(options, launch, kind);
     return establish(options, sdk, transport).then((found) => ({ ...found, transport: kind }));
   };
   try {
@@ -106,7 +91,8 @@ async function establish(
   const { definition, settings, signal, endings } = options;
   const onAbort = () => {
     const stderr = transport.stderr?.() ?? '';
-    if (signal.reason instanceof TimeoutExceededError && stderr !== '') signal.reason.message += ` So far ${stderr}`;
+    if (signal.reason instanceof TimeoutExceededError)
+      signal.reason.message += hintOf(definition) + (stderr === '' ? '' : ` So far ${stderr}`);
     endings.add(transport.close());
   };
   signal.addEventListener('abort', onAbort, { once: true });
@@ -118,7 +104,7 @@ async function establish(
     return { connection, tools };
   } catch (error) {
     endings.add(transport.close());
-    throw signal.aborted ? signal.reason : connectError(definition.name, transport, error);
+    throw signal.aborted ? signal.reason : connectError(definition, transport, error);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
@@ -132,7 +118,7 @@ function createTransport(
   const { system, limits, oauth } = settings;
   const common = { server: definition.name, maxBytes: limits.messageBytes, clock: system.clock };
   if (!('url' in launch)) {
-    const redact: Redact = redactOf(definition);
+    const redact = redactOf(definition);
     const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
@@ -151,7 +137,9 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof McpRequestError ? error.status : undefined;
 }
 
-function connectError(server: string, { ending }: McpTransport, error: unknown): KeelsonError {
-  if (ending !== undefined) return new McpConnectError(server, ending, { cause: error });
-  return requestError(server, error);
+/** Redacts the texts first, because a part of a secret that is cut is not found. */
+function connectError(definition: McpServerDefinition, { ending }: McpTransport, error: unknown): KeelsonError {
+  const redact = redactOf(definition);
+  if (ending !== undefined) return new McpConnectError(definition.name, redact(ending), { cause: redact(error) });
+  return requestError(definition.name, redact(error));
 }

@@ -3,7 +3,7 @@ import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
 import { describeWithCause, withoutPages } from '../failure-text.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
-import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
+import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, NO_CODE, TOO_LONG } from '../transport/json-rpc.js';
 
 const MAX_TEXT = 10_000;
 const MAX_DETAILS = 1_000;
@@ -18,12 +18,13 @@ const MEANINGS: Readonly<Record<number, string>> = {
   [-32_602]: 'does not accept these arguments',
   [-32_603]: 'had an internal error',
   [-32_000]: 'reports a server error',
-  [-32_001]: 'did not answer in time',
+  [-32_001]: 'could not handle the request',
   [-32_002]: 'does not have this resource',
   [-32_042]: 'wants the user to open a page first',
   [TOO_LONG]: 'sent a response above the size limit',
   [BROKEN_OFF]: 'disconnected before it answered',
   [NO_ANSWER]: 'sent an invalid response',
+  [NO_CODE]: 'reports an error without a code',
   400: 'did not understand the request',
   403: 'does not allow this',
   404: 'was not found at its URL',

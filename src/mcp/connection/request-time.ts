@@ -12,7 +12,7 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
   try {
     return await work(scope);
   } catch (error) {
-    throw scope.aborted ? scope.reason : error;
+    throw scope.aborted ? scope.cause : error;
   } finally {
     scope.end();
   }
@@ -25,7 +25,10 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
  */
 export class RequestScope {
   aborted = false;
-  reason: unknown = undefined;
+  /** The SDK sends this text to the server, so it says nothing about the host. */
+  readonly reason = 'The client no longer waits for the answer.';
+  /** The error of the time limit, or the reason of the caller's signal. */
+  cause: unknown = undefined;
   readonly deadline: Deadline;
   private readonly release: () => void;
   private listener: (() => void) | undefined = undefined;
@@ -37,16 +40,14 @@ export class RequestScope {
     if (outer?.aborted) this.abort(outer.reason);
   }
 
-  get signal(): AbortSignal {
-    return this as unknown as AbortSignal;
-  }
+  readonly signal = this as unknown as AbortSignal;
 
   addEventListener(_type: 'abort', listener: () => void): void {
     this.listener = listener;
   }
 
   throwIfAborted(): void {
-    if (this.aborted) throw this.reason;
+    if (this.aborted) throw this.cause;
   }
 
   end(): void {
@@ -56,42 +57,39 @@ export class RequestScope {
 
   private abort(reason: unknown): void {
     this.aborted = true;
-    this.reason = reason;
+    this.cause = reason;
     this.listener?.();
   }
 }
 
-/**
- * Settles like `work`, or rejects as soon as the signal fires. The listener stays on the signal, so the signal must not
- * outlive `work`.
- */
-export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject);
+/** Settles like `work`, or rejects with the reason of the signal as soon as it fires. */
+export async function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  let release = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    release = onAbort(signal, () => reject(signal?.reason));
+    if (signal?.aborted) reject(signal.reason);
   });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    release();
+  }
 }
 
-/**
- * Runs `work` with a new signal that also fires with `outer`. Removes its listener from `outer` afterwards. If the new
- * signal has fired, a failure of `work` is replaced by the reason of that signal.
- */
-export async function withOwnSignal<T>(
-  outer: AbortSignal,
-  work: (signal: AbortSignal, controller: AbortController) => Promise<T>,
-): Promise<T> {
+/** Runs `work` within time limits, with a signal of its own. Rejects with the reason of that signal as soon as it fires. */
+export async function withDeadline<T>(time: RequestTime, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal: outer } = time;
   const controller = new AbortController();
   const { signal } = controller;
-  const abort = () => controller.abort(outer.reason);
-  const release = onAbort(outer, abort);
-  if (outer.aborted) abort();
+  const release = onAbort(outer, () => controller.abort(outer?.reason));
+  if (outer?.aborted) controller.abort(outer.reason);
+  const deadline = new Deadline(time, (late) => controller.abort(late));
   try {
-    return await work(signal, controller);
+    return await untilAborted(signal, work(signal));
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
+    deadline.clear();
     release();
   }
 }

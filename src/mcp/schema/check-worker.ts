@@ -1,16 +1,15 @@
 import type { Worker } from 'node:worker_threads';
 import { createDeferred } from '../../internal/promise.js';
 import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
-import { untilAborted, withOwnSignal } from '../connection/request-time.js';
-import { jsonPieces } from './json-pieces.js';
-import { Pace } from './pace.js';
+import { untilAborted } from '../connection/request-time.js';
 
 /** A check for the worker. */
 export interface CheckJob {
   /** The schema as JSON. */
   readonly schema: string;
   readonly draft: SchemaDraft;
-  readonly value: unknown;
+  /** The value as JSON. */
+  readonly value: string;
   /** True if the value is itself a schema, whose references are checked too. The leniency for servers does not apply to it. */
   readonly isSchema?: boolean;
   /** Ends the check, and the worker if the check is running. */
@@ -66,8 +65,8 @@ export class CheckWorker {
   }
 
   /**
-   * Resolves with undefined if no worker can start here. Rejects with the reason of the abort signal, or with a
-   * NotJsonError. A limit or a failure becomes a problem.
+   * Resolves with undefined if no worker can start here. Rejects with the reason of the abort signal. A limit or a failure
+   * becomes a problem.
    */
   check(job: CheckJob): Promise<CheckOutcome | undefined> {
     this.waiting += 1;
@@ -79,12 +78,11 @@ export class CheckWorker {
       });
     this.last = outcome.catch(() => {});
     // A check that waits for others settles at once when it is aborted.
-    if (job.signal === undefined) return outcome;
-    return withOwnSignal(job.signal, (own) => untilAborted(own, outcome));
+    return untilAborted(job.signal, outcome);
   }
 
   private async run(job: CheckJob): Promise<CheckOutcome | undefined> {
-    const { signal, schema, draft, isSchema } = job;
+    const { signal, ...message } = job;
     const { checkMs = 2_000 } = this.options;
     signal?.throwIfAborted();
     clearTimeout(this.idle);
@@ -93,42 +91,27 @@ export class CheckWorker {
     if (worker === undefined) return undefined;
     signal?.throwIfAborted();
     worker.ref();
-    const outcome = createDeferred<CheckOutcome>();
-    outcome.promise.catch(() => {});
-    const onAbort = () => outcome.reject(signal?.reason);
-    const onError = (error: unknown) => outcome.resolve(problemOf(error));
+    const outcome = createDeferred<CheckOutcome | undefined>();
+    let isReady = false;
+    const onError = (error: unknown) => outcome.resolve(isReady ? problemOf(error) : undefined);
     const late = () => outcome.resolve(TOO_SLOW);
     let timer = setTimeout(late, START_MS);
     worker.once('error', onError);
-    signal?.addEventListener('abort', onAbort, { once: true });
     let isDone = false;
     try {
-      await Promise.race([this.ready, outcome.promise]);
+      await untilAborted(signal, Promise.race([this.ready, outcome.promise]));
+      isReady = true;
       clearTimeout(timer);
       timer = setTimeout(late, checkMs);
       worker.once('message', outcome.resolve);
-      await Promise.race([this.send(worker, job), outcome.promise]);
-      worker.postMessage({ schema, draft, isSchema });
-      const settled = await outcome.promise;
-      isDone = !('problem' in settled);
+      worker.postMessage(message);
+      const settled = await untilAborted(signal, outcome.promise);
+      isDone = settled !== undefined && !('problem' in settled);
       return settled;
     } finally {
       clearTimeout(timer);
       worker.off('message', outcome.resolve).off('error', onError);
-      signal?.removeEventListener('abort', onAbort);
       if (!isDone) this.end();
-    }
-  }
-
-  /** Sends the value in pieces, so that a large value does not block the thread. */
-  private async send(worker: Worker, { value, signal }: CheckJob): Promise<void> {
-    const pace = new Pace();
-    for (const piece of jsonPieces(value)) {
-      worker.postMessage(piece);
-      if (!pace.isDue) continue;
-      await pace.rest();
-      signal?.throwIfAborted();
-      if (worker !== this.worker) return;
     }
   }
 

@@ -10,28 +10,19 @@ const MAX_LOCATION = 10_000;
 interface Job {
   readonly schema: string;
   readonly draft: SchemaDraft;
+  readonly value: string;
   readonly isSchema?: boolean;
 }
 
 // Works in a script and in an ES module: the runtimes differ in how they run a string.
 const { parentPort } = process.getBuiltinModule('node:worker_threads');
-let pieces: string[] = [];
-
-parentPort?.on('message', (message: string | Job) => {
-  if (typeof message === 'string') {
-    pieces.push(message);
-    return;
-  }
-  const value = pieces.join('');
-  pieces = [];
-  parentPort.postMessage(check(message, value));
-});
+parentPort?.on('message', (job: Job) => parentPort.postMessage(check(job)));
 // The time limit of the first check begins now.
 parentPort?.postMessage('ready');
 
-function check(job: Job, text: string) {
+function check(job: Job) {
   try {
-    const value = JSON.parse(text);
+    const value = JSON.parse(job.value);
     const schema = JSON.parse(job.schema);
     const lookup = dereference(schema);
     if (!job.isSchema) relax(lookup);

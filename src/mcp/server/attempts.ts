@@ -2,7 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { McpSettings } from '../config/settings.js';
-import { untilAborted, withOwnSignal } from '../connection/request-time.js';
+import { untilAborted } from '../connection/request-time.js';
 import type { McpUnavailableError } from '../error.js';
 
 /** After a connection that lasted this many milliseconds, the number of failures starts at 0 again. */
@@ -13,7 +13,8 @@ export class Attempts {
   /** The attempt that runs. All callers share it. */
   running: Promise<void> | undefined = undefined;
   private scheduled: { readonly timer: unknown; readonly over: Deferred<void> } | undefined = undefined;
-  private failures = 0;
+  /** Failed attempts in a row. With 0, the next delay is the shortest one again. */
+  failures = 0;
   private connectedAt = 0;
   private readonly closing = new Stop();
 
@@ -34,7 +35,7 @@ export class Attempts {
 
   /** Runs an attempt until it ends or `close` is called. Never rejects. */
   run(work: () => Promise<void>): Promise<void> {
-    const attempt = withOwnSignal(this.closed, (own) => untilAborted(own, work()))
+    const attempt = untilAborted(this.closed, work())
       .catch(() => {})
       .finally(() => {
         if (this.running === attempt) this.running = undefined;
@@ -67,18 +68,13 @@ export class Attempts {
     this.scheduled = undefined;
   }
 
-  /** Clears the number of failures, so that the next delay is the shortest one again. */
-  reset(): void {
-    this.failures = 0;
-  }
-
   succeeded(): void {
     this.connectedAt = this.clock.now();
   }
 
   /** Handles the end of a connection. */
   lost(): void {
-    if (this.clock.now() - this.connectedAt >= GOOD_MS) this.reset();
+    if (this.clock.now() - this.connectedAt >= GOOD_MS) this.failures = 0;
   }
 
   /** Cancels all attempts. The one that runs ends at once. */

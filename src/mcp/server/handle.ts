@@ -1,9 +1,12 @@
+import { MAX_TIMER_MS } from '../../internal/clock.js';
+import { callable, having, object, required, timerMs } from '../../internal/options/rules.js';
+import { type OptionTable, validateOption, validateOptions } from '../../internal/options/validate.js';
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { Connection, McpList } from '../connection/connection.js';
+import { withDeadline } from '../connection/request-time.js';
 import { toPart } from '../tools/result-content.js';
-import { callTool, type McpCallOptions } from './call-tool.js';
-import type { McpServer } from './mcp-server.js';
+import type { McpServer } from './server.js';
 
 /** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */
 export interface McpServerHandle {
@@ -32,6 +35,15 @@ export interface McpServerHandle {
   reconnect(): Promise<void>;
   /** Completes an authorization with the code that the user received from the authorization page. */
   finishAuthorization(code: string): Promise<void>;
+}
+
+/** Options of a tool call without an agent. */
+export interface McpCallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Time limit in milliseconds, including the wait for a connection. Default: the `timeouts` of the loader. */
+  readonly timeoutMs?: number | undefined;
+  /** Called with each progress notification of the server. */
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
 /** Options of a read request to a server. */
@@ -105,6 +117,26 @@ export function createHandle(server: McpServer): McpServerHandle {
     reconnect: () => server.link.connect(),
     finishAuthorization: (code) => server.finishAuthorization(code),
   };
+}
+
+const rules = {
+  signal: having('an AbortSignal', { addEventListener: callable }),
+  timeoutMs: timerMs,
+  onProgress: callable,
+} satisfies OptionTable<McpCallOptions>;
+
+/** Calls a tool of a server within its time limit. Rejects with a typed error, or with the reason of the abort signal. */
+async function callTool(
+  server: McpServer,
+  { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },
+  options: McpCallOptions,
+): Promise<ToolResult> {
+  validateOptions(options, rules);
+  validateOption('args', args, required(object));
+  const { signal, timeoutMs: limitMs, onProgress: progress = () => {} } = options;
+  const what = `call of tool ${JSON.stringify(name)} of MCP server "${server.definition.name}"`;
+  const limits = { what, callMs: limitMs ?? MAX_TIMER_MS, totalMs: limitMs ?? MAX_TIMER_MS, hold: server.hold, signal };
+  return withDeadline(limits, (own) => server.callTool(name, args, { signal: own, progress, limitMs }));
 }
 
 function toMessage(message: unknown): Message {

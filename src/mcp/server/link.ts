@@ -6,6 +6,7 @@ import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../e
 import { failureText } from '../failure-text.js';
 import { ServerApproval } from './approval.js';
 import { Attempts } from './attempts.js';
+import { type ServerStep, stateAfter } from './states.js';
 import type { McpServerState } from './status.js';
 import type { ServerTools } from './tool-list.js';
 
@@ -56,10 +57,9 @@ export class Link {
   async restart(): Promise<void> {
     const { established } = this;
     if (established) {
-      const { definition, emit, endings, log } = this.context;
-      this.attempts.reset();
+      const { definition, endings, log, emit } = this.context;
+      this.attempts.failures = 0;
       this.drop();
-      this.state = 'reconnecting';
       const closed = established.connection.close();
       endings.add(closed);
       void this.attempts.run(() => closed.then(() => (this.attempts.closed.aborted ? undefined : this.tryOnce())));
@@ -93,10 +93,14 @@ export class Link {
 
   /** Ends the connection or the current attempt. The server is not connected again. */
   close(): void {
-    this.state = 'closed';
+    this.enter('close');
     this.attempts.close(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
     if (this.established) this.context.endings.add(this.established.connection.close());
     this.drop();
+  }
+
+  private enter(step: ServerStep): void {
+    this.state = stateAfter(this.state, step);
   }
 
   private assertConnected(): Established {
@@ -107,6 +111,7 @@ export class Link {
   private drop(): void {
     if (!this.established) return;
     this.established = undefined;
+    this.enter('lose');
     this.offered.withdraw();
   }
 
@@ -114,35 +119,36 @@ export class Link {
   private async tryOnce(): Promise<void> {
     const { approval } = this;
     const { closed } = this.attempts;
-    this.state = stateOfAttempt(this.connections);
     try {
-      if (approval.isNeeded && !approval.isKept) this.state = 'pending';
+      this.enter(approval.isNeeded && !approval.isKept ? 'ask' : this.attempt);
       const verified = approval.isNeeded ? await approval.verify() : undefined;
       if (closed.aborted) return;
-      if (verified?.allowed === false) return this.refused(verified);
-      this.state = stateOfAttempt(this.connections);
+      if (verified?.allowed === false) {
+        const { reason, message } = verified;
+        const error = new McpConnectError(this.context.definition.name, message, { retryable: false });
+        return this.failed(error, REFUSED[reason] ?? 'fail');
+      }
+      this.enter(this.attempt);
       const established = await openConnection({
         ...this.context,
         trusted: verified?.launch,
         signal: closed,
         onEnd: (connection, reason) => this.lost(connection, reason),
-        onToolsChanged: () => this.offered.changed(),
+        onToolsChanged: () => this.offered.rereads.changed(),
         onStep: (step) => {
           this.step = step;
         },
       });
       this.up(established);
     } catch (error) {
-      if (!closed.aborted) this.failed(error);
+      if (!closed.aborted) this.failed(error, isPassing(error) ? undefined : 'fail');
     } finally {
       this.step = undefined;
     }
   }
 
-  private refused({ reason, message }: DeniedDecision): void {
-    this.failed(new McpConnectError(this.context.definition.name, message, { retryable: false }), 'warn');
-    if (reason === 'declined') this.state = 'denied';
-    else if (['no-approver', 'approver-failed', 'changed'].includes(reason)) this.state = 'pending';
+  private get attempt(): ServerStep {
+    return this.connections > 0 ? 'retry' : 'try';
   }
 
   private up(established: Established): void {
@@ -153,44 +159,46 @@ export class Link {
     this.established = established;
     this.attempts.succeeded();
     this.connections += 1;
-    this.state = 'connected';
+    this.enter('connect');
     this.failure = undefined;
     this.offered.begin(established);
     log.write('info', again ? 'connected again' : 'connected');
     emit({ type: 'connection-start', server: definition.name, again });
   }
 
-  /** A server that cannot start is an error; one that was lost, or that nobody has approved, is a warning. */
-  private failed(error: unknown, level: 'warn' | 'error' = this.connections > 0 ? 'warn' : 'error'): void {
+  /** Handles a failed attempt. Without a step, another attempt follows. */
+  private failed(error: unknown, step: ServerStep | undefined): void {
     const { definition, log, emit } = this.context;
     const before = this.lastError;
     this.failure = error;
     const message = failureText(error);
+    // A server that cannot start is an error. One that was lost, or that nobody has approved, is a warning.
+    const level = this.connections > 0 || this.state === 'pending' || step === 'withhold' ? 'warn' : 'error';
     // A repeated failure is logged once. Logs only the message and the code, since the cause contains unfiltered text
     // from the server.
-    log.write(
-      message === before ? 'debug' : level,
-      message,
-      error instanceof KeelsonError ? { code: error.code } : undefined,
-    );
-    if (isPassing(error)) this.connectLater();
-    else this.state = 'unavailable';
+    const details = error instanceof KeelsonError ? { code: error.code } : undefined;
+    log.write(message === before ? 'debug' : level, message, details);
+    if (step === undefined) this.connectLater();
+    else this.enter(step);
     emit({ type: 'connection-error', server: definition.name, message });
   }
 
   private connectLater(): void {
     if (this.attempts.closed.aborted) return;
-    this.state = this.connections > 0 ? 'reconnecting' : 'unavailable';
-    if (this.attempts.schedule(() => this.connect())) return;
-    this.state = 'unavailable';
-    if (this.connections === 0 && this.context.settings.reconnect.attempts === 0) return;
+    const isScheduled = this.attempts.schedule(() => this.connect());
+    this.enter(isScheduled && this.connections > 0 ? 'retry' : 'fail');
+    if (isScheduled || (this.connections === 0 && this.context.settings.reconnect.attempts === 0)) return;
     this.context.log.write('warn', `no further attempt is made to connect: ${this.lastError}`);
   }
 }
 
-function stateOfAttempt(connections: number): McpServerState {
-  return connections > 0 ? 'reconnecting' : 'connecting';
-}
+/** The steps after a refusal of the trust gate. Every other refusal is a failure. */
+const REFUSED: Partial<Record<DeniedDecision['reason'], ServerStep>> = {
+  declined: 'decline',
+  'no-approver': 'withhold',
+  'approver-failed': 'withhold',
+  changed: 'withhold',
+};
 
 /** Returns true if a later attempt may succeed. */
 function isPassing(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { McpServerEntry } from '../config/definition.js';
 import type { McpConnectStep } from '../connection/connection.js';
 
 /**
@@ -17,6 +18,9 @@ export type McpServerState =
   | 'reconnecting'
   | 'unavailable'
   | 'closed';
+
+/** States of servers that a run does not miss. */
+export const EXPECTED: ReadonlySet<McpServerState> = new Set(['connected', 'disabled', 'denied', 'closed']);
 
 /** The state of one server at the time of the call. */
 export interface McpServerStatus {
@@ -50,4 +54,28 @@ export interface McpServerStatus {
   readonly reads: readonly string[];
   /** Names of unknown fields in its configuration that restrict nothing, so that no warning is logged. */
   readonly ignoredFields: readonly string[];
+}
+
+/** Returns the status of a server whose configuration is invalid. */
+export function invalidStatus({
+  name,
+  problem,
+  origin,
+  ignored = [],
+}: Extract<McpServerEntry, { readonly problem: string }>): McpServerStatus {
+  const { scope, source, extension } = origin;
+  return {
+    ...{
+      name,
+      state: 'invalid',
+      step: undefined,
+      lastError: problem,
+      scope,
+      source,
+      extension,
+      ignoredFields: ignored,
+    },
+    ...{ reconnects: 0, transport: undefined, protocolVersion: undefined, instructions: undefined },
+    ...{ tools: [], toolCount: 0, reads: [] },
+  };
 }

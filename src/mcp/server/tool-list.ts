@@ -1,28 +1,25 @@
 import { Stop } from '../../internal/stop.js';
 import type { Connection, ServerContext } from '../connection/connection.js';
-import { listTools } from '../connection/list-tools.js';
+import { type ListedTools, listTools, patternsWithout } from '../connection/list-tools.js';
 import type { Established } from '../connection/open-connection.js';
-import { withOwnSignal } from '../connection/request-time.js';
-import type { McpToolsDeltaEvent } from '../event.js';
+import { withDeadline } from '../connection/request-time.js';
 import { failureText } from '../failure-text.js';
 import {
   type CallServer,
   type CallTool,
-  type CheckArguments,
   type McpTool,
   type McpToolOwner,
   toMcpTool,
   toolCaller,
 } from '../tools/mcp-tool.js';
-import { patternsWithout } from '../tools/patterns.js';
 import type { McpToolSpec } from '../tools/spec.js';
-import type { ReadTools } from '../tools/tool-entries.js';
-import { Deadline } from '../transport/pausable-clock.js';
+import type { McpToolsDeltaEvent } from './event.js';
+import { Rereads } from './rereads.js';
 
 /** Options of ServerTools. */
-export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold'> {
+export interface ServerToolsOptions
+  extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
   readonly call: CallServer;
-  readonly checkArguments: () => CheckArguments;
   /** Called when the offered tools have changed. */
   readonly onTools: () => void;
 }
@@ -30,40 +27,33 @@ export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | '
 /** The server's own names of added, removed and changed tools. */
 type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
 
-/** Delay in milliseconds after a change notification. One reading of the list then covers several notifications. */
-const GATHER_MS = 100;
-/** After a reading, the next one waits this many times as long as the reading took. */
-const PAUSES = 10;
-const MAX_PAUSE_MS = 60_000;
-
 /**
  * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
  * whose definition changed. Reads the list again after a change notification.
  */
 export class ServerTools {
+  /** The tools for the model. */
   tools: readonly McpTool[] = [];
+  /** These tools, and those that only the user interface of an MCP app may call. */
+  private all: readonly McpTool[] = [];
   private connection: Connection | undefined = undefined;
   /** Ends a reading of the list when the connection ends. */
   private ending = new Stop();
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
-  /** The fingerprint of each tool when it was first seen. */
-  private readonly firstSeen = new Map<string, string>();
   /** The subjects of the warnings that were logged. */
   private readonly warned = new Set<string>();
-  /** The timer of the next reading. Also set while the list is being read. */
-  private timer: unknown = undefined;
-  /** True if a change notification arrived after the last reading began. */
-  private isStale = false;
-  /** The next reading does not begin before this time. */
-  private nextAt = 0;
+  /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
+  readonly rereads: Rereads;
 
-  constructor(private readonly options: ServerToolsOptions) {}
+  constructor(private readonly options: ServerToolsOptions) {
+    this.rereads = new Rereads(options.settings.system.clock, () => this.readAgain());
+  }
 
   begin({ connection, tools }: Established): void {
     this.connection = connection;
     this.ending = new Stop();
     this.offer(tools);
-    if (this.isStale) this.changed();
+    this.rereads.begin();
   }
 
   /**
@@ -71,37 +61,23 @@ export class ServerTools {
    * the server does not offer the tool.
    */
   find(name: string): { readonly tool: McpTool; readonly call: CallTool } | undefined {
-    const tool =
-      this.tools.find(({ metadata }) => metadata.mcpTool === name) ?? this.tools.find((it) => it.name === name);
+    const tool = this.all.find(({ metadata }) => metadata.mcpTool === name) ?? this.all.find((it) => it.name === name);
     const spec = tool && this.current.get(tool.metadata.mcpTool);
     return tool && spec && { tool, call: toolCaller(spec, this.owner) };
   }
 
   withdraw(): void {
-    this.options.settings.system.clock.clearTimeout(this.timer);
-    this.timer = undefined;
-    this.isStale = false;
+    this.rereads.end();
     this.connection = undefined;
     this.ending.stop(undefined);
     this.current = new Map();
+    this.all = [];
     this.tools = [];
     this.options.onTools();
   }
 
-  /** Handles a change notification. It may arrive while the list is read for the first time. */
-  changed(): void {
-    const { clock } = this.options.settings.system;
-    this.isStale = true;
-    const pauseMs = Math.max(GATHER_MS, this.nextAt - clock.now());
-    if (this.connection) this.timer ??= clock.setTimeout(() => void this.readAgain(), pauseMs);
-  }
-
-  /** Reads the list again, and sets the pause until the next reading. A server may notify after each reading. */
   private async readAgain(): Promise<void> {
     const { connection } = this;
-    const { clock } = this.options.settings.system;
-    const began = clock.now();
-    this.isStale = false;
     try {
       const tools = connection && (await this.read(connection));
       if (tools && this.connection === connection) this.offer(tools);
@@ -109,60 +85,49 @@ export class ServerTools {
       if (this.connection === connection)
         this.options.log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
     }
-    if (this.connection !== connection) return;
-    const ended = clock.now();
-    this.nextAt = ended + Math.min(PAUSES * (ended - began), MAX_PAUSE_MS);
-    this.timer = undefined;
-    if (this.isStale) this.changed();
   }
 
-  private read(connection: Connection): Promise<ReadTools> {
+  private read(connection: Connection): Promise<ListedTools> {
     const { definition, settings, hold } = this.options;
-    return withOwnSignal(this.ending.signal, async (signal, controller) => {
-      const limitMs = settings.timeouts.connectMs;
-      const limits = { what: `tool list of MCP server "${definition.name}"`, callMs: limitMs, totalMs: limitMs, hold };
-      const deadline = new Deadline(limits, (late) => controller.abort(late));
-      try {
-        return await listTools(connection, this.options, { signal });
-      } finally {
-        deadline.clear();
-      }
-    });
+    const limitMs = settings.timeouts.connectMs;
+    const what = `tool list of MCP server "${definition.name}"`;
+    const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal: this.ending.signal };
+    return withDeadline(limits, (signal) => listTools(connection, this.options, { signal }));
   }
 
-  private offer(tools: ReadTools): void {
-    const { definition, settings, log, onTools, emit } = this.options;
+  private offer(tools: ListedTools): void {
+    const { definition, log, onTools, emit } = this.options;
     const delta = this.update(tools);
     onTools();
-    if (delta.changed.length > 0) {
-      const action = settings.pinTools ? 'no longer offered' : 'offered in their new form';
-      const shown = JSON.stringify(delta.changed).slice(1, -1).slice(0, 500);
-      log.write('warn', `tools with a changed definition are ${action}: ${shown}`);
+    for (const isOffered of [true, false]) {
+      const names = delta.changed.filter((name) => this.current.has(name) === isOffered);
+      const shown = JSON.stringify(names).slice(1, -1).slice(0, 500);
+      const action = isOffered ? 'offered in their new form' : 'not offered';
+      if (names.length > 0) log.write('warn', `tools with a changed definition are ${action}: ${shown}`);
     }
     if (Object.values(delta).some((names) => names.length > 0)) {
       emit({ type: 'tools-delta', server: definition.name, ...delta });
     }
   }
 
-  private update({ specs, names, warnings }: ReadTools): ToolsDelta {
+  private update({ specs, names, warnings, changed }: ListedTools): ToolsDelta {
     const before = this.current;
     const found = new Map(specs);
     for (const warning of warnings) this.warnOnce(warning);
     for (const spec of specs.values()) this.reportCut(spec);
     this.reportUnmatchedPatterns(names);
-    const changed = [...found.values()].filter((spec) => this.isChanged(spec)).map(({ name }) => name);
-    if (this.options.settings.pinTools) for (const name of changed) found.delete(name);
     this.current = found;
-    const known = new Map(this.tools.map((tool) => [tool.metadata.mcpTool, tool]));
+    const known = new Map(this.all.map((tool) => [tool.metadata.mcpTool, tool]));
     // An unchanged tool stays the same object, with its compiled schema.
-    this.tools = [...found.values()].map((spec) => {
+    this.all = [...found.values()].map((spec) => {
       const isSame = before.get(spec.name)?.fingerprint === spec.fingerprint;
       return (isSame ? known.get(spec.name) : undefined) ?? toMcpTool(spec, this.owner);
     });
+    this.tools = this.all.filter(({ metadata }) => found.get(metadata.mcpTool)?.isForModel);
     return {
       added: [...found.keys()].filter((name) => !before.has(name)),
       removed: [...before.keys()].filter((name) => !found.has(name)),
-      changed: changed.filter((name) => before.get(name)?.fingerprint !== found.get(name)?.fingerprint),
+      changed,
     };
   }
 
@@ -191,14 +156,13 @@ export class ServerTools {
     this.options.log.write('warn', text);
   }
 
-  private isChanged({ name, fingerprint }: McpToolSpec): boolean {
-    const first = this.firstSeen.get(name) ?? fingerprint;
-    this.firstSeen.set(name, first);
-    return first !== fingerprint;
-  }
-
   private get owner(): McpToolOwner {
-    const { definition, call, log, checkArguments } = this.options;
-    return { server: definition.name, call, checkArguments, warn: (problem) => log.write('warn', problem) };
+    const { definition, settings, call, log } = this.options;
+    return {
+      server: definition.name,
+      call,
+      checkArguments: settings.checkArguments,
+      warn: (problem) => log.write('warn', problem),
+    };
   }
 }

@@ -1,159 +1,211 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
-import { patternCost } from '../schema/pattern-cost.js';
-import { StepCount } from '../schema/step-count.js';
-import { partsOf, type SchemaParts } from './schema-parts.js';
-
-/** Limit of visited schemas and of their members. Nested references could otherwise take exponential time. */
-const MOST_STEPS = 50_000;
-/** Limit of the steps of all checks of branches. */
-const MOST_CHECK_STEPS = 25_000;
 
 type Fields = Readonly<Record<string, unknown>>;
+/** The types of JSON Schema. */
+const TYPES = ['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'] as const;
+type JsonType = (typeof TYPES)[number];
 
 /**
- * Converts arguments to what the schema accepts: numbers, booleans, arrays and objects that were sent as strings, and
- * strings that were sent as numbers or booleans. Removes `null` values of optional properties, and unknown properties if
- * the schema forbids them. Of a union, takes the first branch whose converted value passes its check. Returns `input`
- * itself if nothing changes.
+ * Converts arguments to the types that the schema declares: numbers, booleans, arrays and objects that were sent as
+ * strings, and strings that were sent as numbers or booleans. Removes `null` values of optional properties, and unknown
+ * properties if the schema forbids them. All branches of a union count, so a value whose type one of them declares stays.
+ * Returns `input` itself if nothing changes.
  */
 export function coerceArguments(schema: JsonSchema, input: unknown): unknown {
   try {
-    const parts = partsOf(schema);
-    return new Coercion(parts).value(parts.root, input);
+    const shape = shapes.get(schema) ?? new Shape(schema, [schema]);
+    shapes.set(schema, shape);
+    return convert(shape, input);
   } catch (error) {
-    // A step limit, a schema that is nested too deeply for the stack, or an invalid pattern.
-    if (error instanceof RangeError || error instanceof SyntaxError) return input;
+    // The arguments or the references are nested too deeply for the stack.
+    if (error instanceof RangeError) return input;
     throw error;
   }
 }
 
-class Coercion {
-  private readonly steps = new StepCount(MOST_STEPS);
-  private readonly checkSteps = new StepCount(MOST_CHECK_STEPS);
+const shapes = new WeakMap<JsonSchema, Shape>();
 
-  constructor(private readonly parts: SchemaParts) {}
-
-  value(node: unknown, value: unknown): unknown {
-    this.steps.add(1);
-    if (!isObject(node)) return value;
-    this.steps.add(listOf(node.enum).length + listOf(node.type).length + listOf(node.required).length);
-    // A string may be read as JSON.
-    if (typeof value === 'string') this.steps.add(value.length / 100);
-    const referred = typeof node.$ref === 'string' ? this.value(this.parts.resolve(node.$ref), value) : value;
-    const combined = listOf(node.allOf).reduce((now, part) => this.value(part, now), referred);
-    const chosen = [node.anyOf, node.oneOf].reduce(
-      (now, branches) => this.alternative(listOf(branches), now),
-      combined,
-    );
-    return this.members(node, toType(typesOf(node), chosen));
-  }
-
-  /** Returns the value itself if it passes a branch. Otherwise the first conversion that passes its branch. */
-  private alternative(branches: readonly unknown[], value: unknown): unknown {
-    if (branches.some((branch) => this.passes(branch, value))) return value;
-    for (const branch of branches) {
-      const converted = this.value(branch, value);
-      if (converted !== value && this.passes(branch, converted)) return converted;
-    }
-    return value;
-  }
-
-  private members(node: Fields, value: unknown): unknown {
-    if (Array.isArray(value)) return this.entries(node, value);
-    return isObject(value) ? this.properties(node, value) : value;
-  }
-
-  private entries({ items, prefixItems, additionalItems }: Fields, value: readonly unknown[]): unknown {
-    const first = Array.isArray(prefixItems) ? prefixItems : listOf(items);
-    const rest = Array.isArray(items) ? additionalItems : items;
-    if (first.length === 0 && !isObject(rest)) return value;
-    const converted = value.map((entry, index) => this.value(first[index] ?? rest, entry));
+function convert(shape: Shape, given: unknown): unknown {
+  const value = toType(shape.types, given);
+  if (Array.isArray(value)) {
+    const converted = value.map((entry, index) => convert(shape.entry(index), entry));
     return converted.some((entry, index) => entry !== value[index]) ? converted : value;
   }
+  return isObject(value) ? convertProperties(shape, value) : value;
+}
 
-  private properties(node: Fields, value: Fields): unknown {
-    if (!MEMBER_KEYWORDS.some((keyword) => keyword in node)) return value;
-    const required = new Set(listOf(node.required));
-    let isChanged = false;
-    const kept = Object.entries(value).flatMap(([name, before]) => {
-      const schemas = this.schemasOf(node, name);
-      const isUnknown = schemas === undefined;
-      const isAbsent = before === null && !required.has(name) && !schemas?.every((schema) => this.passes(schema, null));
-      const after =
-        isUnknown || isAbsent ? undefined : schemas.reduce((now, schema) => this.value(schema, now), before);
-      isChanged ||= after !== before;
-      return isUnknown || isAbsent ? [] : [[name, after] as const];
+function convertProperties(shape: Shape, value: Fields): Fields {
+  let isChanged = false;
+  const kept = Object.entries(value).flatMap(([name, before]) => {
+    const property = shape.property(name);
+    const isRemoved = property === undefined || (before === null && !shape.required.has(name) && property.forbidsNull);
+    const after = isRemoved ? undefined : convert(property, before);
+    isChanged ||= isRemoved || after !== before;
+    return isRemoved ? [] : [[name, after] as const];
+  });
+  // `Object.fromEntries` makes `__proto__` a plain property.
+  return isChanged ? Object.fromEntries(kept) : value;
+}
+
+/** A schema that allows every value. Also stands for a part whose target or pattern is not looked at. */
+const ANYTHING = {};
+
+/** The parts of a schema that may apply to one value. Each is computed once, so a conversion takes linear time. */
+class Shape {
+  /** The types that one of the parts declares. Undefined if a part allows every type. */
+  readonly types: readonly JsonType[] | undefined;
+  /** Names of the properties that one of the parts requires. */
+  readonly required: ReadonlySet<unknown>;
+  private readonly parts: readonly Fields[];
+  private readonly isClosed: boolean;
+  private readonly inner = new Map<string, Shape | undefined>();
+
+  constructor(
+    private readonly root: JsonSchema,
+    schemas: readonly unknown[],
+  ) {
+    const found = new Set(schemas);
+    // The loop also visits what it adds.
+    for (const part of found) for (const inside of this.partsIn(part)) found.add(inside);
+    this.parts = [...found].filter(isObject);
+    this.types = typesOf(schemas.map((schema) => this.declaredTypes(schema, new Set())));
+    this.required = new Set(this.parts.flatMap(({ required }) => listOf(required)));
+    this.isClosed = schemas.length > 0 && schemas.every((schema) => this.forbidsOthers(schema, new Set()));
+  }
+
+  get forbidsNull(): boolean {
+    return this.types !== undefined && !this.types.includes('null');
+  }
+
+  /** Returns undefined for an unknown property that the schema forbids. */
+  property(name: string): Shape | undefined {
+    const isNamed = this.parts.some((part) => hasOwn(part.properties, name));
+    return this.within(isNamed ? `.${name}` : '', () => {
+      const schemas = this.parts.flatMap((part): unknown[] => {
+        if (hasOwn(part.properties, name)) return [part.properties[name]];
+        // A pattern of a server could take minutes, so it may match any name.
+        if (isObject(part.patternProperties)) return [ANYTHING];
+        return isObject(part.additionalProperties) ? [part.additionalProperties] : [];
+      });
+      return schemas.length === 0 && this.isClosed ? undefined : schemas;
     });
-    // `Object.fromEntries` makes `__proto__` a plain property.
-    return isChanged ? Object.fromEntries(kept) : value;
   }
 
-  /** Returns the schemas for a property, or undefined if the property is forbidden. */
-  private schemasOf(node: Fields, name: string): readonly unknown[] | undefined {
-    this.steps.add(1);
-    const own = this.ownSchemasOf(node, name);
-    if (own.length > 0) return own;
-    const { additionalProperties: others, unevaluatedProperties } = node;
-    if (others !== undefined) return others === false ? undefined : [others];
-    return unevaluatedProperties === false && !this.isMentioned(node, name) ? undefined : [];
+  entry(index: number): Shape {
+    const isPlaced = this.parts.some((part) => index < placesOf(part).length);
+    const shape = this.within(`#${isPlaced ? index : ''}`, () =>
+      this.parts.flatMap((part): unknown[] => {
+        const { items, additionalItems } = part;
+        const schema = placesOf(part)[index] ?? (Array.isArray(items) ? additionalItems : items);
+        return isObject(schema) ? [schema] : [];
+      }),
+    );
+    return shape ?? this;
   }
 
-  private ownSchemasOf({ properties, patternProperties }: Fields, name: string): readonly unknown[] {
-    const own = isObject(properties) && Object.hasOwn(properties, name) ? [properties[name]] : [];
-    if (!isObject(patternProperties)) return own;
-    const matching = Object.keys(patternProperties).filter((pattern) => {
-      this.steps.add(10 + patternCost(pattern, name));
-      return new RegExp(pattern, 'u').test(name);
-    });
-    return [...own, ...matching.map((pattern) => patternProperties[pattern])];
+  private within(key: string, schemasOf: () => readonly unknown[] | undefined): Shape | undefined {
+    if (this.inner.has(key)) return this.inner.get(key);
+    const schemas = schemasOf();
+    const [first] = schemas ?? [];
+    // A schema that refers to itself has one shape.
+    const known = schemas?.length === 1 && isObject(first) ? shapes.get(first) : undefined;
+    const shape = known ?? (schemas && new Shape(this.root, schemas));
+    if (schemas?.length === 1 && isObject(first) && shape !== undefined) shapes.set(first, shape);
+    this.inner.set(key, shape);
+    return shape;
   }
 
-  /** True if a schema for the same object may evaluate the property. `unevaluatedProperties` does not forbid it then. */
-  private isMentioned(node: unknown, name: string): boolean {
-    this.steps.add(1);
-    if (!isObject(node)) return false;
-    if (this.ownSchemasOf(node, name).length > 0) return true;
-    const referred = typeof node.$ref === 'string' ? [this.parts.resolve(node.$ref) ?? ANYTHING] : [];
-    const dependents = isObject(node.dependentSchemas) ? Object.values(node.dependentSchemas) : [];
-    const branches = [node.allOf, node.anyOf, node.oneOf].flatMap(listOf);
-    const inside = [...referred, ...branches, node.if, node.then, node.else, ...dependents];
-    return inside.some((part) => mayHaveOthers(part) || this.isMentioned(part, name));
+  /** Returns the parts for the same value. */
+  private partsIn(part: unknown): readonly unknown[] {
+    if (!isObject(part)) return [];
+    const { allOf, anyOf, oneOf, dependentSchemas } = part;
+    const dependents = isObject(dependentSchemas) ? Object.values(dependentSchemas) : [];
+    const inside = [...[allOf, anyOf, oneOf].flatMap(listOf), part.if, part.then, part.else, ...dependents];
+    return [...this.targetOf(part), ...inside];
   }
 
-  private passes(part: unknown, value: unknown): boolean {
-    return this.parts.passes(part, value, this.checkSteps);
+  /** Returns the schema that a part refers to. A reference that is not a path from the root may mean any schema. */
+  private targetOf({ $ref, $dynamicRef, $recursiveRef }: Fields): readonly unknown[] {
+    if (($dynamicRef ?? $recursiveRef) !== undefined) return [OPEN];
+    if ($ref === undefined) return [];
+    const target = typeof $ref === 'string' && /^#(\/|$)/.test($ref) ? follow(this.root, $ref) : undefined;
+    return [target ?? OPEN];
+  }
+
+  private declaredTypes(schema: unknown, seen: Set<unknown>): readonly JsonType[] | undefined {
+    if (!isObject(schema) || seen.has(schema)) return undefined;
+    seen.add(schema);
+    const own = ownTypes(schema);
+    if (own !== undefined) return schema.nullable === true ? [...own, 'null'] : own;
+    const all = [...this.targetOf(schema), ...listOf(schema.allOf)].map((part) => this.declaredTypes(part, seen));
+    const unions = [schema.anyOf, schema.oneOf].map((branches) =>
+      typesOf(listOf(branches).map((branch) => this.declaredTypes(branch, seen))),
+    );
+    return [...all, ...unions].find((types) => types !== undefined);
+  }
+
+  /** True if the schema forbids the properties that none of its parts mentions. */
+  private forbidsOthers(schema: unknown, seen: Set<unknown>): boolean {
+    if (!isObject(schema) || seen.has(schema)) return false;
+    seen.add(schema);
+    if (schema.additionalProperties === false || schema.unevaluatedProperties === false) return true;
+    const isClosed = (part: unknown) => this.forbidsOthers(part, seen);
+    const unions = [schema.anyOf, schema.oneOf].map(listOf).filter(({ length }) => length > 0);
+    return (
+      [...this.targetOf(schema), ...listOf(schema.allOf)].some(isClosed) ||
+      unions.some((branches) => branches.every(isClosed))
+    );
   }
 }
 
-const MEMBER_KEYWORDS = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'];
+/** In place of the target of a reference that is not followed. */
+const OPEN = { additionalProperties: ANYTHING };
 
-/** In place of the part that an unresolved reference means. */
-const ANYTHING = { additionalProperties: true };
+function hasOwn(map: unknown, name: string): map is Fields {
+  return isObject(map) && Object.hasOwn(map, name);
+}
 
-/** True if the schema evaluates each property. Also for a dynamic reference, whose target is unknown. */
-function mayHaveOthers(part: unknown): boolean {
-  if (!isObject(part)) return false;
-  const { additionalProperties, unevaluatedProperties = additionalProperties, $dynamicRef, $recursiveRef } = part;
-  return (unevaluatedProperties ?? false) !== false || ($dynamicRef ?? $recursiveRef) !== undefined;
+function placesOf({ prefixItems, items }: Fields): readonly unknown[] {
+  return Array.isArray(prefixItems) ? prefixItems : listOf(items);
+}
+
+function follow(root: JsonSchema, reference: string): unknown {
+  const steps = reference.split('/').slice(1);
+  return steps.reduce<unknown>((node, step) => {
+    const name = decoded(step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    // The part with an `$id` of its own is the root of its references.
+    const isReached = Array.isArray(node) || (hasOwn(node, name) && (node === root || node.$id === undefined));
+    return isReached ? (node as Fields)[name] : undefined;
+  }, root);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The types of JSON Schema. */
-type JsonType = 'null' | 'boolean' | 'number' | 'integer' | 'string' | 'array' | 'object';
+/** Combines the types of branches. Undefined if there is no branch, or if one of them allows every type. */
+function typesOf(branches: readonly (readonly JsonType[] | undefined)[]): readonly JsonType[] | undefined {
+  const known = branches.filter((types) => types !== undefined);
+  return known.length === 0 || known.length < branches.length ? undefined : [...new Set(known.flat())];
+}
+
+function ownTypes(schema: Fields): readonly JsonType[] | undefined {
+  const { type, enum: values } = schema;
+  if (typeof type === 'string') return [type as JsonType];
+  if (Array.isArray(type)) return TYPES.filter((known) => type.includes(known));
+  if (Array.isArray(values)) return [...new Set(values.map(typeOf))];
+  return 'const' in schema ? [typeOf(schema.const)] : undefined;
+}
 
 const NUMBER = /^\s*-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
-
-/** Returns the types that a schema allows, or undefined if it allows every type. */
-function typesOf(node: Readonly<Record<string, unknown>>): readonly JsonType[] | undefined {
-  const { type, enum: values } = node;
-  if (typeof type === 'string') return [type as JsonType];
-  if (Array.isArray(type)) return type;
-  if (Array.isArray(values)) return values.map(typeOf);
-  return 'const' in node ? [typeOf(node.const)] : undefined;
-}
 
 /** Converts a value of a wrong type to one of the types, if the conversion loses nothing. */
 function toType(types: readonly JsonType[] | undefined, value: unknown): unknown {

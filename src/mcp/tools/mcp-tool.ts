@@ -1,12 +1,11 @@
 import { ToolInvalidError } from '../../errors.js';
-import type { JsonSchema } from '../../internal/json.js';
+import { isObject, type JsonSchema } from '../../internal/json.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
-import { defaultLimits } from '../config/settings.js';
+import { type CheckArguments, defaultLimits } from '../config/settings.js';
 import { failureText } from '../failure-text.js';
-import type { McpServersOptions } from '../options.js';
 import { type BoundedCheck, boundedCheck } from '../schema/bounded-check.js';
 import { coerceArguments } from './coerce.js';
 import { toolName } from './name.js';
@@ -18,8 +17,8 @@ export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
   readonly execute: NonNullable<Tool['execute']>;
   /**
-   * Checks the arguments without holding the thread for long. A check with many steps, or with a slow pattern, runs in a
-   * worker thread. Rejects with the reason of the abort signal.
+   * Checks the arguments as the option `checkArguments` says. A check against the schema runs in a worker thread. Rejects
+   * with the reason of the abort signal.
    */
   check(input: unknown, signal?: AbortSignal): StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
@@ -53,9 +52,6 @@ export interface McpToolOwner {
   readonly checkArguments?: () => CheckArguments;
 }
 
-/** The option `checkArguments` of `mcpServers`. */
-export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
-
 /**
  * Returns true for a tool of an MCP server.
  *
@@ -74,14 +70,13 @@ export type CallTool = (input: unknown, context: CallContext) => Promise<ToolRes
 export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): CallTool {
   const checkOutput = spec.outputSchema && boundedCheck(spec.outputSchema);
   return async (input, context) => {
-    const result = toResult(await call(spec, input, context));
+    const answer = await call(spec, input, context);
+    const result = toResult(answer);
     if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
     const problem = await problemOf(checkOutput, result.structured, context.signal);
     if (problem === undefined) return result;
-    // The text of the result is passed on without the invalid data.
     warn(`The structured content of tool ${JSON.stringify(spec.name)} does not match its output schema: ${problem}`);
-    const { structured, ...rest } = result;
-    return rest;
+    return toResult(answer, false);
   };
 }
 
@@ -147,12 +142,14 @@ export function wrapMcpTool(definition: unknown, { server, call, logger = consol
   });
 }
 
+/** Only an object can be sent. The server checks everything else, unless the option asks for a check here. */
 function argumentCheck(schema: JsonSchema, { checkArguments }: McpToolOwner): McpTool['check'] {
   const check = boundedCheck(schema);
   return (input, signal) => {
     const mode = checkArguments?.() ?? 'strict';
-    if (mode === 'off') return { value: input };
-    return check(mode === 'coerce' ? coerceArguments(schema, input) : input, signal);
+    if (mode === 'strict') return check(input, signal);
+    const value = mode === 'coerce' ? coerceArguments(schema, input) : input;
+    return isObject(value) ? { value } : { issues: [{ message: 'The arguments must be an object.' }] };
   };
 }
 

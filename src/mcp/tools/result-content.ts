@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonValue, toJson } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ContentPart } from '../../model/message.js';
@@ -10,20 +11,42 @@ const MAX_LABEL = 500;
 /** Maximum number of characters of an error, in all its parts together. */
 const MAX_ERROR = 100_000;
 
-/** Converts the result of `tools/call` into a tool result. Content of an unknown type is kept as JSON. */
-export function toResult(answer: Fields): ToolResult {
+/**
+ * Converts the result of `tools/call` into a tool result. Structured content that no text repeats is added as JSON, so that
+ * the model reads it. Content of an unknown type is kept as JSON. `isValid` is false for structured content to leave out.
+ */
+export function toResult(answer: Fields, isValid = true): ToolResult {
   const { content, structuredContent, isError, _meta, ...unknown } = answer;
-  const structured = (structuredContent ?? undefined) as JsonValue | undefined;
-  const rest = structured ?? (Object.keys(unknown).length > 0 ? unknown : undefined);
+  const structured = isValid ? ((structuredContent ?? undefined) as JsonValue | undefined) : undefined;
+  const parts = partsOf(content);
+  const rest = structured ?? (parts.length === 0 && Object.keys(unknown).length > 0 ? unknown : undefined);
+  const all = rest === undefined || isRepeated(rest, parts) ? parts : [...parts, text(toJson(rest))];
   // Some servers send the string 'true'.
   const isFailed = isError === true || isError === 'true';
-  const parts = partsOf(content);
   const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = {
-    content: contentOf(isFailed ? shortenedParts(parts) : parts, rest),
+    content: contentOf(isFailed ? shortenedParts(all) : all),
   };
   if (structured !== undefined) result.structured = structured;
   if (isFailed) result.isError = true;
   return result;
+}
+
+/** True if a text is the data, or its only value: servers wrap a plain result in an object such as `{ "result": 5 }`. */
+function isRepeated(data: unknown, parts: readonly ContentPart[]): boolean {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const read = texts.map(readJson);
+  const values = isObject(data) ? Object.values(data) : [];
+  const wanted = values.length === 1 ? [data, values[0]] : [data];
+  return wanted.some((value) => [...texts, ...read, read].some((found) => isDeepStrictEqual(found, value)));
+}
+
+/** Returns the string itself if it is not JSON. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Some servers send a single part, or a string, instead of an array. */
@@ -41,9 +64,9 @@ function shortenedParts(parts: readonly ContentPart[]): readonly ContentPart[] {
   return [...parts.filter(({ type }) => type !== 'text'), text(`${whole.slice(0, MAX_ERROR)}… (${length} characters)`)];
 }
 
-function contentOf(parts: readonly ContentPart[], rest: unknown): ToolResult['content'] {
+function contentOf(parts: readonly ContentPart[]): ToolResult['content'] {
   const [first] = parts;
-  if (first === undefined) return rest === undefined ? '' : toJson(rest);
+  if (first === undefined) return '';
   return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }
 
@@ -74,8 +97,8 @@ function linkText({ uri, name, title, description, mimeType }: Fields): string {
 
 /** Converts binary data. Invalid base64 becomes text, since a provider would refuse the whole conversation. */
 function binaryPart(data: unknown, mimeType: unknown, { what, uri }: { what: string; uri?: string }): ContentPart {
-  const mediaType =
-    typeof mimeType === 'string' && /^[\w.+-]+\/[\w.+-]+(?:;.*)?$/.test(mimeType) ? mimeType : undefined;
+  const isType = typeof mimeType === 'string' && /^[\w.+-]+\/[\w.+-]+(?:;.*)?$/.test(mimeType);
+  const mediaType = isType ? mimeType.toLowerCase() : undefined;
   const base64 = plainBase64(data);
   if (base64 === undefined) return text(`[${what} with invalid base64]`);
   if (mediaType === undefined) return text(`[${what} of unknown type, ${base64.length} characters of base64]`);

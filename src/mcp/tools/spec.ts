@@ -4,8 +4,7 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolAnnotations } from '../../tools/tool.js';
 import type { McpLimits } from '../options.js';
-import type { Pace } from '../schema/pace.js';
-import { problemOfContent, problemOfContentInTime, problemOfInput, problemOfSize } from './schema-problem.js';
+import { problemInWorker, problemOfContent, problemOfInput, problemOfSize } from '../schema/tool-schema.js';
 
 /** The validated definition of a server's tool. */
 export interface McpToolSpec {
@@ -17,6 +16,8 @@ export interface McpToolSpec {
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema | undefined;
   readonly annotations: ToolAnnotations | undefined;
+  /** False for a tool that only the user interface of an MCP app may call. */
+  readonly isForModel: boolean;
   /** A hash of the definition, to detect changes. */
   readonly fingerprint: string;
 }
@@ -27,44 +28,27 @@ const MAX_TITLE = 200;
 /** The definition of a tool, or the problem with it. */
 type SpecReading = McpToolSpec | { readonly problem: string };
 
-/**
- * Validates an entry of `tools/list`. Returns its definition, or the problem with it. May hold the thread for more than
- * 100 ms if the schema is large.
- */
+/** Validates an entry of `tools/list` on this thread. Returns its definition, or the problem with it. */
 export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
-  const stages = read(entry, limits);
-  let stage = stages.next();
-  while (!stage.done) stage = stages.next();
-  const spec = stage.value;
+  const spec = read(entry, limits);
   return 'problem' in spec ? spec : withProblem(spec, problemOfContent(spec.inputSchema));
 }
 
-/**
- * As `readToolSpec`, but rests between the stages, and checks a large schema in the worker. Rejects with the reason of
- * the abort signal.
- */
-export async function readToolSpecInTime(
+/** As `readToolSpec`, but checks the schema in the worker. Rejects with the reason of the abort signal. */
+export async function readToolSpecInWorker(
   entry: unknown,
   limits: McpLimits,
-  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<SpecReading> {
-  const stages = read(entry, limits);
-  let stage = stages.next();
-  while (!stage.done) {
-    if (pace.isDue) await pace.rest();
-    stage = stages.next();
-  }
-  const spec = stage.value;
-  if ('problem' in spec) return spec;
-  return withProblem(spec, await problemOfContentInTime(spec.inputSchema, { pace, signal }));
+  const spec = read(entry, limits);
+  return 'problem' in spec ? spec : withProblem(spec, await problemInWorker(spec.inputSchema, signal));
 }
 
 function withProblem(spec: McpToolSpec, problem: string | undefined): SpecReading {
   return problem === undefined ? spec : { problem };
 }
 
-/** Reads the fields of an entry. Yields between stages, each of which takes less than 50 ms. */
-function* read(entry: unknown, limits: McpLimits): Generator<undefined, SpecReading> {
+function read(entry: unknown, limits: McpLimits): SpecReading {
   if (!isObject(entry)) return { problem: 'it must be an object' };
   const { name, inputSchema, outputSchema, title } = entry;
   // Some servers send null for a missing field.
@@ -76,14 +60,15 @@ function* read(entry: unknown, limits: McpLimits): Generator<undefined, SpecRead
   if (!isObject(annotations)) return { problem: 'its annotations must be an object' };
   const problem = problemOfInput(inputSchema, limits.schemaLength) ?? problemOfTask(entry);
   if (problem !== undefined) return { problem };
-  yield;
   const isUsable = isObject(outputSchema) && problemOfSize(outputSchema, limits.schemaLength) === undefined;
-  const hash = createHash('sha256');
+  let fingerprint: string;
   try {
-    for (const part of [[description, title, annotations], inputSchema, isUsable ? outputSchema : undefined]) {
-      yield;
-      hash.update(`${JSON.stringify(part, withSortedKeys)}\n`);
-    }
+    const parts = [
+      [description, title, annotations, isForModel(entry)],
+      inputSchema,
+      isUsable ? outputSchema : undefined,
+    ];
+    fingerprint = createHash('sha256').update(JSON.stringify(parts, withSortedKeys)).digest('base64');
   } catch (error) {
     // `JSON.stringify` throws if a field is nested too deeply.
     return { problem: describeError(error) };
@@ -95,8 +80,15 @@ function* read(entry: unknown, limits: McpLimits): Generator<undefined, SpecRead
     description: safeText(description, { maxLength: limits.descriptionLength }),
     outputSchema: isUsable ? outputSchema : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
-    fingerprint: hash.digest('base64'),
+    isForModel: isForModel(entry),
+    fingerprint,
   };
+}
+
+/** The default visibility is `["model", "app"]`. */
+function isForModel({ _meta }: Readonly<Record<string, unknown>>): boolean {
+  const { visibility } = isObject(_meta) && isObject(_meta.ui) ? _meta.ui : {};
+  return visibility === undefined || visibility === null || [visibility].flat().includes('model');
 }
 
 function problemOfTask({ execution }: Readonly<Record<string, unknown>>): string | undefined {

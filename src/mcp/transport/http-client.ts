@@ -147,22 +147,20 @@ export class HttpClient {
     const { method, body, signal } = request;
     let url = request.url ?? own;
     for (let redirects = 0; ; redirects++) {
-      const response = await this.reach(url, { method, headers, signal, redirect: 'manual', body: body ?? null });
+      const init = { method, headers, signal, redirect: 'manual', body: body ?? null } as const;
+      let response: Response;
+      try {
+        response = await this.options.fetch(url, init);
+      } catch (error) {
+        if (signal.aborted || isHeadTimeout(error)) throw error;
+        throw new HttpUnreachableError(describeWithCause(error), { cause: error });
+      }
       const keepsMethod = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308];
       const location = keepsMethod.includes(response.status) ? response.headers.get('location') : null;
       const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
       if (target?.origin !== own.origin || redirects === MAX_REDIRECTS) return response;
       release(response);
       url = target;
-    }
-  }
-
-  private async reach(url: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
-    try {
-      return await this.options.fetch(url, init);
-    } catch (error) {
-      if (init.signal.aborted || isHeadTimeout(error)) throw error;
-      throw new HttpUnreachableError(describeWithCause(error), { cause: error });
     }
   }
 

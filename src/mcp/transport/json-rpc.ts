@@ -31,6 +31,7 @@ export interface JsonRpcError {
 export const TOO_LONG = -32_098;
 export const BROKEN_OFF = -32_097;
 export const NO_ANSWER = -32_096;
+export const NO_CODE = -32_095;
 
 /** A response was longer than the limit. */
 export class AnswerTooLongError extends KeelsonError {
@@ -57,8 +58,8 @@ export function tooLongAnswer(id: RequestId, maxBytes: number): JsonRpcError {
 const MOST_LEVELS = 500;
 
 /**
- * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields and `_meta`,
- * because the SDK drops a whole message if one of them is invalid. Returns undefined for anything that is not a message.
+ * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, `_meta`, null
+ * fields and an empty cursor, because the SDK drops a whole message if one of them is invalid. Completes an error. Returns undefined for anything that is not a message.
  * Does not parse strings without `"jsonrpc"`. Of a string with too many levels, a request loses its parameters, and a
  * response becomes an error.
  */
@@ -118,15 +119,25 @@ function readMessage(fields: unknown): JsonRpcMessage | undefined {
   }
   if (!isId) return undefined;
   if (isObject(result)) return { jsonrpc, id: id as RequestId, result: plain(result) };
-  const isError = isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === 'string';
-  if (isError) return { jsonrpc, id: id as RequestId, error: error as unknown as JsonRpcError['error'] };
+  if ((error ?? undefined) !== undefined) return { jsonrpc, id: id as RequestId, error: wholeError(error) };
   return failedAnswer(id as RequestId, NO_ANSWER, 'the response has neither a result nor an error');
 }
 
-/** Removes `_meta`, which nothing reads. */
+/** Removes `_meta`, which nothing reads. Servers send null for a missing field, and an empty cursor on the last page. */
 function plain(fields: Record<string, unknown>): Record<string, unknown> {
-  if ('_meta' in fields) delete fields._meta;
+  for (const name in fields) if (name === '_meta' || fields[name] === null) delete fields[name];
+  if (fields.nextCursor === '') delete fields.nextCursor;
   return fields;
+}
+
+/** Some servers send an error without a code, or a string. */
+function wholeError(error: unknown): JsonRpcError['error'] {
+  const { code, message = error, data } = isObject(error) ? error : {};
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : NO_CODE,
+    message: typeof message === 'string' ? message : JSON.stringify(message),
+    data,
+  };
 }
 
 /** Callbacks of a transport. */
@@ -140,15 +151,14 @@ interface Receiver {
  * response is delayed by one microtask; otherwise it would overtake the last progress notification.
  */
 export function deliver(message: JsonRpcMessage, to: Receiver): void {
-  if ('method' in message) pass(message, to);
-  else queueMicrotask(() => pass(message, to));
-}
-
-/** Reports an error, because nobody catches what is thrown here, and it would end the process. */
-function pass(message: JsonRpcMessage, to: Receiver): void {
-  try {
-    to.onmessage?.(message);
-  } catch (error) {
-    to.onerror?.(error as Error);
-  }
+  const pass = () => {
+    try {
+      to.onmessage?.(message);
+    } catch (error) {
+      // Nobody catches what is thrown here, and it would end the process.
+      to.onerror?.(error as Error);
+    }
+  };
+  if ('method' in message) pass();
+  else queueMicrotask(pass);
 }

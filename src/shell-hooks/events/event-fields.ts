@@ -2,7 +2,7 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
-import type { EventFields, TranscriptMessages } from './hook-event-context.js';
+import type { EventFields, HookEventContext, Subagent, TranscriptMessages } from './hook-event-context.js';
 
 /** A tool call, as events describe it. */
 export interface CallRecord {
@@ -16,9 +16,10 @@ function sessionIdOf(run: RunContext): string {
   return run.session?.id ?? run.id;
 }
 
-/** Returns the session id and the run id for an event. */
-export function idsOf(run: RunContext): { readonly sessionId: string; readonly runId: string } {
-  return { sessionId: sessionIdOf(run), runId: run.id };
+/** Returns the ids for an event of a run. */
+export function idsOf(run: RunContext): Pick<HookEventContext, 'sessionId' | 'runId' | 'subagent'> {
+  const { id, agent, parent } = run;
+  return { sessionId: sessionIdOf(run), runId: id, subagent: parent && { agent, id } };
 }
 
 export function beforeAgentFields(run: RunContext, prompt: string): EventFields {
@@ -145,15 +146,12 @@ export function afterAgentFields(response: string, { prompt, calls, continued }:
 /** The `notification_type` of a question for approval. */
 export const APPROVAL = 'permission_prompt';
 
-/** A sub-agent that has ended. */
-export interface EndedSubagent {
-  readonly agent: string;
-  /** Id of the tool call that ran it. */
-  readonly id: string;
-  readonly response: string;
+/** Returns the input fields that name a sub-agent, with the names of Claude Code. */
+export function subagentFields({ agent, id }: Subagent): Readonly<Record<string, unknown>> {
+  return { agent_id: id, agent_type: agent };
 }
 
 /** Returns the input fields of `after_subagent`, with the names of Claude Code. */
-export function subagentFields({ agent, id, response }: EndedSubagent): Readonly<Record<string, unknown>> {
-  return { agent_id: id, agent_type: agent, last_assistant_message: response, stop_hook_active: false };
+export function endedSubagentFields(subagent: Subagent, response: string): Readonly<Record<string, unknown>> {
+  return { ...subagentFields(subagent), last_assistant_message: response, stop_hook_active: false };
 }

@@ -44,6 +44,8 @@ export interface HookEventContext<Value = unknown> {
   readonly transcript?: (() => TranscriptMessages | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
+  /** The agent and the id of the run, if it is inside of another run. */
+  readonly subagent?: { readonly agent: string; readonly id: string } | undefined;
   /** Name of the tool. Set only at tool events. */
   readonly tool?: string | undefined;
   /** Arguments of the tool call, for matchers that check them. */
@@ -61,6 +63,9 @@ export interface HookEventContext<Value = unknown> {
 
 /** Event data for the input of hooks. */
 export type EventFields = ReturnType<HookEventContext['describe']>;
+
+/** The agent and the id of a run inside of another run. */
+export type Subagent = NonNullable<HookEventContext['subagent']>;
 
 /** The fields that select which hooks of an event run. */
 export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>;

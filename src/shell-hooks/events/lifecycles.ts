@@ -11,10 +11,11 @@ import { HOOK_EVENTS, type HookEvent } from '../hook/event.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
 import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
-import { createSubagentGate, watchMoments } from './moment-hooks.js';
+import { watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
 import { createSessionHooks } from './session-hooks.js';
+import { createSubagentStart, createSubagentStop } from './subagent-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
 
 /** Low, so that hooks judge the values that other lifecycles have already rewritten. */
@@ -49,8 +50,10 @@ export class Installation {
     this.place('session', createSessionHooks(events, parts, GATE_PRIORITY));
     this.place('run', events.size > 0 ? createGates(events, parts) : undefined);
     this.place('results', events.has('after_tool') ? createResultGate(parts) : undefined);
-    this.place('subagents', events.has('after_subagent') ? createSubagentGate(parts, RESULT_PRIORITY) : undefined);
+    const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
+    this.place('subagents', events.has('after_subagent') ? createSubagentStop(parts, RESULT_PRIORITY) : undefined);
     this.place('calls', readsCalls ? createCallRecorder(parts) : undefined);
+    this.place('starts', readsSubagents ? createSubagentStart(parts, REACH_PRIORITY) : undefined);
   }
 
   /** Replaces the lifecycle of a place. Without `lifecycle`, only removes the earlier one. */

@@ -1,15 +1,8 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { contentText } from '../../model/message.js';
 import type { HookEvent } from '../hook/event.js';
-import type { HookEventResult } from '../run/event-progress.js';
-import { APPROVAL, type EndedSubagent, idsOf, subagentFields, transcriptOf } from './event-fields.js';
+import { APPROVAL, idsOf, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
-import { addTexts, endRun, withheld } from './tool-hooks.js';
-
-/** The origin of a tool that is an agent begins with this string. */
-const AGENT_ORIGIN = 'agent ';
 
 type ApprovalMoment = Extract<Moment, { kind: 'approval' }>;
 
@@ -69,46 +62,4 @@ async function beforeCompaction(run: RunContext, parts: HookParts): Promise<bool
   });
   parts.pending.keep(run.session?.id, outcome.modelTexts);
   return !outcome.cancelled;
-}
-
-/**
- * Creates the lifecycle for `after_subagent`, which observes the tools that are agents. If a hook cancels, the caller
- * reads an error result instead of the answer of the sub-agent.
- */
-export function createSubagentGate(parts: HookParts, priority: number): AgentLifecycle {
-  return {
-    name: 'shell-hooks:after_subagent',
-    priority,
-    async wrapToolCall(call, next) {
-      const agent = agentOf(call);
-      const result = await next(call);
-      if (agent === undefined) return result;
-      const run = call.run as RunContext;
-      const outcome = await afterSubagent(run, { agent, id: call.id, response: contentText(result.content) }, parts);
-      addTexts(run, outcome, parts);
-      if (outcome.stop !== undefined) endRun(run, outcome);
-      return outcome.cancelled ? withheld(outcome) : result;
-    },
-  };
-}
-
-function agentOf({ tool }: ToolCallRequest): string | undefined {
-  return tool?.origin?.startsWith(AGENT_ORIGIN) ? tool.origin.slice(AGENT_ORIGIN.length) : undefined;
-}
-
-function afterSubagent(
-  run: RunContext,
-  ended: EndedSubagent,
-  { runner, runs }: HookParts,
-): Promise<HookEventResult<undefined>> {
-  const { agent, id, response } = ended;
-  return runner.runEvent({
-    event: 'after_subagent',
-    ...idsOf(run),
-    value: undefined,
-    source: agent,
-    transcript: transcriptOf(run, runs.of(run)),
-    describe: () => ({ data: { agent, response, tool_use_id: id }, flat: subagentFields(ended) }),
-    signal: runs.of(run).signalOf(run),
-  });
 }

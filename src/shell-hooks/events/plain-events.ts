@@ -16,6 +16,7 @@ import {
   afterAgentFields,
   afterToolFields,
   beforeToolFields,
+  endedSubagentFields,
   shownResponse,
   shownResult,
   subagentFields,
@@ -51,7 +52,12 @@ export interface HookEventData {
   readonly after_agent: { readonly response: string; readonly tool_calls?: readonly object[] | undefined };
   readonly session_end: { readonly session_id: string; readonly messages?: readonly Message[] | undefined };
   readonly notification: { readonly message: string; readonly notification_type?: string | undefined };
-  readonly after_subagent: { readonly agent: string; readonly response: string };
+  readonly before_subagent: { readonly agent: string; readonly agent_id?: string | undefined };
+  readonly after_subagent: {
+    readonly agent: string;
+    readonly response: string;
+    readonly agent_id?: string | undefined;
+  };
   readonly before_compaction: { readonly trigger?: string | undefined };
 }
 
@@ -145,12 +151,15 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
     source: ({ notification_type = APPROVAL }) => notification_type,
     fields: ({ message, notification_type = APPROVAL }) => ({ flat: { message, notification_type } }),
   },
-  after_subagent: {
-    rules: { agent: required(text), response: required(text) },
+  before_subagent: {
+    rules: { agent: required(text), agent_id: text },
     source: ({ agent }) => agent,
-    fields: ({ agent, response: shown }) => ({
-      flat: subagentFields({ agent: String(agent), id: '', response: String(shown) }),
-    }),
+    fields: (data) => ({ flat: subagentFields(subagentOf(data)) }),
+  },
+  after_subagent: {
+    rules: { agent: required(text), response: required(text), agent_id: text },
+    source: ({ agent }) => agent,
+    fields: (data) => ({ flat: endedSubagentFields(subagentOf(data), String(data.response)) }),
   },
   before_compaction: {
     rules: { trigger: text },
@@ -219,6 +228,10 @@ function withTools(
 ): PlainData {
   const left = limit((data.available_tools as readonly string[]).map((name) => ({ name })));
   return { ...data, available_tools: left.map(({ name }) => name) };
+}
+
+function subagentOf({ agent, agent_id: id = '' }: PlainData) {
+  return { agent: String(agent), id: String(id) };
 }
 
 function callOf({ tool_use_id: id, tool_name: name, args }: PlainData) {

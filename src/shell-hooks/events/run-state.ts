@@ -3,6 +3,7 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { CallRecord, LatestResponse } from './event-fields.js';
+import type { Subagent } from './hook-event-context.js';
 
 /** State of the hooks of one run. */
 export class RunState {
@@ -14,6 +15,8 @@ export class RunState {
   texts: readonly Message[] = [];
   changes: readonly Pick<HookEffects, 'response' | 'request'>[] = [];
   mustCallTool = false;
+  /** The runs of agents that are tools, by the id of their call. */
+  readonly subagents = new Map<string, Subagent>();
   /** Prompt of the run. */
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
@@ -51,6 +54,13 @@ export class RunState {
     const call = this.reached.get(id);
     this.reached.delete(id);
     return call;
+  }
+
+  /** Removes and returns the run that a call has begun. */
+  takeSubagent(callId: string): Subagent | undefined {
+    const subagent = this.subagents.get(callId);
+    this.subagents.delete(callId);
+    return subagent;
   }
 
   /** Returns a signal that is aborted when the run is aborted or ends. So no hook process outlives its run. */

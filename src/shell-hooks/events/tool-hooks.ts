@@ -110,7 +110,8 @@ function noteStart({ id }: ToolCallRequest): string {
   return `<hook-message source="keelson">\nA person was asked about call ${JSON.stringify(modelText(id))} with the arguments after the hooks`;
 }
 
-function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
+/** Returns the error result of a call that a hook cancels. */
+export function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
   return errorResult(`The call was blocked by hook "${modelText(cancelledBy ?? '')}": ${modelText(reason)}`);
 }
 

@@ -15,6 +15,7 @@ export const HOOK_EVENTS = [
   'after_agent',
   'session_end',
   'notification',
+  'before_subagent',
   'after_subagent',
   'before_compaction',
 ] as const;

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../internal/json.js';
 import { fold } from '../../internal/names-text.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { dialectOf, eventNameOf } from '../dialects/list.js';
+import { subagentFields } from '../events/event-fields.js';
 import type { EventFields, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookReading } from '../hook/effects.js';
@@ -30,7 +31,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
   const { context, data: hookData, outputs } = progress;
   const { workspaceDir, sensitive, transcriptPath, now } = source;
   const hide = (value: unknown) => shownTo(hook, value, sensitive);
-  const { sessionId, runId } = context;
+  const { sessionId, runId, subagent } = context;
   const fields = withShownArgs(hook, context.tool, { ...source, hide });
   const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
   const own = dialectOf(hook.dialect).input?.({
@@ -44,6 +45,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     redact: hide,
   });
   return {
+    ...(subagent && subagentFields(subagent)),
     ...(hide({ ...fields.flat, data: fields.data }) as object),
     tool_name: toolName,
     event: context.event,

@@ -56,6 +56,11 @@ export class NestedRuns<R extends RunRecord> {
     return [...this.runs.values()].findLast(({ outer, path }) => outer === entry && path.at(-1) === call);
   }
 
+  /** Returns all runs inside of the calls of an entry. */
+  of(entry: string): readonly NestedRecord<R>[] {
+    return [...this.runs.values()].filter(({ outer }) => outer === entry);
+  }
+
   /** Returns a nested run by its id. */
   get(runId: string): NestedRecord<R> | undefined {
     return this.runs.get(runId);

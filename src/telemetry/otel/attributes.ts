@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { KeelsonError } from '../../errors.js';
+import type { Decision } from '../../lifecycle/decision.js';
 import type { ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
@@ -20,6 +21,19 @@ export function agentAttributes(run: RunContext): Attributes {
     [ATTRIBUTE.agent]: run.agent,
     ...conversation(run),
     [ATTRIBUTE.runId]: run.id,
+    [ATTRIBUTE.runPath]: run.path && [...run.path],
+  };
+}
+
+/** Returns the attributes of a decision's event, without the reason, which can quote the conversation. */
+export function decisionAttributes({ type, by, point, turn, path, call }: Decision): Attributes {
+  return {
+    [ATTRIBUTE.decision]: type,
+    [ATTRIBUTE.decisionBy]: by,
+    [ATTRIBUTE.decisionPoint]: point,
+    [ATTRIBUTE.decisionTurn]: turn,
+    [ATTRIBUTE.runPath]: path && [...path],
+    [ATTRIBUTE.toolCall]: call?.id,
   };
 }
 

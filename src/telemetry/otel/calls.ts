@@ -66,15 +66,22 @@ export function traceToolCall(
   next: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const { backend } = traced;
+  const calls = hookRunOf(call.run)?.end.calls;
+  const earlyResult = () => {
+    const result = calls?.results.find((part) => part?.id === call.id);
+    return result && contentText(result.content, backend.contentLimit);
+  };
   const tool = traced.begin({
     name: `${OPERATION.tool} ${toolName(call)}`,
     kind: SpanKind.INTERNAL,
+    call: { id: call.id, earlyResult },
     attributes: () => toolAttributes(call, backend.contentLimit),
     duration: { spec: TOOL_DURATION, attributes: () => toolLabels(call) },
   });
   const settle = (end: OperationEnd) => {
     traced.leave(tool);
-    tool.end(end);
+    if (earlyResult() === undefined) tool.end(end);
+    else tool.interrupt();
   };
   const promise = tool.within(next);
   // Neither handler may throw: its rejection would be unhandled.
@@ -82,7 +89,8 @@ export function traceToolCall(
     (result) => {
       const failure = result.isError ? TOOL_ERROR : undefined;
       const error = failure && hookRunOf(call.run)?.toolErrors?.get(call.id);
-      settle({ errorType: failure, error, attributes: () => toolContent(backend, call, result) });
+      const reason = failure && contentText(result.content, backend.contentLimit);
+      settle({ errorType: failure, error, reason, attributes: () => toolContent(backend, call, result) });
     },
     (error) => {
       // A suspended call was not executed: it waits for a decision.

@@ -39,11 +39,20 @@ export const ATTRIBUTE = {
   toolArguments: 'gen_ai.tool.call.arguments',
   toolResult: 'gen_ai.tool.call.result',
   errorType: 'error.type',
-  /** The last three are Keelson's own: the conventions have no such attributes. */
+  /** The rest are Keelson's own: the conventions have no such attributes. */
   runId: 'keelson.run.id',
+  runPath: 'keelson.run.path',
   runStatus: 'keelson.run.status',
   callStatus: 'keelson.tool.call.status',
+  decision: 'keelson.decision.type',
+  decisionBy: 'keelson.decision.by',
+  decisionPoint: 'keelson.decision.point',
+  decisionTurn: 'keelson.decision.turn',
+  decisionReason: 'keelson.decision.reason',
 } as const;
+
+/** The name of the span event of a decision. */
+export const DECISION = 'keelson.decision';
 
 /** Values of `gen_ai.operation.name`. */
 export const OPERATION = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;

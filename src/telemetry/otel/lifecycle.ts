@@ -3,10 +3,9 @@ import { boolean, whole, withMethods } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { errorType } from './attributes.js';
 import { Backend } from './backend.js';
 import { traceModelCall, traceToolCall } from './calls.js';
-import { isSuspended, TracedRun } from './run.js';
+import { TracedRun } from './run.js';
 
 /** Options of {@link openTelemetry}: providers and the recording of content. */
 export interface OpenTelemetryOptions {
@@ -15,8 +14,8 @@ export interface OpenTelemetryOptions {
   /** The provider of metrics. Default: the global provider, looked up at each measurement. */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * True to record content: messages, instructions, tools with their arguments and results, and error messages with
-   * stacks. Default: false.
+   * True to record content: messages, instructions, tools with their arguments and results, reasons of decisions, and
+   * error messages with stacks. Default: false.
    */
   readonly content?: boolean | undefined;
   /** The maximum length of a content attribute, in characters. Default: 32,768. */
@@ -34,6 +33,7 @@ const rules = {
 /**
  * Creates a lifecycle that records a span and a duration for each run, model call and tool call, and the tokens of each
  * model call.
+ * The spans of nested runs are children of their tool call. Each decision of a lifecycle is a span event.
  * Names follow the GenAI semantic conventions. The lifecycle changes nothing in a run, and may be shared by several
  * agents.
  * An error of OpenTelemetry is logged once and ignored.
@@ -63,12 +63,6 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycl
     wrapToolCall(call, next) {
       const traced = runs.get(call.run);
       return traced === undefined ? next() : traceToolCall(traced, call, next);
-    },
-    afterAgent(text, run) {
-      runs.get(run)?.end({ status: isSuspended(run) ? 'suspended' : 'completed', text });
-    },
-    onError(error, run) {
-      runs.get(run)?.end({ status: 'failed', errorType: errorType(error), error });
     },
   };
 }

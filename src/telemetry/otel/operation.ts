@@ -14,14 +14,25 @@ import type { Backend } from './backend.js';
 import { cut } from './content.js';
 import { ATTRIBUTE, type HistogramSpec } from './conventions.js';
 
+/** Error type of a call that got its result before its tool ended, or that was still running when its run ended. */
+const INTERRUPTED = 'interrupted';
+
 /** The start of an operation. */
 export interface OperationStart {
   readonly name: string;
   readonly kind: SpanKind;
   readonly parent: Context;
+  readonly call?: TracedCall | undefined;
   readonly attributes: () => Attributes;
   /** The histogram for its duration, with its attributes. */
   readonly duration: { readonly spec: HistogramSpec; readonly attributes: () => Attributes };
+}
+
+/** The tool call of an operation. */
+export interface TracedCall {
+  readonly id: string;
+  /** Returns what the model reads of the call, if it got a result while its tool was running. */
+  readonly earlyResult: () => string | undefined;
 }
 
 /** The end of an operation. An empty object means success. */
@@ -31,6 +42,8 @@ export interface OperationEnd {
   readonly errorType?: string | undefined;
   /** The thrown value. */
   readonly error?: unknown;
+  /** Why the operation failed, for its status. Default: the message of the error. */
+  readonly reason?: string | undefined;
   /** True if its duration is not recorded. */
   readonly isUntimed?: boolean;
 }
@@ -40,6 +53,7 @@ export class Operation {
   /** The context in which the operation's span is active. */
   readonly context: Context;
   readonly kind: SpanKind;
+  readonly call: TracedCall | undefined;
   private readonly backend: Backend;
   private readonly run: RunContext;
   private readonly span: Span | undefined;
@@ -47,9 +61,11 @@ export class Operation {
   private readonly duration: OperationStart['duration'];
   private isOpen = true;
 
-  constructor(backend: Backend, run: RunContext, { name, kind, parent, attributes, duration }: OperationStart) {
+  constructor(backend: Backend, run: RunContext, start: OperationStart) {
+    const { name, kind, parent, attributes, call } = start;
     this.kind = kind;
-    this.duration = duration;
+    this.call = call;
+    this.duration = start.duration;
     this.backend = backend;
     this.run = run;
     this.startedAt = run.clock.now();
@@ -70,16 +86,29 @@ export class Operation {
     return result ?? next();
   }
 
-  end({ attributes, errorType, error, isUntimed }: OperationEnd): void {
+  /** Adds an event to the span. */
+  note(name: string, attributes: () => Attributes): void {
+    const { backend, run, span } = this;
+    if (span === undefined) return;
+    backend.attempt(run, () => span.isRecording() && span.addEvent(name, attributes()));
+  }
+
+  /** Ends a call whose tool or model may still be running. */
+  interrupt(): void {
+    this.end({ errorType: INTERRUPTED, reason: this.call?.earlyResult() });
+  }
+
+  end(end: OperationEnd): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    if (!isUntimed) this.measure(errorType);
+    const { attributes, errorType } = end;
+    if (!end.isUntimed) this.measure(errorType);
     const { backend, run, span } = this;
     if (span === undefined) return;
     backend.attempt(run, () => {
       if (!span.isRecording()) return;
       if (attributes !== undefined) span.setAttributes(attributes());
-      if (errorType !== undefined) this.markFailed(span, errorType, error);
+      if (errorType !== undefined) this.markFailed(span, errorType, end);
     });
     backend.attempt(run, () => span.end());
   }
@@ -91,15 +120,16 @@ export class Operation {
     this.backend.record(this.run, spec, { value: seconds, attributes: { ...attributes(), ...failure } });
   }
 
-  /** Error messages and stacks can quote the conversation, so they are recorded only with `content`. */
-  private markFailed(span: Span, errorType: string, error: unknown): void {
+  /** Reasons, error messages and stacks can quote the conversation, so they are recorded only with `content`. */
+  private markFailed(span: Span, errorType: string, { error, reason }: OperationEnd): void {
     const { content, contentLimit } = this.backend;
-    const message = content && error !== undefined ? cut(describeError(error), contentLimit) : undefined;
+    const described = error === undefined ? undefined : cut(describeError(error), contentLimit);
+    const message = reason === undefined ? described : cut(reason, contentLimit);
     span.setAttribute(ATTRIBUTE.errorType, errorType);
-    span.setStatus(message === undefined ? { code: SpanStatusCode.ERROR } : { code: SpanStatusCode.ERROR, message });
+    span.setStatus(content && message ? { code: SpanStatusCode.ERROR, message } : { code: SpanStatusCode.ERROR });
     if (error === undefined) return;
     const exception: { name: string; message?: string; stack?: string } = { name: errorName(error) };
-    if (message !== undefined) exception.message = message;
+    if (content && described !== undefined) exception.message = described;
     if (content && error instanceof Error && error.stack) exception.stack = cut(error.stack, contentLimit);
     span.recordException(exception);
   }

@@ -1,30 +1,22 @@
 import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
-import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import type { Decision } from '../../lifecycle/decision.js';
+import { hookRunOf, type RunOutcome } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
+import type { AssistantPart, Message } from '../../model/message.js';
 import type { ToolRun } from '../../tools/tool.js';
-import { agentAttributes, usageAttributes } from './attributes.js';
+import { agentAttributes, decisionAttributes, errorType, usageAttributes } from './attributes.js';
 import type { Backend } from './backend.js';
-import { answerJson, messagesJson } from './content.js';
-import { AGENT_DURATION, ATTRIBUTE, OPERATION } from './conventions.js';
+import { answerJson, cut, messagesJson } from './content.js';
+import { AGENT_DURATION, ATTRIBUTE, DECISION, OPERATION } from './conventions.js';
 import { Operation, type OperationStart } from './operation.js';
 
 /** Context key of a span's run. */
 const RUN = Symbol.for('keelson.otel.run');
+/** Context key of the id of a span's tool call. */
+const CALL = Symbol.for('keelson.otel.call');
 
 /** The traced runs of all agents. A nested run looks up its parent run here. */
 const runs = new WeakMap<ToolRun, TracedRun>();
-
-/** Error type of a call that was still running when its run ended. */
-const INTERRUPTED = 'interrupted';
-
-/** The end of a run. */
-export interface RunEnd {
-  readonly status: 'completed' | 'suspended' | 'failed';
-  readonly text?: string | undefined;
-  readonly errorType?: string | undefined;
-  readonly error?: unknown;
-}
 
 /** A run with its span, and the spans of its calls in progress. */
 export class TracedRun {
@@ -36,6 +28,8 @@ export class TracedRun {
   readonly backend: Backend;
   private readonly run: RunContext;
   private readonly calls = new Set<Operation>();
+  /** The approvals of calls that have not begun. */
+  private approvals: Decision[] = [];
 
   constructor(backend: Backend, run: RunContext, input: string) {
     this.backend = backend;
@@ -45,17 +39,24 @@ export class TracedRun {
     this.operation = new Operation(backend, run, {
       name: `${OPERATION.agent} ${run.agent}`,
       kind: SpanKind.INTERNAL,
-      parent: parent.setValue(RUN, run),
+      parent: parent.setValue(RUN, run).deleteValue(CALL),
       attributes: () => agentAttributes(run),
       duration: { spec: AGENT_DURATION, attributes: () => ({ [ATTRIBUTE.agent]: run.agent }) },
     });
     runs.set(run, this);
+    this.listen();
   }
 
   /** Starts the span of a model call or a tool call. */
   begin(start: Omit<OperationStart, 'parent'>): Operation {
-    const call = new Operation(this.backend, this.run, { ...start, parent: this.operation.context });
+    const callId = start.call?.id;
+    const { context: own } = this.operation;
+    const parent = callId === undefined ? own : own.setValue(CALL, callId);
+    const call = new Operation(this.backend, this.run, { ...start, parent });
     this.calls.add(call);
+    const isOfCall = (decision: Decision) => callId !== undefined && decision.call?.id === callId;
+    for (const decision of this.approvals.filter(isOfCall)) this.noteOn(call, decision);
+    this.approvals = this.approvals.filter((decision) => !isOfCall(decision));
     return call;
   }
 
@@ -67,29 +68,65 @@ export class TracedRun {
   /**
    * Ends the run's span and the spans of calls in progress, since a run that ends early does not wait for its calls.
    */
-  end({ status, errorType, error, text }: RunEnd): void {
-    for (const call of this.calls) call.end({ errorType: INTERRUPTED });
-    this.calls.clear();
+  private end(outcome: RunOutcome): void {
+    const isFailed = outcome.status === 'failed';
+    const failure = isFailed ? { errorType: errorType(outcome.error), error: outcome.error } : undefined;
     const { run, finishReason } = this;
+    for (const call of this.calls) call.interrupt();
+    this.calls.clear();
+    for (const decision of this.approvals) this.noteOn(this.operation, decision);
     this.operation.end({
-      errorType,
-      error,
+      ...failure,
       attributes: () => ({
         ...usageAttributes(run.usage),
         [ATTRIBUTE.finishReasons]: finishReason === undefined ? undefined : [finishReason],
-        [ATTRIBUTE.runStatus]: status,
-        ...this.texts(text),
+        [ATTRIBUTE.runStatus]: outcome.status,
+        ...this.texts(isFailed ? undefined : outcome.text),
       }),
     });
   }
 
-  /**
-   * The parent context for a nested run without an active context: the context of the running tool call if there is
-   * exactly one, else the context of this run.
-   */
-  get contextForRun(): Context {
-    const [tool, another] = [...this.calls].filter(({ kind }) => kind === SpanKind.INTERNAL);
-    return tool !== undefined && another === undefined ? tool.context : this.operation.context;
+  /** Returns the context of a tool call; that of the run if the call has no span, or no call is given. */
+  contextOf(callId: string | undefined): Context {
+    return (this.callOf(callId) ?? this.operation).context;
+  }
+
+  private callOf(callId: string | undefined): Operation | undefined {
+    return callId === undefined ? undefined : [...this.calls].find(({ call }) => call?.id === callId);
+  }
+
+  /** Listens to the run itself: later hooks still decide, and may fail, in `afterAgent`. */
+  private listen(): void {
+    const hookRun = hookRunOf(this.run);
+    if (hookRun === undefined) return;
+    const { decisions, onDecision, onEnd } = hookRun;
+    for (const decision of decisions) this.note(decision);
+    hookRun.onDecision = (decision) => {
+      onDecision?.(decision);
+      this.note(decision);
+    };
+    hookRun.onEnd = (outcome) => {
+      onEnd?.(outcome);
+      this.backend.attempt(this.run, () => this.end(outcome));
+    };
+  }
+
+  private note(decision: Decision): void {
+    const { type, call } = decision;
+    if (type === 'approve' && call !== undefined) this.approvals.push(decision);
+    else this.noteOn(this.spanOf(decision), decision);
+  }
+
+  /** Returns the open span of the call that a decision is about, else the span of the run. */
+  private spanOf({ call, point }: Decision): Operation {
+    const chat = [...this.calls].findLast(({ kind }) => kind === SpanKind.CLIENT);
+    return (point === 'wrapModelCall' ? chat : this.callOf(call?.id)) ?? this.operation;
+  }
+
+  private noteOn(operation: Operation, decision: Decision): void {
+    const { content, contentLimit } = this.backend;
+    const reason = content && decision.reason ? { [ATTRIBUTE.decisionReason]: cut(decision.reason, contentLimit) } : {};
+    operation.note(DECISION, () => ({ ...decisionAttributes(decision), ...reason }));
   }
 
   /** Returns the run's input and final text as attributes, if content is recorded. */
@@ -105,24 +142,16 @@ export class TracedRun {
   }
 }
 
-/** Returns the active context, or the context of the parent run if the active one is not inside it. */
+/**
+ * Returns the active context, or the context of the tool call or run around the run, if the active one is not inside it.
+ */
 function parentOf(run: RunContext): Context {
   const active = context.active();
   let ancestor = run.parent;
   while (ancestor !== undefined && !runs.has(ancestor)) ancestor = ancestor.parent;
-  if (ancestor === undefined || active.getValue(RUN) === ancestor) return active;
-  return runs.get(ancestor)?.contextForRun ?? active;
-}
-
-/** True if a successful run ended as suspended: a lifecycle suspended it, or calls have no result. */
-export function isSuspended(run: RunContext): boolean {
-  // Without open calls, no hook argument shows that a run was suspended.
-  return hookRunOf(run)?.end.verdict?.action.type === 'suspend' || hasOpenCalls(run.messages);
-}
-
-function hasOpenCalls(messages: readonly Message[]): boolean {
-  const last = messages.findLastIndex((message) => toolCallsOf(message).length > 0);
-  if (last < 0) return false;
-  const results = messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? message.content : []));
-  return toolCallsOf(messages[last] as Message).some(({ id }) => !results.some((result) => result.id === id));
+  if (ancestor === undefined) return active;
+  const callId = run.path?.[ancestor.path?.length ?? 0];
+  const isInCall = callId === undefined || active.getValue(CALL) === callId;
+  if (isInCall && active.getValue(RUN) === ancestor) return active;
+  return runs.get(ancestor)?.contextOf(callId) ?? active;
 }

@@ -64,6 +64,11 @@ export class TrustStore {
     return this.replace(typeof which === 'string' ? ({ digest }) => digest === which : which, []);
   }
 
+  /** Returns the recorded fingerprints of the user's own items, and of the pinned tools of MCP servers. */
+  async seen(): Promise<ReadonlyMap<string, string>> {
+    return (await this.read()).seen;
+  }
+
   /** Records the fingerprints of the user's own items. Returns the previous values of those that changed. */
   async noteSeen(current: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string | undefined>> {
     const { seen } = await this.read();

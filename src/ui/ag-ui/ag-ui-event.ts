@@ -1,3 +1,5 @@
+import type { UINestedRun, UINestedStep } from '../nested/nested-part.js';
+
 /** Token counts of a run, as AG-UI names them. */
 export interface AgUIUsage {
   readonly inputTokens: number;
@@ -11,14 +13,25 @@ export interface AgUIUsage {
  * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
  */
 export interface AgUIInterrupt {
-  /** The id of the tool call, or `answer`. */
+  /** The id of the tool call, or `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
   readonly id: string;
   readonly reason: 'tool_call' | 'answer';
-  /** Absent for an answer. */
+  /** The call, or the call of the answer that leads to it. Absent for an answer of the run itself. */
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
-  /** The text of the answer. Absent for a tool call. */
-  readonly metadata?: { readonly text: string } | undefined;
+  /**
+   * The text of an answer. For something inside of tool calls, also the ids of these calls, from the outermost, the agent, and
+   * the name and the arguments of the call.
+   */
+  readonly metadata?:
+    | {
+        readonly text?: string | undefined;
+        readonly path?: readonly string[] | undefined;
+        readonly agent?: string | undefined;
+        readonly name?: string | undefined;
+        readonly input?: unknown;
+      }
+    | undefined;
 }
 
 /** How a run ended: with an answer, or with tool calls or an answer that wait for decisions. */
@@ -36,12 +49,13 @@ export type AgUIMessage =
       readonly toolCalls?: readonly AgUIToolCall[] | undefined;
     }
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
-  | {
-      readonly id: string;
-      readonly role: 'activity';
-      readonly activityType: 'summary';
-      readonly content: { readonly text: string };
-    };
+  | ({ readonly id: string; readonly role: 'activity' } & AgUIActivity);
+
+/** The content of an activity: a summary, a run inside of a tool call, or a turn of such a run. */
+export type AgUIActivity =
+  | { readonly activityType: 'summary'; readonly content: { readonly text: string } }
+  | { readonly activityType: 'nested-run'; readonly content: UINestedRun }
+  | { readonly activityType: 'nested-step'; readonly content: UINestedStep };
 
 /** A tool call in an AG-UI message. `arguments` is a JSON string. */
 export interface AgUIToolCall {
@@ -76,6 +90,7 @@ export type AgUIEvent =
       readonly content: string;
     }
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly AgUIMessage[] }
+  | ({ readonly type: 'ACTIVITY_SNAPSHOT'; readonly messageId: string } & AgUIActivity)
   | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
   | { readonly type: 'RUN_ERROR'; readonly message: string; readonly code?: string | undefined }
   | {

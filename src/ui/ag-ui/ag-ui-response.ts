@@ -2,6 +2,7 @@ import type { RunStream } from '../../agent/run-stream.js';
 import { anything, callable, fullText, required } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Entry } from '../../state/record/entry.js';
+import type { NestedPart } from '../nested/nested-part.js';
 import { convertRun } from '../run-reader.js';
 import { dataEvent, eventBytes, eventStreamResponse } from '../sse/encode.js';
 import { type Conversion, itemStream, type Joining } from '../sse/event-queue.js';
@@ -66,14 +67,20 @@ export function agUIResponse(stream: RunStream<unknown>, options: AgUIResponseOp
 
 function conversion({ decides = true, errorText, toolErrorText, ...ids }: AgUIStreamOptions): Conversion<AgUIEvent> {
   const all = { ...ids, decides, ...resolveErrorTexts({ errorText, toolErrorText }) };
-  return { ...convertRun<AgUIEvent>((push) => new AgUIWriter(all, push)), ...joining };
+  const page = { ...all, nestedItem: nestedActivity };
+  return { ...convertRun<AgUIEvent>(page, (push) => new AgUIWriter(all, push)), ...joining };
 }
 
-/** Joins the deltas of one message or one tool call, and keeps only the latest progress of a tool call. */
+function nestedActivity({ type, id, data }: NestedPart): AgUIEvent {
+  return { type: 'ACTIVITY_SNAPSHOT', messageId: id, activityType: type, content: data } as AgUIEvent;
+}
+
+/** Joins the deltas of one message or one tool call, and keeps only the latest progress of a tool call and of an activity. */
 const joining: Joining<AgUIEvent> = {
   keyOf(event) {
     if (event.type === 'TEXT_MESSAGE_CONTENT' || event.type === 'REASONING_MESSAGE_CONTENT') return event.messageId;
     if (event.type === 'TOOL_CALL_ARGS') return event.toolCallId;
+    if (event.type === 'ACTIVITY_SNAPSHOT') return event.messageId;
     if (event.type !== 'CUSTOM' || event.name !== PROGRESS) return undefined;
     return (event.value as { readonly toolCallId: string }).toolCallId;
   },

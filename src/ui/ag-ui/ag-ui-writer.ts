@@ -7,14 +7,15 @@ import { callAsRun } from '../../model/edited-call.js';
 import { type Message, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
+import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
-import { turnId } from '../history/shown.js';
+import { shownIn, turnId } from '../history/shown.js';
 import type { DeltaEvent, RunWriter, ToolEvent } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import { codeOf, type StreamTexts } from '../stream-texts.js';
 import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
-import { outputText, toAgUIMessages } from './to-ag-ui-messages.js';
+import { agUIMessagesOf, outputText } from './to-ag-ui-messages.js';
 
 /** The name of the custom events with the progress of a tool. */
 export const PROGRESS = 'keelson.progress';
@@ -101,6 +102,10 @@ export class AgUIWriter implements RunWriter {
     this.push({ type: 'TEXT_MESSAGE_END', messageId });
   }
 
+  handOver({ from, to }: AgentEventOf<'handoff'>): void {
+    this.push({ type: 'CUSTOM', name: 'keelson.handoff', value: { from, to } });
+  }
+
   denyCall(callId: string, reason: string | undefined): void {
     this.pushResult({ callId, turn: 0 }, deniedCall(reason));
   }
@@ -148,7 +153,7 @@ export class AgUIWriter implements RunWriter {
   private sendSnapshot(history: readonly Message[]): void {
     if (!this.replaced) return;
     const entries = this.options.entries?.() ?? history.map(entryOf);
-    this.push({ type: 'MESSAGES_SNAPSHOT', messages: toAgUIMessages(entries) });
+    this.push({ type: 'MESSAGES_SNAPSHOT', messages: agUIMessagesOf(shownIn(recordOf(entries)), this.options) });
   }
 
   private finished(outcome: AgUIOutcome) {
@@ -169,9 +174,15 @@ function entryOf(message: Message, index: number): Entry {
   return { ...place, body: { type: 'summary', text: textOf(message).replace(/^.*\n/, ''), keep: [], shorten: [] } };
 }
 
-function interruptOf({ id, reason, ...pending }: PendingCall | PendingAnswer): AgUIInterrupt {
+function interruptOf({ id, path, agent, reason, ...pending }: PendingCall | PendingAnswer): AgUIInterrupt {
+  const inside = path && { toolCallId: path[0] as string };
   if (pending.type === 'answer') {
-    return { id, reason: 'answer', message: reason || 'Approve the answer?', metadata: { text: pending.text } };
+    const metadata = { text: pending.text, ...(path && { path, agent }) };
+    return { id, reason: 'answer', ...inside, message: reason || 'Approve the answer?', metadata };
   }
-  return { id, reason: 'tool_call', toolCallId: id, message: reason || `Approve ${pending.name}?` };
+  const { name } = pending;
+  const call = { id, reason: 'tool_call', toolCallId: id, message: reason || `Approve ${name}?` } as const;
+  return path === undefined
+    ? call
+    : { ...call, ...inside, metadata: { path, agent, name, input: shownData(callAsRun(pending).input) } };
 }

@@ -45,10 +45,17 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
   return { type: 'message', ...sent, ...readLast(messages) };
 }
 
-/** Reads the tool messages at the end. A client also repeats the results of the server there. */
+/** Reads the tool messages at the end. A client also repeats the results of the server there, and the activities between. */
 function readResults(messages: readonly unknown[]): Record<string, GivenResult> {
-  const last = messages.findLastIndex((message) => !isObject(message) || message.role !== 'tool');
-  return Object.fromEntries(messages.slice(last + 1).map((message, index) => readResult(message, last + 1 + index)));
+  const last = messages.findLastIndex((message) => roleOf(message) !== 'tool' && roleOf(message) !== 'activity');
+  const results = messages.flatMap((message, index) =>
+    index > last && roleOf(message) === 'tool' ? [readResult(message, index)] : [],
+  );
+  return Object.fromEntries(results);
+}
+
+function roleOf(message: unknown): unknown {
+  return isObject(message) ? message.role : undefined;
 }
 
 function readResult(message: unknown, index: number): [string, GivenResult] {

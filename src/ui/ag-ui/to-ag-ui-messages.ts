@@ -6,26 +6,28 @@ import { ANSWER } from '../../model/waiting.js';
 import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
+import type { NestedPart } from '../nested/nested-part.js';
+import { nestedParts } from '../nested/nested-parts.js';
 import { toolOutput } from '../shown-content.js';
 import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 
 /**
  * Converts the entries of a session to AG-UI messages. A summary becomes a message of the role `activity`. System
- * messages, reasoning and files are left out, and so are suspended and denied answers. The text of failed tool calls is
- * replaced by `The tool failed.`
+ * messages, reasoning and files are left out, and so are suspended and denied answers. The runs inside of tool calls become
+ * activities of the types `nested-run` and `nested-step`. The text of failed tool calls is replaced by `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
  * const messages = toAgUIMessages(session.entries);
  */
 export function toAgUIMessages(entries: readonly Entry[]): AgUIMessage[] {
-  return agUIMessagesOf(shownIn(recordOf(entries)));
+  return agUIMessagesOf(shownIn(recordOf(entries)), { decides: true });
 }
 
 /** Converts what people read to AG-UI messages. */
-export function agUIMessagesOf(shown: readonly Shown[]): AgUIMessage[] {
+export function agUIMessagesOf(shown: readonly Shown[], { decides }: { readonly decides: boolean }): AgUIMessage[] {
   return shown.flatMap((item): AgUIMessage[] => {
-    if (item.type === 'answer') return item.steps.flatMap(stepMessages);
+    if (item.type === 'answer') return item.steps.flatMap((step) => stepMessages(step, decides));
     const { id } = item;
     if (item.type === 'user') return [userMessage(item)];
     return [{ id, role: 'activity', activityType: 'summary', content: { text: item.text } }];
@@ -36,7 +38,8 @@ function userMessage({ id, message }: ShownMessage): AgUIMessage {
   return { id, role: 'user', content: textOf(message) };
 }
 
-function stepMessages({ id, message, joined, pending, results, denied }: ShownStep): AgUIMessage[] {
+function stepMessages(step: ShownStep, decides: boolean): AgUIMessage[] {
+  const { id, message, joined, pending, results, denied } = step;
   const before = joined.map((one) => userMessage({ ...one, id: one.post ?? one.id }));
   if (pending.has(ANSWER)) return before;
   const content = textOf(message);
@@ -50,7 +53,12 @@ function stepMessages({ id, message, joined, pending, results, denied }: ShownSt
     const shown = reason === undefined ? output : deniedCall(reason === '' ? undefined : reason);
     return [{ id: result.id, role: 'tool', toolCallId: call.id, content: shown }];
   });
-  return [...before, { id, role: 'assistant', content: content || undefined, toolCalls }, ...ended];
+  const nested = nestedParts(step, decides).map(activityOf);
+  return [...before, { id, role: 'assistant', content: content || undefined, toolCalls }, ...nested, ...ended];
+}
+
+function activityOf({ id, type, data }: NestedPart): AgUIMessage {
+  return { id, role: 'activity', activityType: type, content: data } as AgUIMessage;
 }
 
 function toolCall(call: ToolCallPart): AgUIToolCall {

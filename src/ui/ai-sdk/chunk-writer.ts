@@ -84,6 +84,10 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'steering-message', id, parts: userParts(message) });
   }
 
+  handOver({ from, to }: AgentEventOf<'handoff'>): void {
+    this.push({ type: 'data-handoff', data: { from, to }, transient: true });
+  }
+
   /** The page shows the call in the message that asked for approval. */
   denyCall(toolCallId: string): void {
     this.push({ type: 'tool-output-denied', toolCallId });
@@ -110,17 +114,24 @@ export class ChunkWriter implements RunWriter {
   finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {
     this.closeStep();
     const pending = all as readonly (PendingCall | PendingAnswer)[];
-    for (const item of this.options.decides ? pending : []) {
-      this.announce(item.type === 'answer' ? answerCall(item.text) : item);
-      // The page runs the tool of such a call.
-      if (item.type !== 'answer' && item.needs === 'result') continue;
-      const { id, reason } = item;
-      const request = { type: 'tool-approval-request', approvalId: id, toolCallId: id } as const;
-      this.push(reason ? { ...request, reason } : request);
-    }
+    if (this.options.decides) this.ask(pending);
     const ids = pending.map(({ id }) => id);
     const messageMetadata = { usage, pending: ids.length > 0 ? ids : undefined };
     this.push({ type: 'finish', finishReason, messageMetadata });
+  }
+
+  /** Asks for a decision on each call that waits. A call asks for everything that waits inside of it. */
+  private ask(pending: readonly (PendingCall | PendingAnswer)[]): void {
+    const asked = new Set<string>();
+    for (const item of pending) {
+      const id = item.path?.[0] ?? item.id;
+      if (item.path === undefined) this.announce(item.type === 'answer' ? answerCall(item.text) : item);
+      // The page runs the tool of such a call.
+      if ((item.type !== 'answer' && item.needs === 'result') || asked.has(id)) continue;
+      asked.add(id);
+      const request = { type: 'tool-approval-request', approvalId: id, toolCallId: id } as const;
+      this.push(item.reason ? { ...request, reason: item.reason } : request);
+    }
   }
 
   /** Announces the parts that are not streamed: tool calls, results of the provider's own tools, and files. */

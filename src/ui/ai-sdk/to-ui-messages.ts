@@ -5,9 +5,10 @@ import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import { answerCall } from '../history/pending.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
+import { nestedParts } from '../nested/nested-parts.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
-import { editMetadata, type UIMessagePart } from './ui-chunk.js';
+import { editMetadata, nestedPart, type UIMessagePart } from './ui-chunk.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
 /** Options of `toUIMessages`. */
@@ -27,7 +28,8 @@ export interface ToUIMessagesOptions {
 /**
  * Converts the entries of a session to UI messages, for the first load of a page. All turns between two user messages
  * become one assistant message. Calls that wait for a decision become requests for approval, and so does a suspended
- * answer, as the tool call `answer`. A summary becomes an assistant message with a part `data-summary`. System messages and
+ * answer, as the tool call `answer`. The runs inside of tool calls become parts `data-nested-run` and
+ * `data-nested-step`. A summary becomes an assistant message with a part `data-summary`. System messages and
  * denied answers are left out. The text of failed tool calls is replaced by `The tool failed.`
  *
  * @example
@@ -53,6 +55,7 @@ export function uiMessagesOf(
       ...step.joined.map((joined) => joinedPart(joined, version)),
       { type: 'step-start' },
       ...stepParts(step, decides),
+      ...nestedParts(step, decides).map(nestedPart),
     ]);
     const isStopped = item.steps.at(-1)?.message.stopped;
     return { id, role: 'assistant', parts, ...(isStopped && { metadata: { stopped: true } }) };

@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '../../model/model.js';
+import type { NestedPart, UINestedRun, UINestedStep } from '../nested/nested-part.js';
 import { shownData } from '../shown-content.js';
 import type { Joining } from '../sse/event-queue.js';
 
@@ -26,6 +27,16 @@ export function editMetadata(modelInput: unknown): UIEditMetadata {
 export type UIMessagePart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined };
+
+/** A run inside of a tool call, or one of its turns. A later part with the same id replaces it. */
+export type UINestedPart =
+  | { readonly type: 'data-nested-run'; readonly id: string; readonly data: UINestedRun }
+  | { readonly type: 'data-nested-step'; readonly id: string; readonly data: UINestedStep };
+
+/** Returns a part of a run inside of a tool call as a part of the message. */
+export function nestedPart({ type, id, data }: NestedPart): UINestedPart {
+  return { type: `data-${type}`, id, data } as UINestedPart;
+}
 
 /**
  * A chunk of the AI SDK's UI message stream, protocol version 1. Each chunk is sent as one server-sent event.
@@ -67,6 +78,12 @@ export type UIMessageChunk =
       readonly id: string;
       readonly data: { readonly parts: readonly UIMessagePart[] };
     }
+  | UINestedPart
+  | {
+      readonly type: 'data-handoff';
+      readonly data: { readonly from: string; readonly to: string };
+      readonly transient: true;
+    }
   | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
   | { readonly type: 'error'; readonly errorText: string }
@@ -74,10 +91,14 @@ export type UIMessageChunk =
   | { readonly type: 'abort'; readonly reason?: string }
   | { readonly type: 'finish'; readonly finishReason: FinishReason; readonly messageMetadata?: UIMessageMetadata };
 
-/** Joins the deltas of one part or one tool call, and keeps only the latest progress of a tool call. */
+/**
+ * Joins the deltas of one part or one tool call, and keeps only the latest progress of a tool call, and the latest state of
+ * what is inside of it.
+ */
 export const joining: Joining<UIMessageChunk> = {
   keyOf(chunk) {
     if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') return chunk.id;
+    if (chunk.type === 'data-nested-run' || chunk.type === 'data-nested-step') return chunk.id;
     if (chunk.type === 'tool-input-delta') return chunk.toolCallId;
     return chunk.type === 'tool-output-available' && chunk.preliminary ? chunk.toolCallId : undefined;
   },

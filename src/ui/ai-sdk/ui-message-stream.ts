@@ -8,7 +8,7 @@ import { pipeResponse, type ServerResponseLike } from '../sse/pipe.js';
 import { type PageOptions, pageRules, resolveErrorTexts } from '../stream-texts.js';
 import { ChunkWriter } from './chunk-writer.js';
 import { holdSteps } from './hold-steps.js';
-import { joining, type UIMessageChunk } from './ui-chunk.js';
+import { joining, nestedPart, type UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions extends PageOptions {
@@ -81,6 +81,10 @@ export function pipeUIMessages(
 function conversion(options: UIMessageStreamOptions): Conversion<UIMessageChunk> {
   const { messageId, decides = true, version, ...texts } = options;
   const all = { messageId, decides, ...resolveErrorTexts(texts) };
-  const convert = convertRun<UIMessageChunk>((push) => new ChunkWriter(all, version === 6 ? holdSteps(push) : push));
+  const page = { ...all, nestedItem: nestedPart };
+  const convert = convertRun<UIMessageChunk>(
+    page,
+    (push) => new ChunkWriter(all, version === 6 ? holdSteps(push) : push),
+  );
   return { ...convert, ...joining };
 }

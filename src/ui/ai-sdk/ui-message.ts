@@ -1,4 +1,4 @@
-import type { UIEditMetadata, UIMessageMetadata, UIMessagePart } from './ui-chunk.js';
+import type { UIEditMetadata, UIMessageMetadata, UIMessagePart, UINestedPart } from './ui-chunk.js';
 
 /** A message as the AI SDK's front ends keep it: plain JSON. */
 export interface UIMessage {
@@ -22,6 +22,7 @@ export type UIPart =
       readonly data: { readonly parts: readonly UIMessagePart[] };
     }
   | { readonly type: 'data-summary'; readonly data: { readonly text: string } }
+  | UINestedPart
   | UIToolPart;
 
 /** A tool call with its result, if it has one. */

@@ -1,27 +1,30 @@
 import { misfitOf } from '../../agent/run/resume/continuation.js';
 import type { StoredSession } from '../../agent/session/stored-session.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import { BETWEEN, type Waiting } from '../../model/waiting.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import { editProblem } from '../../tools/edit-check.js';
-import { isEdit, kindOf, resolveEdits } from '../../tools/edited-approval.js';
+import { isEdit, kindOf, resolveEdit, toolOf } from '../../tools/edited-approval.js';
 import { UIBodyInvalidError, UICallUnknownError, UIDecisionMissingError } from '../error.js';
 import { shownIn } from '../history/shown.js';
 import { showValue } from '../invalid-body.js';
 import type { UIDecision, UIRequest } from '../request.js';
 
 type Decisions = Extract<UIRequest, { readonly type: 'decisions' }>;
+type OpenSession = Pick<StoredSession, 'record' | 'agent'>;
 
 /**
- * Returns the decisions of a request on the calls that wait, with the results of the calls that the page has run. Rejects with
- * a UIDecisionMissingError if a call has neither, and with a UICallUnknownError if a decision or a result belongs to no call
- * that waits for it. Rejects with a UIBodyInvalidError if new arguments do not fit their tool.
+ * Returns the decisions of a request on everything that waits, with the results of the calls that the page has run. An approval
+ * of a call approves what waits inside of it. Rejects with a UIDecisionMissingError if a call has neither, and with a
+ * UICallUnknownError if a decision or a result belongs to no call that waits for it. Rejects with a UIBodyInvalidError if new
+ * arguments do not fit their tool.
  */
 export async function checkDecisions(
-  { record, agent }: Pick<StoredSession, 'record' | 'agent'>,
+  { record, agent }: OpenSession,
   { decisions, results = {} }: Decisions,
 ): Promise<Readonly<Record<string, UIDecision>>> {
-  const calls = record.openTurn?.open ?? [];
-  const open = record.pending?.calls ?? [];
-  const needsResult = (id: string) => open.some((call) => call.id === id && call.needs === 'result');
+  const waiting = waitingOf(record);
+  const waits = new Map(waiting.map((one) => [one.id, one]));
+  const needsResult = (id: string) => waits.get(id)?.question?.needs === 'result';
   const known = knownResults(record);
   const forged = Object.keys(results).find((id) => !known.has(id) && !needsResult(id));
   if (forged !== undefined) {
@@ -30,25 +33,57 @@ export async function checkDecisions(
     );
   }
   const given = Object.entries(results).filter(([id]) => needsResult(id));
-  const all: Readonly<Record<string, UIDecision>> = { ...Object.fromEntries(given), ...resolveEdits(decisions, calls) };
+  const all: Record<string, UIDecision> = { ...Object.fromEntries(given), ...decisionsInside(decisions, waiting) };
   for (const [id, decision] of Object.entries(all)) {
-    const asked = open.find((call) => call.id === id);
-    if (asked === undefined) throw new UICallUnknownError(`${showValue(id)} ${NOT_WAITING}`);
-    const call = calls.find((one) => one.id === id);
-    const kind = call === undefined ? 'answer' : kindOf({ ...call, needs: asked.needs });
-    const misfit = misfitOf(decision, kind);
-    if (misfit !== undefined) throw new UICallUnknownError(`The decision on ${showValue(id)} ${misfit}`);
-    if (call === undefined || !isEdit(decision)) continue;
-    const problem = await editProblem({ id, name: call.name, kind, tool: agent.findTool(call.name) }, decision);
-    if (problem !== undefined) throw new UIBodyInvalidError(`The decision on ${showValue(id)} ${problem}`);
+    const asked = waits.get(id);
+    if (asked !== undefined) all[id] = await checked(agent, asked, decision);
+    else if (!isGivenUp(id, all, waiting)) throw new UICallUnknownError(`${showValue(id)} ${NOT_WAITING}`);
   }
-  if (open.length === 0) throw new UICallUnknownError('No tool call waits for a result. Load the history again.');
-  const missing = open.filter(({ id }) => !Object.hasOwn(all, id));
+  if (waiting.length === 0) throw new UICallUnknownError('No tool call waits for a result. Load the history again.');
+  const missing = waiting.filter((one) => !Object.hasOwn(all, one.id) && !Object.hasOwn(all, outermost(one)));
   if (missing.length > 0) throw new UIDecisionMissingError(missing.map(({ id }) => id));
   return all;
 }
 
 const NOT_WAITING = 'must be the id of a tool call or an answer that waits for a decision. Load the history again.';
+
+/** Puts approvals of what waits inside of a call in the place of the approval of the call. */
+function decisionsInside(decisions: Decisions['decisions'], waiting: readonly Waiting[]): Record<string, UIDecision> {
+  const entries = Object.entries(decisions).flatMap(([id, decision]): [string, UIDecision][] => {
+    const inside = decision === 'approve' ? waiting.filter((one) => one.id !== id && outermost(one) === id) : [];
+    if (inside.length === 0) return [[id, decision]];
+    const asked = inside.filter((one) => one.question?.needs === undefined && !Object.hasOwn(decisions, one.id));
+    return asked.map((one) => [one.id, decision]);
+  });
+  return Object.fromEntries(entries);
+}
+
+/** True for the denial of a call with something that waits inside, on which the request does not decide. */
+function isGivenUp(id: string, all: Readonly<Record<string, UIDecision>>, waiting: readonly Waiting[]): boolean {
+  const decision = all[id];
+  const isDenial = decision === 'deny' || (typeof decision === 'object' && 'deny' in decision);
+  const isDecided = Object.keys(all).some((one) => one.startsWith(id + BETWEEN));
+  return isDenial && !isDecided && waiting.some((one) => outermost(one) === id);
+}
+
+/** Returns a decision that fits its call: `approve` instead of arguments that did not change. */
+async function checked(agent: OpenSession['agent'], asked: Waiting, given: UIDecision): Promise<UIDecision> {
+  const { id, call, question } = asked;
+  const decision = call !== undefined && isEdit(given) ? resolveEdit(call, given) : given;
+  const kind = call === undefined ? 'answer' : kindOf({ ...call, needs: question?.needs });
+  const misfit = misfitOf(decision, kind);
+  if (misfit !== undefined) throw new UICallUnknownError(`The decision on ${showValue(id)} ${misfit}`);
+  if (call === undefined || !isEdit(decision)) return decision;
+  const tool = toolOf(asked, (name) => agent.findTool(name));
+  const problem = await editProblem({ id, name: call.name, kind, tool }, decision);
+  if (problem !== undefined) throw new UIBodyInvalidError(`The decision on ${showValue(id)} ${problem}`);
+  return decision;
+}
+
+/** Returns the id of the call of the run itself, which leads to what waits. */
+function outermost({ id, callers: [caller] }: Waiting): string {
+  return caller?.id ?? id;
+}
 
 /** Returns the ids of the calls of the latest answer that have a result. */
 function knownResults(record: SessionRecord): ReadonlySet<string> {

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
-import type { RunStream } from '../../agent/run-stream.js';
+import { OwnEvents, type RunStream } from '../../agent/run-stream.js';
 import { replaySteps } from '../history/replay.js';
 import type { ShownStep } from '../history/shown.js';
 
@@ -18,12 +18,13 @@ export interface Catching {
 export function followed<Output>(stream: RunStream<Output>, { load, steps }: Catching): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
   const earlier: AgentEvent[] = [];
+  const own = new OwnEvents();
   const iterator: AsyncIterator<AgentEvent> = {
     async next() {
       const event = earlier.shift();
       if (event !== undefined) return { value: event, done: false };
       const next = await events.next();
-      if (next.done) return next;
+      if (next.done || !own.has(next.value)) return next;
       const { type, runId } = next.value;
       // The page has no suspended answer to take back. An approved answer follows, as a step of its own.
       if (steps !== undefined && isOnAnswer(next.value)) {

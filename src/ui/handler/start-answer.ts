@@ -7,7 +7,7 @@ import type { StoredSession } from '../../agent/session/stored-session.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { WENT_ON } from '../../lifecycle/hook-run/hook-run.js';
 import { ANSWER } from '../../model/waiting.js';
-import { knows, type SessionRecord } from '../../state/record/session-record.js';
+import { knows, type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import type { RunLog } from '../../state/run-log/run-log.js';
 import type { QueuePlace } from '../../state/session-queue.js';
 import type { Tool } from '../../tools/tool.js';
@@ -105,7 +105,7 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   const messageId = isContinued ? openAnswerIn(record) : undefined;
   const context = request.context as never;
   const hosted = { isEntered: true, orphanMs, deniesOpen, tools: request.tools };
-  const stream = session.stream<unknown>(input, { signal, context, id, at, resume }, hosted);
+  const stream = session.stream<unknown>(input, { signal, context, id, at, resume, nested: true }, hosted);
   if (orphanMs === undefined || options.runLog === undefined) return { stream, messageId };
   return { stream: watched(stream, options.runLog, agent.defaults.clock), messageId };
 }
@@ -134,7 +134,7 @@ async function follow(session: AgentSession): Promise<FollowedAnswer | undefined
   const { runLog } = stored.options;
   const running = runLog && (await stored.running());
   if (runLog === undefined || running === undefined) return undefined;
-  const stream = streamOf(stored, { log: runLog, runId: running, from: 0, stop: host.life.stop });
+  const stream = streamOf(stored, { log: runLog, runId: running, from: 0, nested: true, stop: host.life.stop });
   const close = () => session.close().catch(() => {});
   stream.result.then(close, close);
   const before = beforeAnswer(stored.record, running);
@@ -215,6 +215,6 @@ async function prepare(
   return whileAsking === 'keep' ? { ...place, waits: true } : { ...place, deniesOpen: WENT_ON };
 }
 
-function openIds({ pending }: SessionRecord): readonly string[] {
-  return pending?.calls.map(({ id }) => id) ?? [];
+function openIds(record: SessionRecord): readonly string[] {
+  return waitingOf(record).map(({ id }) => id);
 }

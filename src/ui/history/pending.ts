@@ -1,31 +1,38 @@
 import { inputOf } from '../../model/edited-call.js';
-import { textOf, toolCallsOf } from '../../model/message.js';
-import { ANSWER } from '../../model/waiting.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import type { Waiting } from '../../model/waiting.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import type { ShownMessage } from './shown.js';
 
-/** A tool call or an answer of a session that waits. With `needs: 'result'`, the page runs the tool of the call. */
-export type StoredPending =
-  | {
-      readonly id: string;
-      readonly name: string;
-      readonly input: unknown;
-      readonly reason: string;
-      readonly needs?: 'result' | undefined;
-    }
-  | { readonly type: 'answer'; readonly id: 'answer'; readonly text: string; readonly reason: string };
+/**
+ * A tool call or an answer of a session that waits, or of a run inside of tool calls. With `needs: 'result'`, the page runs the
+ * tool of the call.
+ */
+export type StoredPending = { readonly id: string; readonly reason: string } & Partial<Inside> &
+  (
+    | { readonly name: string; readonly input: unknown; readonly needs?: 'result' | undefined }
+    | { readonly type: 'answer'; readonly text: string }
+  );
+
+/** The calls that lead to a run inside of them, and its agent. */
+interface Inside {
+  readonly path: readonly string[];
+  readonly agent: string | undefined;
+}
+
+/** Returns the place of something that waits inside of calls. Undefined for a call or an answer of the run itself. */
+export function insideOf(callers: Waiting['callers']): Inside | undefined {
+  const outer = callers.at(-1);
+  return outer && { path: callers.map(({ id }) => id), agent: outer.inside?.agent };
+}
 
 /** Returns the tool calls that wait for decisions or results, or the suspended answer. A call that runs does not wait. */
-export function pendingIn({ pending, people }: SessionRecord): readonly StoredPending[] {
-  const message = pending && people.messages[people.indexOf(pending.entry)];
-  if (message === undefined) return [];
-  return (
-    pending?.calls.flatMap(({ id, reason, needs }): StoredPending[] => {
-      if (id === ANSWER) return [{ type: 'answer', id: ANSWER, text: textOf(message), reason }];
-      const call = toolCallsOf(message).find((one) => one.id === id);
-      return call === undefined ? [] : [{ id, name: call.name, input: inputOf(call), reason, needs }];
-    }) ?? []
-  );
+export function pendingIn(record: SessionRecord): readonly StoredPending[] {
+  return waitingOf(record).map(({ id, callers, call, text, question }) => {
+    const inside = insideOf(callers);
+    const { reason = '', needs } = question ?? {};
+    if (call === undefined) return { type: 'answer', id, text, reason, ...inside };
+    return { id, name: call.name, input: inputOf(call), reason, needs, ...inside };
+  });
 }
 
 /** Returns the messages of people that wait to join the conversation, under the ids with which they were sent. */

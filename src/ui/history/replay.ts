@@ -1,8 +1,19 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { callAsRun } from '../../model/edited-call.js';
-import { type AssistantMessage, type ToolCallPart, type ToolMessage, toolCallsOf } from '../../model/message.js';
-import type { ShownStep } from './shown.js';
+import {
+  type AssistantMessage,
+  type SuspendedCall,
+  type ToolCallPart,
+  type ToolMessage,
+  toolCallsOf,
+} from '../../model/message.js';
+import { ANSWER } from '../../model/waiting.js';
+import type { NestedRecord } from '../../state/record/nested-runs.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
+import { insideOf } from './pending.js';
+import { type ShownStep, shownIn } from './shown.js';
 
 /** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
 export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
@@ -14,7 +25,8 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
     if (message.role !== 'assistant' || message.denied) continue;
     turn += 1;
     const next = messages[index + 1];
-    for (const event of turnOf(message, next?.role === 'tool' ? next.content : [])) yield { ...event, runId, turn };
+    const results = next?.role === 'tool' ? next.content : [];
+    yield* turnOf({ message, results, nested: [], isOpen: false }, { runId, turn });
   }
   yield { type: 'run-end', runId, result };
 }
@@ -25,44 +37,103 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
  */
 export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
   const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
-  for (const [index, { message, joined, results, denied }] of called.entries()) {
-    for (const { id, post = id, message } of joined) yield { type: 'post', runId, turn: index, id: post, message };
-    const parts = [...results.values()].map(({ part }) => part);
-    const turn = index + 1;
-    for (const event of turnOf(message, parts)) yield { ...event, runId, turn };
-    for (const call of toolCallsOf(message)) {
-      const reason = denied.get(call.id);
-      if (reason === undefined) continue;
-      yield { type: 'decision', runId, decision: { point: 'resume', by: '', type: 'block', call, reason, turn } };
-    }
+  for (const [index, step] of called.entries()) {
+    for (const { id, post = id, message } of step.joined) yield { type: 'post', runId, turn: index, id: post, message };
+    yield* stepEvents({ ...step, isOpen: true }, { runId, turn: index + 1 });
   }
 }
 
-type TurnEvent = Extract<
-  AgentEvent,
-  { readonly type: 'turn-start' | 'turn-end' | 'model-end' | 'tool-start' | 'tool-end' }
->;
-type WithoutRun<Event> = Event extends TurnEvent ? Omit<Event, 'runId' | 'turn'> : never;
+/**
+ * Returns the events that show the stored entries of a run inside of a tool call. An unfinished run
+ * has no end, and neither has one that waits inside of a call that is closed.
+ */
+export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean): Iterable<AgentEvent> {
+  const { runId, agent, path, record } = run;
+  const steps = shownIn(record).flatMap((item) => (item.type === 'answer' ? item.steps : []));
+  yield { type: 'run-start', runId, path, agent, input: '' };
+  for (const [index, step] of steps.entries()) {
+    const at = { runId, turn: step.turn ?? index + 1 };
+    for (const event of stepEvents({ ...step, isOpen }, at)) yield { path, ...event };
+  }
+  const last = steps.at(-1)?.message;
+  if (last?.stopped) {
+    yield { type: 'run-error', runId, path, error: new RunAbortedError('stopped') };
+    yield { type: 'run-end', runId, path };
+  } else if (record.pending === undefined ? last !== undefined && toolCallsOf(last).length === 0 : isOpen) {
+    yield { type: 'run-end', runId, path, result: endOf(record) };
+  }
+}
+
+/** Returns the result of a stored run, as far as a page shows it. */
+function endOf(record: SessionRecord): RunResult<unknown> {
+  const waiting = waitingOf(record);
+  const known = {
+    text: '',
+    messages: [],
+    history: [],
+    usage: NO_USAGE,
+    turns: 0,
+    finishReason: 'other',
+    decisions: [],
+  } as const;
+  if (waiting.length === 0) return { ...known, status: 'completed', output: '', pending: [] };
+  const pending = waiting.map(({ id, callers, call, text, question }) => ({
+    ...(call ?? { type: 'answer' as const, text }),
+    ...(question as SuspendedCall),
+    id,
+    ...insideOf(callers),
+  }));
+  return { ...known, status: 'suspended', pending };
+}
+
+/** Returns the events of one stored turn, with the runs inside of its calls. */
+function* stepEvents(step: ShownStep & Pick<StoredTurn, 'isOpen'>, at: TurnPlace): Iterable<AgentEvent> {
+  const { message, results, denied, pending, nested, isOpen } = step;
+  const { runId, turn } = at;
+  const decision = { point: 'afterModel', by: '', type: 'suspend', turn } as const;
+  if (pending.has(ANSWER)) yield { type: 'decision', runId, decision };
+  const parts = [...results.values()].map(({ part }) => part);
+  yield* turnOf({ message, results: parts, nested, isOpen }, at);
+  for (const call of toolCallsOf(message)) {
+    const reason = denied.get(call.id);
+    if (reason === undefined) continue;
+    yield { type: 'decision', runId, decision: { point: 'resume', by: '', type: 'block', call, reason, turn } };
+  }
+}
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 /** Marks a replayed call that has a result. A page that runs tools must not run it again. */
 export type ReplayedCall = Pick<ToolCallPart, 'id'> & { readonly isAnswered?: true };
 
-function* turnOf(
-  { content: parts }: AssistantMessage,
-  results: ToolMessage['content'],
-): Iterable<WithoutRun<TurnEvent>> {
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+interface StoredTurn {
+  readonly message: AssistantMessage;
+  readonly results: ToolMessage['content'];
+  readonly nested: ShownStep['nested'];
+  /** False if the calls that lead to the run are closed. */
+  readonly isOpen: boolean;
+}
+
+interface TurnPlace {
+  readonly runId: string;
+  readonly turn: number;
+}
+
+function* turnOf({ message, results, nested, isOpen }: StoredTurn, at: TurnPlace): Iterable<AgentEvent> {
   const isAnswered = ({ type, id }: ToolCallPart) => type === 'tool-call' && results.some((result) => result.id === id);
-  const content = parts.map((part) => (isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part));
+  const content = message.content.map((part) =>
+    isAnswered(part as ToolCallPart) ? { ...part, isAnswered: true } : part,
+  );
   const calls = toolCallsOf({ role: 'assistant', content }).map(callAsRun);
-  yield { type: 'turn-start' };
-  yield { type: 'model-end', response: { content, finishReason: 'other', usage } };
+  yield { ...at, type: 'turn-start' };
+  yield { ...at, type: 'model-end', response: { content, finishReason: 'other', usage: NO_USAGE } };
   for (const { id: callId, name, input } of calls) {
     const part = results.find(({ id }) => id === callId);
-    yield { type: 'tool-start', callId, name, input };
-    yield { type: 'tool-end', callId, name, result: part && resultOf(part) };
+    yield { ...at, type: 'tool-start', callId, name, input };
+    for (const run of nested) if (run.path.at(-1) === callId) yield* nestedEvents(run, isOpen && part === undefined);
+    yield { ...at, type: 'tool-end', callId, name, result: part && resultOf(part) };
   }
-  yield { type: 'turn-end' };
+  yield { ...at, type: 'turn-end' };
 }
 
 function resultOf({ content, structured, isError }: ToolMessage['content'][number]) {

@@ -2,7 +2,8 @@ import type { AssistantMessage, ToolResultPart, UserMessage } from '../../model/
 import { toolCallsOf } from '../../model/message.js';
 import { ANSWER } from '../../model/waiting.js';
 import type { Entry, MessageBody } from '../../state/record/entry.js';
-import type { SessionRecord } from '../../state/record/session-record.js';
+import type { NestedRecord } from '../../state/record/nested-runs.js';
+import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import { resultPartOf, toGivenResult } from '../../tools/tool-result.js';
 
 /** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
@@ -32,14 +33,20 @@ interface ShownAnswer {
 export interface ShownStep {
   /** Identifies the turn of the response: the same in the stream of the run. */
   readonly id: string;
+  /** The number of the turn in its run, if the entry has one. */
+  readonly turn: number | undefined;
   readonly message: AssistantMessage;
   /** The messages that joined the run before the response. */
   readonly joined: readonly ShownMessage[];
   readonly results: ReadonlyMap<string, ShownResult>;
   /** The reasons of denied calls. An empty string stands for no reason. */
   readonly denied: ReadonlyMap<string, string>;
-  /** The calls that wait for an approval, or `answer`. A call that the page runs is not one of them. */
+  /**
+   * The calls that wait for an approval, or for one inside of them, or `answer`. A call that the page runs is not one of them.
+   */
   readonly pending: ReadonlySet<string>;
+  /** The runs inside of the calls. */
+  readonly nested: readonly NestedRecord<SessionRecord>[];
 }
 
 /** The result of a call. */
@@ -140,17 +147,20 @@ class ShownPath {
     if (decisions.denialOf(entry.id, ANSWER) !== undefined) return;
     const message = decisions.withEdits(entry.id, given);
     const denials = toolCallsOf(message).map(({ id }) => [id, decisions.denialOf(entry.id, id)] as const);
-    const asked = pending?.entry === entry.id ? pending.calls.filter(({ needs }) => needs === undefined) : [];
+    const waiting = pending?.entry === entry.id ? waitingOf(this.record) : [];
+    const asked = waiting.filter(({ question }) => question?.needs === undefined);
     if (answer.steps.length === 0) this.items.push(answer);
     const ofProvider = message.content.filter((part) => part.type === 'tool-result');
     const results = [...ofProvider, ...this.givenResults(entry, message)];
     const step: OpenStep = {
       id: idOf(entry),
+      turn: (entry.body as MessageBody).turn,
       message,
       joined: this.joined.splice(0),
       results: new Map(results.map((part) => [part.id, { id: `${entry.id}.${part.id}`, part }])),
       denied: new Map(denials.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
-      pending: new Set(asked.map(({ id }) => id)),
+      pending: new Set(asked.map(({ id, callers: [caller] }) => caller?.id ?? id)),
+      nested: this.record.nested.of(entry.id),
     };
     this.steps.push(step);
     this.answering.add(entry.run);

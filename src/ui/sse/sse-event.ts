@@ -3,7 +3,12 @@ import type { Usage } from '../../model/model.js';
 
 /** A tool call that waits for a decision, or for its result. */
 export interface SSEPendingCall {
+  /** The id of the call. Inside of other calls, behind the ids of `path` and `/`. */
   readonly id: string;
+  /** The ids of the calls that lead to the run of the call. Absent for a call of the run itself. */
+  readonly path?: readonly string[] | undefined;
+  /** The agent of the run of the call. Absent for a call of the run itself. */
+  readonly agent?: string | undefined;
   readonly name: string;
   readonly input: unknown;
   readonly reason: string;
@@ -11,10 +16,15 @@ export interface SSEPendingCall {
   readonly needs?: 'result' | undefined;
 }
 
-/** An answer that waits for a decision, under the id `answer`. */
+/** An answer that waits for a decision. */
 export interface SSEPendingAnswer {
   readonly type: 'answer';
-  readonly id: 'answer';
+  /** `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
+  readonly id: string;
+  /** The ids of the calls that lead to the run of the answer. Absent for the run itself. */
+  readonly path?: readonly string[] | undefined;
+  /** The agent of the answer. Absent for the run itself. */
+  readonly agent?: string | undefined;
   readonly text: string;
   readonly reason: string;
 }
@@ -33,8 +43,21 @@ export interface SSEResult {
  * An event of a run as `sseResponse` sends it. The types and members are those of the events of `agent.stream`, without
  * data that a page should not see: errors are texts, and hooks, lifecycles and messages are left out.
  */
-export type SSEEvent =
-  | { readonly type: 'run-start'; readonly runId: string }
+export type SSEEvent = SSERunEvent & {
+  /** For an event of a run inside of a tool call: the ids of the calls that lead to it, from the outermost. */
+  readonly path?: readonly string[] | undefined;
+  /** The run inside of a tool call. Only `run-start` has the id of the outermost run. */
+  readonly runId?: string | undefined;
+};
+
+/** The members of an event by its type. */
+export type SSERunEvent =
+  | {
+      readonly type: 'run-start';
+      readonly runId: string;
+      /** The agent of a run inside of a tool call. */
+      readonly agent?: string | undefined;
+    }
   | { readonly type: 'turn-start' | 'turn-end'; readonly turn: number }
   | {
       readonly type: 'text-delta' | 'reasoning-delta';
@@ -81,6 +104,7 @@ export type SSEEvent =
       readonly errorText?: string | undefined;
     }
   | { readonly type: 'post'; readonly turn: number; readonly id: string; readonly text: string }
+  | { readonly type: 'handoff'; readonly turn: number; readonly from: string; readonly to: string }
   | { readonly type: 'tool-denied'; readonly callId: string; readonly name: string }
   | { readonly type: 'run-error'; readonly errorText: string; readonly aborted: boolean }
   | { readonly type: 'run-end'; readonly result?: SSEResult | undefined };

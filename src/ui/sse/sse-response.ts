@@ -35,12 +35,15 @@ export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOpti
   const { after = '' } = options;
   const last = after.lastIndexOf(':');
   let count = 0;
+  let run: string | undefined;
   const conversion = {
-    convert(run: AgentEvent): NumberedEvent[] {
+    convert(next: AgentEvent): NumberedEvent[] {
       count += 1;
-      const isKnown = run.runId === after.slice(0, last) && count <= Number(after.slice(last + 1));
-      const id = `${run.runId}:${count}`;
-      return convert(run).flatMap((event) => (isKnown ? [] : [{ type: event.type, event, id }]));
+      // The events of the runs inside of its calls follow.
+      run ??= next.runId;
+      const isKnown = run === after.slice(0, last) && count <= Number(after.slice(last + 1));
+      const id = `${run}:${count}`;
+      return convert(next).flatMap((event) => (isKnown ? [] : [{ type: event.type, event, id }]));
     },
     fail: (error: unknown): NumberedEvent[] => fail(error).map((event) => ({ type: event.type, event })),
     ...joining,
@@ -60,11 +63,12 @@ interface NumberedEvent {
 /** Joins the deltas of one attempt, and keeps only the latest progress of a tool call. */
 const joining: Joining<NumberedEvent> = {
   keyOf({ event }) {
-    if (event.type === 'text-delta' || event.type === 'reasoning-delta') return `${event.turn}.${event.attempt}`;
-    if (event.type === 'tool-delta') return event.callId;
+    const { type, runId = '' } = event;
+    if (type === 'text-delta' || type === 'reasoning-delta') return `${runId}.${event.turn}.${event.attempt}`;
+    if (type === 'tool-delta') return `${runId}.${event.callId}`;
     // Without an id, two deltas may belong to two calls of the same tool.
-    if (event.type !== 'tool-input-delta' || event.callId === '') return undefined;
-    return `${event.attempt}.${event.callId}`;
+    if (type !== 'tool-input-delta' || event.callId === '') return undefined;
+    return `${runId}.${event.attempt}.${event.callId}`;
   },
   join({ event: waiting }, { event, ...next }) {
     if (!('text' in event)) return { ...next, event };

@@ -1,12 +1,13 @@
 import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { PendingAnswer, PendingCall, RunResult } from '../../agent/run-result.js';
+import { OwnEvents } from '../../agent/run-stream.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { textOf } from '../../model/message.js';
-import { SuspendedResponse } from '../run-reader.js';
 import { shownData, toolOutput } from '../shown-content.js';
 import type { StreamTexts } from '../stream-texts.js';
+import { SuspendedResponse } from '../suspended-response.js';
 import type { Converter } from './event-queue.js';
-import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult } from './sse-event.js';
+import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult, SSERunEvent } from './sse-event.js';
 
 /** Options of a conversion of one run. */
 export interface SSEConverterOptions extends StreamTexts {
@@ -16,19 +17,27 @@ export interface SSEConverterOptions extends StreamTexts {
 
 /** Returns the functions that convert the events of one run to the events that a page gets. */
 export function sseConverter(options: SSEConverterOptions): Converter<SSEEvent> {
-  const suspension = new SuspendedResponse();
+  const own = new OwnEvents();
+  const suspensions = new Map<string, SuspendedResponse>();
   return {
     convert(event) {
+      const { type, runId } = event;
+      const path = own.pathOf(event);
+      const suspension = suspensions.get(runId) ?? new SuspendedResponse();
+      if (type === 'run-end') suspensions.delete(runId);
+      else suspensions.set(runId, suspension);
       if (suspension.hides(event)) return [];
-      const isAnswer = event.type === 'model-end' && suspension.isAnswer(event.response);
+      const isAnswer = type === 'model-end' && suspension.isAnswer(event.response);
       const shown = convert(isAnswer ? { ...event, response: undefined } : event, options);
-      return shown === undefined ? [] : [shown];
+      if (shown === undefined) return [];
+      if (path.length === 0) return [shown];
+      return [{ ...shown, ...(type === 'run-start' && { agent: event.agent }), runId, path }];
     },
     fail: (error) => [runErrorEvent(error, options)],
   };
 }
 
-function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | undefined {
+function convert(event: AgentEvent, options: SSEConverterOptions): SSERunEvent | undefined {
   switch (event.type) {
     case 'run-start':
       return { type: 'run-start', runId: event.runId };
@@ -49,6 +58,8 @@ function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | un
     case 'post':
       if (event.work !== undefined) return undefined;
       return { type: 'post', turn: event.turn, id: event.id, text: textOf(event.message) };
+    case 'handoff':
+      return { type: 'handoff', turn: event.turn, from: event.from, to: event.to };
     case 'run-error':
       return runErrorEvent(event.error, options);
     case 'run-end':
@@ -58,7 +69,7 @@ function convert(event: AgentEvent, options: SSEConverterOptions): SSEEvent | un
   }
 }
 
-function convertTool(event: AgentEvent, texts: StreamTexts): SSEEvent | undefined {
+function convertTool(event: AgentEvent, texts: StreamTexts): SSERunEvent | undefined {
   if (event.type === 'tool-start') {
     const { type, turn, callId, name, input } = event;
     return { type, turn, callId, name, input: shownData(input) };
@@ -80,24 +91,31 @@ function convertTool(event: AgentEvent, texts: StreamTexts): SSEEvent | undefine
   return { type: 'tool-denied', callId: call.id, name: call.name };
 }
 
-function modelEnd({ turn, response }: AgentEventOf<'model-end'>): SSEEvent {
+function modelEnd({ turn, response }: AgentEventOf<'model-end'>): SSERunEvent {
   if (response === undefined) return { type: 'model-end', turn };
   return { type: 'model-end', turn, text: textOf({ role: 'assistant', content: response.content }) };
 }
 
-function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSEEvent {
+function runErrorEvent(error: unknown, { errorText }: StreamTexts): SSERunEvent {
   const aborted = error instanceof RunAbortedError;
   return { type: 'run-error', errorText: aborted ? 'The run was stopped.' : errorText(error), aborted };
 }
 
 function resultOf({ status, text, pending, usage }: RunResult<unknown>, decides: boolean): SSEResult {
   const open = pending as readonly (PendingCall | PendingAnswer)[];
-  const isAnswer = open[0]?.type === 'answer';
+  const isAnswer = open.some(({ type, path }) => type === 'answer' && path === undefined);
   return { status, text: isAnswer ? '' : text, pending: decides ? open.map(shownPending) : [], usage };
 }
 
-function shownPending({ id, reason, ...pending }: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
-  if (pending.type === 'answer') return { type: 'answer', id: 'answer', text: pending.text, reason };
+function shownPending({
+  id,
+  path,
+  agent,
+  reason,
+  ...pending
+}: PendingCall | PendingAnswer): SSEPendingCall | SSEPendingAnswer {
+  const inside = path && { path, agent };
+  if (pending.type === 'answer') return { type: 'answer', id, ...inside, text: pending.text, reason };
   const { name, input, needs } = pending;
-  return { id, name, input: shownData(input), reason, ...(needs && { needs }) };
+  return { id, ...inside, name, input: shownData(input), reason, ...(needs && { needs }) };
 }

@@ -50,7 +50,7 @@ test('loads a Claude Code plugin: hooks, skills, options, and servers in .mcp.js
             hooks: [command('sh', { args: ['${CLAUDE_PLUGIN_ROOT}/scripts/guard.sh'], timeout: 10 })],
           },
         ],
-        SubagentStart: [{ hooks: [command('true')] }],
+        PermissionDenied: [{ hooks: [command('true')] }],
       },
     },
     'scripts/start.sh': `#!/bin/sh\necho "start $CLAUDE_PLUGIN_OPTION_LEVEL" >> ${trace}\necho "The house rule: no rm."\n`,

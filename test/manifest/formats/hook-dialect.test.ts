@@ -12,7 +12,7 @@ describe('the format of a hook file', () => {
     ['claude', { PreToolUse: entry('true') }],
     ['claude', { SessionStart: entry('true'), Stop: entry('true') }],
     ['claude', { SessionStart: entry('"${CLAUDE_PLUGIN_ROOT}/start.sh"') }],
-    ['claude', { SessionStart: entry('true'), SubagentStart: entry('true') }],
+    ['claude', { SessionStart: entry('true'), PermissionDenied: entry('true') }],
     ['claude', { SessionEnd: entry('true'), PermissionRequest: entry('true') }],
     ['claude', { Notification: entry('true'), PostCompact: entry('true') }],
     ['gemini', { BeforeTool: entry('true') }],
@@ -24,7 +24,7 @@ describe('the format of a hook file', () => {
 
   test.each([
     ['an event that both have', { SessionStart: entry('true') }],
-    ['events of both, one of them not supported', { SubagentStart: entry('true'), BeforeTool: entry('true') }],
+    ['events of both, one of them not supported', { PermissionDenied: entry('true'), BeforeTool: entry('true') }],
     ['events of both', { PreToolUse: entry('true'), BeforeTool: entry('true') }],
     ['no event', {}],
     ['an invalid value', 'hooks'],

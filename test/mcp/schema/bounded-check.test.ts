@@ -29,7 +29,7 @@ const costly: Readonly<Record<string, readonly [schema: Record<string, unknown>,
   $ref: [doubling(30), 1],
   $dynamicRef: [{ $dynamicRef: '#', items: slow }, [word]],
   type: [{ items: { type: [...many(5_000), 'string'] } }, many(5_000)],
-  const: [{ items: { const: objects } }, Array.from({ length: 300 }, () => objects)],
+  const: [{ items: { const: objects } }, Array.from({ length: 100 }, () => objects)],
   enum: [{ items: { enum: objects } }, objects],
   multipleOf: [{ items: { multipleOf: 5e-324 } }, Array.from({ length: 20_000 }, () => 1.7e308)],
   maximum: [{ items: { anyOf: Array.from({ length: 2_000 }, () => ({ maximum: 0 })) } }, words.map((_, at) => at)],
@@ -131,32 +131,21 @@ describe('`format` is an annotation', () => {
     ...{ dependencies: { format: ['at'] } },
   });
 
-  test.each(formats)('on the main thread: %s', async (format, at) => {
-    const check = boundedCheck(schemaOf(format));
+  test.each(formats)('%s', async (format, at) => {
+    const worker = workerOf({ checkMs: 5_000 });
+    const check = boundedCheck(schemaOf(format), worker);
 
     expect((await check({ at, kind: { format } })).issues).toBe(undefined);
-    expect((await check({ kind: {} })).issues).toHaveLength(1);
-    expect((await check({ format: 1 })).issues).toHaveLength(1);
-  });
-
-  test.each(formats)('in the worker: %s', async (format, at) => {
-    const worker = workerOf({ checkMs: 5_000 });
-    const check = boundedCheck({ ...schemaOf(format), uniqueItems: true, anyOf: [{ $anchor: 'a' }] }, worker);
-
-    expect((await check({ at, kind: { format }, list: words })).issues).toBe(undefined);
-    expect((await check({ kind: {}, list: words })).issues).not.toBe(undefined);
-    expect((await check({ format: 1, list: words })).issues).not.toBe(undefined);
+    expect((await check({ kind: {} })).issues).not.toBe(undefined);
+    expect((await check({ format: 1 })).issues).not.toBe(undefined);
     expect(worker.isRunning).toBe(true);
   });
 });
 
-describe.each([
-  ['on the main thread', {}],
-  ['in the worker', { $defs: { a: { $anchor: 'a' } } }],
-])('a pattern that JavaScript does not have checks nothing %s', (_where, more) => {
+describe('a pattern that JavaScript does not have checks nothing', () => {
   test.each(['(?i)^abc$', '(?P<year>\\d+)', '^a\\_b$', '(', 'x{2,1}'])('%s', async (pattern) => {
     const text = { type: 'string', pattern, maxLength: 5 };
-    const check = boundedCheck({ ...more, properties: { a: text, pattern: { pattern: '^b' } } });
+    const check = boundedCheck({ properties: { a: text, pattern: { pattern: '^b' } } });
 
     expect((await check({ a: 'ABC', pattern: 'b' })).issues).toBe(undefined);
     expect((await check({ a: 'too long' })).issues).toHaveLength(1);
@@ -165,8 +154,8 @@ describe.each([
 
   test('as a name of `patternProperties`: other properties are allowed, and the other patterns are checked', async () => {
     const named = { patternProperties: { '(?i)^x-': { type: 'string' }, '^n_': { type: 'number' } } };
-    const check = boundedCheck({ ...more, ...named, additionalProperties: false, required: ['n_1'] });
-    const closed = boundedCheck({ ...more, allOf: [named], unevaluatedProperties: false });
+    const check = boundedCheck({ ...named, additionalProperties: false, required: ['n_1'] });
+    const closed = boundedCheck({ allOf: [named], unevaluatedProperties: false });
 
     expect((await check({ 'X-a': 'b', n_1: 1 })).issues).toBe(undefined);
     expect((await check({ n_1: 'one' })).issues).not.toBe(undefined);
@@ -175,13 +164,10 @@ describe.each([
   });
 });
 
-test.each([
-  ['on the main thread', {}],
-  ['in the worker', { $defs: { a: { $anchor: 'a' } } }],
-])('`nullable: true` of OpenAPI allows null %s', async (_where, more) => {
+test('`nullable: true` of OpenAPI allows null', async () => {
   const name = { type: 'string', nullable: true };
   const check = boundedCheck(
-    { properties: { name, kind: { enum: ['a'], nullable: true }, no: { type: 'string' } }, ...more },
+    { properties: { name, kind: { enum: ['a'], nullable: true }, no: { type: 'string' } } },
     workerOf({ checkMs: 5_000 }),
   );
 
@@ -190,13 +176,10 @@ test.each([
   expect((await check({ no: null })).issues).not.toBe(undefined);
 });
 
-describe.each([
-  ['on the main thread', {}],
-  ['in the worker', { $defs: { a: { $anchor: 'a' } } }],
-])('a boolean bound is that of draft 4 %s', (_where, more) => {
+describe('a boolean bound is that of draft 4', () => {
   const above: Record<string, unknown> = { type: 'number', minimum: 0, exclusiveMinimum: true };
   const checkOf = (one: Record<string, unknown>, root = {}) =>
-    boundedCheck({ ...root, ...more, properties: { list: { items: one } } }, workerOf({ checkMs: 5_000 }));
+    boundedCheck({ ...root, properties: { list: { items: one } } }, workerOf({ checkMs: 5_000 }));
   const passing = async (check: ReturnType<typeof boundedCheck>, values: readonly number[]) => {
     const results = await Promise.all(values.map((value) => check({ list: [value] })));
     return values.filter((_value, at) => results[at]?.issues === undefined);
@@ -225,12 +208,10 @@ describe.each([
 });
 
 describe('the worker', () => {
-  test('starts for the first costly check only, and ends after a pause', async () => {
+  test('starts for the first check, and ends after a pause', async () => {
     const worker = workerOf({ checkMs: 5_000, idleMs: 20 });
-    const check = boundedCheck({ type: 'array', uniqueItems: true }, worker);
-    expect(await check(['a', 'b'])).toEqual({ value: ['a', 'b'] });
     expect(worker.isRunning).toBe(false);
-    await check(many(500));
+    expect(await boundedCheck({ type: 'array' }, worker)(['a', 'b'])).toEqual({ value: ['a', 'b'] });
     expect(worker.isRunning).toBe(true);
     await expect.poll(() => worker.isRunning).toBe(false);
   });
@@ -253,6 +234,6 @@ describe('the worker', () => {
     cyclic.push(cyclic);
 
     expect((await check([word, 1n])).issues?.[0]?.message).toBe('It holds a value that JSON cannot hold.');
-    expect((await check([word, cyclic])).issues?.[0]?.message).toBe('It is nested too deeply to be checked.');
+    expect((await check([word, cyclic])).issues?.[0]?.message).toBe('It holds a value that JSON cannot hold.');
   });
 });

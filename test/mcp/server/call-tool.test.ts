@@ -14,7 +14,7 @@ test("calls a tool without an agent, by the server's own name of the tool", asyn
   );
 });
 
-test('refuses an unknown tool, invalid arguments and unknown options', async () => {
+test('refuses an unknown tool and unknown options', async () => {
   const { mcp } = await connected({ servers: { a: raw({}, { excludeTools: ['die'] }) } });
   const server = mcp.server('a');
 
@@ -23,13 +23,21 @@ test('refuses an unknown tool, invalid arguments and unknown options', async () 
     message: 'MCP server "a" offers no tool "nope"; it offers: echo, hang',
   });
   await expect(server.callTool('die')).rejects.toMatchObject({ code: 'ERR_MCP_REQUEST' });
-  await expect(server.callTool('echo', { text: 5 })).rejects.toMatchObject({ code: 'ERR_MCP_REQUEST', status: -32602 });
   await expect(server.callTool('echo', 'x' as never)).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
     option: 'args',
   });
   await expect(server.callTool('echo', {}, { timeoutMs: 0 })).rejects.toMatchObject({ option: 'timeoutMs' });
   await expect(server.callTool('echo', {}, { timeout: 5 } as never)).rejects.toMatchObject({ option: 'timeout' });
+});
+
+test('checks the arguments with `strict` only, since the server checks them itself', async () => {
+  const strict = await connected({ servers: { a: raw() }, checkArguments: 'strict' });
+  const open = await connected({ servers: { a: raw() } });
+
+  const refused = strict.mcp.server('a').callTool('echo', { text: 5 });
+  await expect(refused).rejects.toMatchObject({ code: 'ERR_MCP_REQUEST', status: -32602 });
+  expect(await open.mcp.server('a').callTool('echo', { text: 5 })).toEqual({ content: 'echo: {"text":5}' });
 });
 
 test('names the configured servers if a server is unknown', async () => {

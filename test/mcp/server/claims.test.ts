@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { McpServerEntry, McpServerOrigin } from 'keelson/mcp';
 import { expect, test } from 'vitest';
-import { NameClaims, originOf } from '../../../src/mcp/server/claims.js';
+import { NameClaims, originOf } from '../../../src/mcp/servers/claims.js';
 
 function entryOf(origin: McpServerOrigin): McpServerEntry {
   return { name: 'db', problem: 'it is invalid', notes: [], origin };

@@ -36,10 +36,11 @@ test('a change after a quiet time takes effect soon', async () => {
   const servers = { a: raw({ tools: [tool('change')], next: [tool('later')] }) };
   const { mcp } = await connected({ servers, system: { clock } });
   await mcp.server('a').callTool('change', {});
-  await until(() => clock.pending() > 0);
-  clock.advance(100);
 
-  await until(() => mcp.tools.list()[0]?.metadata.mcpTool === 'later');
+  await until(() => {
+    if (clock.pending() > 0) clock.advance(100);
+    return mcp.tools.list()[0]?.metadata.mcpTool === 'later';
+  });
   expect(mcp.tools.list()).toHaveLength(1);
 });
 

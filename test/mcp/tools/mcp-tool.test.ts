@@ -174,7 +174,10 @@ describe('S0-10.3: converts the result of a call:', () => {
 
     expect(await call(mcp, 'bad')).not.toHaveProperty('structured');
     expect(await call(mcp, 'bad')).toMatchObject({ content: 'twelve' });
-    expect(await call(mcp, 'good')).toMatchObject({ content: 'twelve', structured: { n: 1 } });
+    expect(await call(mcp, 'good')).toMatchObject({
+      content: [text[0], { type: 'text', text: '{"n":1}' }],
+      structured: { n: 1 },
+    });
     expect(logger.lines.filter((line) => line.includes('does not match its output schema'))).toHaveLength(2);
   });
 });

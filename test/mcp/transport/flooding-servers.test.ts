@@ -29,17 +29,19 @@ describe('a server that writes endlessly', () => {
   });
 });
 
+const NEITHER = 'sent an invalid response (-32096): the response has neither a result nor an error';
+
 describe('a response', () => {
   test.each([
-    ['{"jsonrpc":"2.0","id":ID,"result":null}', 'the response has neither a result nor an error'],
-    ['{"jsonrpc":"2.0","id":ID}', 'the response has neither a result nor an error'],
-    ['{"jsonrpc":"2.0","id":ID,"error":"no"}', 'the response has neither a result nor an error'],
+    ['{"jsonrpc":"2.0","id":ID,"result":null}', NEITHER],
+    ['{"jsonrpc":"2.0","id":ID}', NEITHER],
+    ['{"jsonrpc":"2.0","id":ID,"error":"no"}', 'reports an error without a code (-32095): no'],
   ])('fails a call at once after an invalid response: %s', async (line, problem) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
     expect(await call(mcp, 'line', { line })).toMatchObject({
       isError: true,
-      content: `The MCP server "raw" sent an invalid response (-32096): ${problem}`,
+      content: `The MCP server "raw" ${problem}`,
     });
   });
 

@@ -78,6 +78,7 @@ test.each<[HookEvent, object, string, string]>([
   ['session_end', { session_id: 's', reason: 'clear' }, 'clear', 'other'],
   ['notification', { message: 'Sure?' }, 'permission_prompt', 'idle_prompt'],
   ['notification', { message: 'Sure?', notification_type: 'idle_prompt' }, 'idle_prompt', 'permission_prompt'],
+  ['before_subagent', { agent: 'counter' }, 'counter', 'other'],
   ['after_subagent', { agent: 'counter', response: 'x' }, 'counter', 'other'],
   ['before_compaction', {}, 'auto', 'manual'],
   ['before_compaction', { trigger: 'manual' }, 'manual', 'auto'],

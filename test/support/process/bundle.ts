@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { afterAll } from 'vitest';
+import { workerSource } from '../../../src/mcp/schema/worker-source.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -21,6 +22,18 @@ export async function bundle(program: string, isWhole = false): Promise<string> 
   await build({
     ...{ entryPoints: [program], outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20' },
     ...{ packages: isWhole ? 'bundle' : 'external', tsconfig: join(root, 'tsconfig.json'), logLevel: 'warning' },
+    plugins: [workerInAString],
   });
   return outfile;
 }
+
+/** As in the build of the package. The worker thread of MCP schema checks has no file beside the program. */
+const workerInAString: Plugin = {
+  name: 'worker-in-a-string',
+  setup(builder) {
+    builder.onLoad({ filter: /[\\/]worker-source\.ts$/ }, async () => ({
+      contents: `export const workerSource = () => ${JSON.stringify(await workerSource())};`,
+      loader: 'ts',
+    }));
+  },
+};

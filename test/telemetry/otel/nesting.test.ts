@@ -115,6 +115,41 @@ describe('a run inside a tool', () => {
     expect(await looking((work) => work())).toEqual([...nested, '  chat m']);
   });
 
+  test('is a child of its own tool call without a context manager, while several calls run', async () => {
+    context.disable();
+    const inner = createAgent('inner', [delays(1, says('Inside.'))]).asTool({ description: 'Looks.' });
+    const twice = calls({ name: 'inner', input: { prompt: '1' } }, { name: 'inner', input: { prompt: '2' } });
+
+    await createAgent('outer', [twice, says('Done.')], [inner]).run('Hello');
+
+    const call = ['  execute_tool inner', '    invoke_agent inner', '      chat m'];
+    expect(telemetry.tree()).toEqual(['invoke_agent outer', '  chat m', ...call, ...call, '  chat m']);
+  });
+
+  test('is a child of its own tool call if the context of another call is active', async () => {
+    const inside = createAgent('inner', 'Inside.');
+    const held: { bound?: (run: RunContext) => Promise<unknown> } = {};
+    const first = defineTool({
+      ...{ name: 'first', description: 'Keeps its context.', input: anything },
+      execute: () => {
+        held.bound = context.bind(context.active(), (parent) => inside.run('Look.', { parent }));
+        return 'Kept.';
+      },
+    });
+    const second = defineTool({
+      ...{ name: 'second', description: 'Looks in the context of the first.', input: anything },
+      execute: async (_input, { run }) => void (await held.bound?.(run as RunContext)),
+    });
+    const both = calls({ name: 'first', input: {} }, { name: 'second', input: {} });
+
+    await createAgent('outer', [both, says('Done.')], [first, second] as never).run('Hello');
+
+    expect(telemetry.tree()).toEqual([
+      ...['invoke_agent outer', '  chat m', '  execute_tool first', '  execute_tool second'],
+      ...['    invoke_agent inner', '      chat m', '  chat m'],
+    ]);
+  });
+
   test('is a child of the tool call if the tool lost the context or has a foreign one', async () => {
     const strange = trace.setSpan(context.active(), trace.getTracer('own').startSpan('strange'));
 

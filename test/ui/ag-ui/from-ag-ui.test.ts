@@ -24,13 +24,14 @@ test('reads the last user message', () => {
   });
 });
 
-test('reads the tool messages at the end as results', () => {
+test('reads the tool messages at the end as results, also with activities between', () => {
   const tool = (toolCallId: string, content: unknown, more = {}) => ({ role: 'tool', toolCallId, content, ...more });
   const messages = [
     { id: 'u1', role: 'user', content: 'Hi' },
     tool('c0', 'earlier'),
     { id: 'a1', role: 'assistant' },
     tool('c1', 'red'),
+    { id: 'n1', role: 'activity', activityType: 'nested-run', content: {} },
     tool('c2', [{ type: 'text', text: 'blue' }]),
     tool('c3', '', { error: 'No screen.' }),
   ];

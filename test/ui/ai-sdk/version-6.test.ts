@@ -5,6 +5,7 @@ import { calls, fails, says, scriptedModel, streams } from 'keelson/testing';
 import { createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
+import { drawnRuns, helperOf, prompt } from '../../support/ui/nested-agents.js';
 
 /** Sends a message to a handler, and returns the parts of the message that version 6 of `ai` builds of the answer. */
 async function partsOf(options: Partial<ConstructorParameters<typeof Agent>[0]>) {
@@ -60,6 +61,14 @@ describe('a page with version 6 of `ai` shows', () => {
 
     expect(texts(parts)).toEqual(['Paying.', 'Paid.']);
     expect(parts.find(({ type }) => type === 'tool-pay')).toMatchObject({ state: 'output-available', output: 'paid' });
+  });
+
+  test('the run inside of a tool call', async () => {
+    const tools = [helperOf('helper', [streams(['Cle', 'ar.'])])];
+    const parts = await partsOf({ model: scriptedModel([calls('helper', prompt), 'Done.']), tools });
+
+    expect(drawnRuns(parts as never)).toEqual(['call_1 helper completed', '  1: Clear.']);
+    expect(texts(parts)).toEqual(['Done.']);
   });
 
   test('a request for approval', async () => {

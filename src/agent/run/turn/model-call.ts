@@ -31,7 +31,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   step.busy += 1;
   try {
     run.end.throwIfAborted();
-    const budgets = budgetsOf(run.origin.parent);
+    const budgets = budgetsOver(run);
     const pay =
       budgets.length === 0
         ? undefined
@@ -81,7 +81,13 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
   );
 }
 
-/** Asks the budgets of the outer runs. */
+/** Returns the budgets of earlier agents of the run, and those of the runs around it. */
+export function budgetsOver({ earlierBudgets, origin }: Run): readonly Budget[] {
+  const outer = budgetsOf(origin.parent);
+  return earlierBudgets === undefined ? outer : [...earlierBudgets, ...outer];
+}
+
+/** Asks the budgets. */
 function askBudgets(end: RunEnd, budgets: readonly Budget[], call: BudgetedCall): (usage: Usage) => void {
   const payments = budgets.map((budget) => {
     const answer = budget.admit(call);

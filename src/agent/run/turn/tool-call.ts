@@ -5,7 +5,7 @@ import { copyData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
-import { budgetsOf, type CallScope } from '../../../lifecycle/hook-run/hook-run.js';
+import { type CallScope, callKey } from '../../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { WaitingRun } from '../../../model/message.js';
@@ -15,6 +15,7 @@ import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool
 import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
 import { CALL, OuterCall } from '../outer-call.js';
 import { type Run, RunView } from '../run.js';
+import { budgetsOver } from './model-call.js';
 
 /** The input of one tool call: the request of a hook, or the model's message part if there is no hook. */
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
@@ -60,7 +61,7 @@ function begin(call: ToolCall): unknown {
   // A hook may call the tool again.
   loop.toolErrors?.delete(call.callId);
   try {
-    const refused = loop.origin.parent && refusedByBudget(loop.origin.parent);
+    const refused = refusedByBudget(loop);
     if (refused !== undefined) return refusal(`The call was not run: ${refused}`);
     const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
@@ -83,9 +84,9 @@ function begin(call: ToolCall): unknown {
   }
 }
 
-/** Asks the budgets of the outer runs. Returns the reason of a refusal. */
-function refusedByBudget(parent: ToolRun): string | undefined {
-  for (const budget of budgetsOf(parent)) {
+/** Asks the budgets. Returns the reason of a refusal. */
+function refusedByBudget(run: Run): string | undefined {
+  for (const budget of budgetsOver(run)) {
     const reason = budget.admitTool?.();
     if (reason !== undefined) return reason;
   }
@@ -171,11 +172,6 @@ function refusal(text: string): ToolResult {
 function unknownTool(run: Run, name: string): string {
   const names = run.context.tools.map((tool) => tool.name).join(', ');
   return `There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`;
-}
-
-/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
-export function callKey({ attached, context }: Run, call: string, turn = context.turn): string {
-  return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
 }
 
 /** The context of one tool call, passed to `execute`. */

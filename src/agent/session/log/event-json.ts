@@ -18,6 +18,12 @@ export function eventToJson(event: AgentEvent): JsonObject {
 
 function plain(event: AgentEvent): object {
   switch (event.type) {
+    case 'run-start': {
+      if (event.earlier === undefined) return event;
+      const { message, results, ...earlier } = event.earlier;
+      const packed = { message: withoutBytes(message), results: results.map(withoutBytes) };
+      return { ...event, earlier: { ...earlier, ...packed } };
+    }
     case 'model-end':
       return { ...event, response: event.response && withoutBytes(event.response) };
     case 'tool-delta':

@@ -1,15 +1,12 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { ElicitRequest, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonSchema } from '../../../internal/json.js';
+import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import type { Logger } from '../../../internal/logger.js';
 import { safeText } from '../../../internal/safe-text.js';
-import { problemOfUrl } from '../../config/server-url.js';
-import type { McpElicitation, McpElicitationAnswer } from '../../elicitation.js';
 import { McpUnavailableError } from '../../error.js';
 import { failureText } from '../../failure-text.js';
-import type { McpLimits, McpRoot } from '../../options.js';
+import type { McpRoot } from '../../options.js';
 import type { ConnectionOptions } from '../connection.js';
-import { untilAborted } from '../request-time.js';
+import { Questions } from '../questions.js';
 import type { McpSdk } from './load-sdk.js';
 
 const MAX_TEXT = 10_000;
@@ -33,79 +30,26 @@ export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOpt
     else if (count === MOST_LINES + 1)
       log.write('warn', `it wrote more than ${MOST_LINES} log messages within a minute; the rest is left out`);
   });
-  if (settings.roots) {
-    client.setRequestHandler(sdk.ListRootsRequestSchema, async () => ({
-      roots: (await readRoots(options)).map(({ uri, name }) => ({ uri, name })),
-    }));
-  }
-  if (settings.elicit) answerQuestions(client, sdk, options);
+  if (!settings.elicit && !settings.roots) return;
+  const questions = new Questions(options);
+  // The SDK's own handlers refuse odd questions with another code, and without a line in the log.
+  client.fallbackRequestHandler = async ({ method, params = {} }, { signal }) => {
+    if (method === 'elicitation/create' && settings.elicit) return { ...(await questions.ask(params, signal)) };
+    if (method === 'roots/list' && settings.roots) return { roots: await readRoots(options) };
+    throw new sdk.McpError(sdk.ErrorCode.MethodNotFound, 'Method not found');
+  };
 }
 
 /** Returns the current roots. The error that the server receives does not contain the host's own error. */
 async function readRoots({ definition, settings, log }: ConnectionOptions): Promise<readonly McpRoot[]> {
   const { roots = [] } = settings;
   try {
-    return typeof roots === 'function' ? await roots() : roots;
+    const found = typeof roots === 'function' ? await roots() : roots;
+    return found.map(({ uri, name }) => ({ uri, name }));
   } catch (error) {
     log.write('error', `its request for the roots failed: ${failureText(error)}`, error);
     throw new McpUnavailableError(definition.name, 'the host could not provide its roots.');
   }
-}
-
-/** Questions of one connection that wait for an answer at the same time. */
-const MOST_QUESTIONS = 10;
-
-/** Passes questions of the server to the user. Answers a question above the limits with `cancel`. */
-function answerQuestions(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
-  const { definition, settings, log } = options;
-  let open = 0;
-  let isReported = false;
-  client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
-    // The host may pass the URL to the operating system, which would also open files and start programs.
-    if (params.mode === 'url' && problemOfUrl(params.url) !== undefined) return { action: 'decline' };
-    const problem = open < MOST_QUESTIONS ? problemOfForm(params, settings.limits) : `${MOST_QUESTIONS} others wait`;
-    if (problem !== undefined) {
-      if (!isReported) log.write('warn', `its question is not asked, because ${problem}`);
-      isReported = true;
-      return { action: 'cancel' };
-    }
-    open += 1;
-    try {
-      const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
-      return { action, content: content ? ({ ...content } as Record<string, string>) : undefined };
-    } finally {
-      open -= 1;
-    }
-  });
-}
-
-const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
-
-/**
- * Passes a question of a server to the user, with time limits paused. Returns `cancel` if the host fails to answer, or as
- * soon as the server withdraws the question.
- */
-function askUser(request: McpElicitation, { settings, log, hold }: ConnectionOptions): Promise<McpElicitationAnswer> {
-  return hold.during(async () => {
-    const ask = async () => settings.elicit?.(request);
-    try {
-      const answer = await untilAborted(request.signal, ask());
-      if (answer && ACTIONS.includes(answer.action)) return answer;
-      log.write(
-        'error',
-        'its question was not answered: `elicit` must return the action "accept", "decline" or "cancel".',
-      );
-    } catch (error) {
-      if (!request.signal.aborted) log.write('error', `its question was not answered: ${failureText(error)}`, error);
-    }
-    return { action: 'cancel' };
-  });
-}
-
-function problemOfForm(params: ElicitRequest['params'], { schemaLength }: McpLimits): string | undefined {
-  const form = params.mode === 'url' ? params.url : params.requestedSchema;
-  const { length } = JSON.stringify(form);
-  return length > schemaLength ? `its form or URL has ${length} characters, at most ${schemaLength}` : undefined;
 }
 
 /** Log messages of one server within a minute that are logged. */
@@ -121,12 +65,6 @@ function countPerMinute(now: () => number): () => number {
     count += 1;
     return count;
   };
-}
-
-function elicitationOf(server: string, params: ElicitRequest['params'], signal: AbortSignal): McpElicitation {
-  const message = safeText(params.message, { maxLength: MAX_TEXT });
-  if (params.mode === 'url') return { server, message, url: params.url, signal };
-  return { server, message, schema: params.requestedSchema as JsonSchema, signal };
 }
 
 const LEVELS: Readonly<Record<LoggingLevel, keyof Logger>> = {

@@ -4,17 +4,19 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { McpRequestError, McpSessionLostError } from '../../error.js';
 import { failureText } from '../../failure-text.js';
-import type { ServerLog } from '../../server-log.js';
+import type { ServerLog } from '../../server/server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../../transport/http-client.js';
 import type { McpTransport } from '../../transport/transport.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
 import { readPages } from '../list-pages.js';
+import { type Redact, redactMessage, redactOf } from '../redact.js';
 import { bounded, keepErrorData, requestError } from '../request-error.js';
 import { inRequestTime, type RequestScope } from '../request-time.js';
 import { answerServer, capabilitiesOf } from './answer-server.js';
 import type { McpSdk } from './load-sdk.js';
 
 const MAX_PROBLEM = 300;
+const SESSION_CODE = -32_001;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
 /** Notifications of the progress of one request that are passed on. */
@@ -23,6 +25,7 @@ const MOST_NOTIFICATIONS = 10_000;
 /** A connection that uses `@modelcontextprotocol/sdk` 1.x. */
 export class SdkConnection implements Connection {
   private readonly client: Client;
+  private readonly redact: Redact;
   /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
@@ -33,10 +36,15 @@ export class SdkConnection implements Connection {
   ) {
     const { name, version, title } = options.settings.clientInfo;
     this.client = new sdk.Client({ name, version, title }, { capabilities: capabilitiesOf(options) });
+    this.redact = redactOf(options.definition);
     answerServer(this.client, sdk, options);
     this.client.onerror = (error) => this.report(error);
     this.client.onclose = () => this.ended();
-    transport.onmessage = keepErrorData;
+    const { definition } = options;
+    transport.onmessage = (message) => {
+      if (definition.origin.redact) redactMessage(message, definition.origin.redact);
+      keepErrorData(message);
+    };
     transport.oninterrupted = () => void this.probe();
   }
 
@@ -57,7 +65,7 @@ export class SdkConnection implements Connection {
   }
 
   get ending(): string | undefined {
-    return this.transport.ending;
+    return this.redact(this.transport.ending);
   }
 
   async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
@@ -99,7 +107,7 @@ export class SdkConnection implements Connection {
       const time = { what, callMs, totalMs, hold, signal };
       return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
     } catch (error) {
-      throw signal?.aborted ? signal.reason : this.failureOf(error);
+      throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
     }
   }
 
@@ -108,12 +116,13 @@ export class SdkConnection implements Connection {
     { onProgress }: RequestOptions,
     scope: RequestScope,
   ): Promise<McpAnswer> {
-    const report = onProgress && boundedProgress(onProgress, this.options.log);
+    let report: ReturnType<typeof boundedProgress> | undefined;
     return this.client.request(request, this.sdk.ResultSchema, {
       signal: scope.signal,
       timeout: MAX_TIMER_MS,
       onprogress: (progress) => {
         scope.deadline.touch();
+        report ??= onProgress && boundedProgress(onProgress, this.options.log);
         report?.(progress);
       },
     });
@@ -121,12 +130,23 @@ export class SdkConnection implements Connection {
 
   /** Returns the error of a failed request. If the connection has ended, the error reports that end. */
   private failureOf(error: unknown): KeelsonError {
-    const { name } = this.options.definition;
-    const { ending } = this.transport;
+    const { definition } = this.options;
+    const { name } = definition;
+    const { ending } = this;
     if (error instanceof McpSessionLostError) return error;
-    if (ending === undefined && this.state !== 'closed') return requestError(name, error);
+    if (ending === undefined && this.state !== 'closed') {
+      const failure = requestError(name, error);
+      if (definition.transport !== 'stdio' && isSessionUnknown(failure)) this.sessionLost();
+      return failure;
+    }
     const why = ending === undefined ? '.' : `: ${failureText(ending)}`;
     return new McpRequestError(name, `The connection to the MCP server "${name}" was lost${why}`, { cause: error });
+  }
+
+  /** Ends the connection, so that the next request gets a new session. The server may have processed the request. */
+  private sessionLost(): void {
+    this.options.onEnd(this, 'the server no longer knows the session');
+    void this.close();
   }
 
   private ended(): void {
@@ -146,8 +166,13 @@ export class SdkConnection implements Connection {
   private report(error: unknown): void {
     const isOfHandshake = this.state !== 'open' && isHttpError(error);
     const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
-    this.options.log.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
+    this.options.log.write(level, safeText(failureText(this.redact(error)), { maxLength: MAX_PROBLEM }));
   }
+}
+
+/** Some servers report an unknown session in a response with status 200, with the code that the SDK uses for it. */
+function isSessionUnknown(failure: KeelsonError): boolean {
+  return failure instanceof McpRequestError && failure.status === SESSION_CODE && /session/i.test(failure.message);
 }
 
 function isHttpError(error: unknown): boolean {

@@ -1,0 +1,23 @@
+import type { AssistantMessage } from '../../../model/message.js';
+import type { EarlierTurn } from '../../agent-event.js';
+import type { Run } from '../run.js';
+
+/** Returns the turn that a nested run goes on with. Undefined for a run that begins. */
+export function earlierTurnOf({ attached, conversation }: Run): EarlierTurn | undefined {
+  const { turnsBefore: turn } = attached;
+  const { calls, answer } = conversation.resuming ?? {};
+  const index = calls?.index ?? answer?.index;
+  if (turn === undefined || index === undefined) return undefined;
+  const message = conversation.history[index] as AssistantMessage;
+  return { turn, message: withoutInside(message), results: calls?.results ?? [] };
+}
+
+/** Leaves out the runs inside of the calls, which have events of their own. */
+function withoutInside(message: AssistantMessage): AssistantMessage {
+  const content = message.content.map((part) => {
+    if (part.type !== 'tool-call' || part.inside === undefined) return part;
+    const { inside: _inside, ...call } = part;
+    return call;
+  });
+  return { ...message, content };
+}

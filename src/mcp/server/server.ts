@@ -1,0 +1,221 @@
+import type { Clock } from '../../internal/clock.js';
+import { createDeferred, type Deferred } from '../../internal/promise.js';
+import { safeText } from '../../internal/safe-text.js';
+import type { ToolResult } from '../../tools/tool.js';
+import type { McpServerDefinition } from '../config/definition.js';
+import { variablesOf } from '../config/trust-item.js';
+import type { Connection, ServerContext } from '../connection/connection.js';
+import { Endings } from '../connection/endings.js';
+import { requestError } from '../connection/request-error.js';
+import { withDeadline } from '../connection/request-time.js';
+import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
+import { failureText } from '../failure-text.js';
+import type { CallContext, McpTool } from '../tools/mcp-tool.js';
+import { AuthorizationPendingError } from '../transport/authorization.js';
+import { PausableClock } from '../transport/pausable-clock.js';
+import { Link } from './link.js';
+import type { McpServerStatus } from './status.js';
+import { ServerTools } from './tool-list.js';
+import { ToolPins } from './tool-pins.js';
+
+/** The JSON-RPC error code for invalid arguments. */
+const INVALID_PARAMS = -32_602;
+
+/** The pool that a server belongs to. */
+export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
+  /** Names of unknown fields in the configuration of the server. */
+  readonly ignored: readonly string[];
+  /** Called when the tools of the server have changed. */
+  readonly onTools: () => void;
+}
+
+/** One server and its successive connections. */
+export class McpServer {
+  readonly link: Link;
+  /** Names of unknown fields in the configuration. */
+  ignored: readonly string[];
+  private readonly offered: ServerTools;
+  private readonly context: ServerContext;
+  private underWay = 0;
+  private whenIdle: Deferred<void> | undefined = undefined;
+
+  constructor(
+    readonly definition: McpServerDefinition,
+    host: McpServerHost,
+  ) {
+    const hold = new PausableClock(host.settings.system.clock);
+    const endings = new Endings((error) => host.log.write('warn', failureText(error)));
+    this.ignored = host.ignored;
+    const pins = new ToolPins({ ...host, definition, hold });
+    this.context = { ...host, definition, hold, endings, pins };
+    this.offered = new ServerTools({
+      ...host,
+      definition,
+      hold,
+      pins,
+      call: async ({ name }, input, { signal, progress, limitMs }) => {
+        const params = { name, arguments: input };
+        const options = { signal, onProgress: progress, limitMs };
+        const answer = await this.request((it) => it.request('tools/call', params, options), signal);
+        // A change that the server announced before the result is there in the next turn.
+        if (!this.offered.rereads.isCurrent) await this.offered.rereads.catchUp();
+        return answer;
+      },
+    });
+    this.link = new Link(this.context, this.offered);
+  }
+
+  get hold(): PausableClock {
+    return this.context.hold;
+  }
+
+  get tools(): readonly McpTool[] {
+    return this.offered.tools;
+  }
+
+  status(): McpServerStatus {
+    const { name, transport, origin } = this.definition;
+    const { state, step, lastError, connections, established } = this.link;
+    const { instructions } = established?.connection ?? {};
+    const { descriptionLength } = this.context.settings.limits;
+    return {
+      name,
+      state,
+      step,
+      lastError,
+      scope: origin.scope,
+      source: origin.source,
+      extension: origin.extension,
+      reconnects: Math.max(0, connections - 1),
+      transport: established?.transport ?? transport,
+      protocolVersion: established?.connection.protocolVersion,
+      instructions: instructions && safeText(instructions, { maxLength: descriptionLength }),
+      tools: this.tools.map((tool) => tool.name),
+      toolCount: this.tools.length,
+      reads: variablesOf(this.definition),
+      ignoredFields: this.ignored,
+    };
+  }
+
+  /**
+   * Connects, and waits as `waitForServers` says. A server that the option does not name has `readyMs`, which begin after
+   * the decision of the trust gate. Never rejects.
+   */
+  async connect(): Promise<void> {
+    const { waitForServers, timeouts, system } = this.context.settings;
+    const attempt = this.link.connect();
+    const { name } = this.definition;
+    const isAwaited = typeof waitForServers === 'boolean' ? waitForServers : waitForServers.includes(name);
+    if (isAwaited) return attempt;
+    await this.link.approval.asked;
+    await Promise.race([attempt, pause(attempt, { ms: timeouts.readyMs, clock: system.clock })]);
+  }
+
+  /**
+   * Sends a request over the current connection, or waits for the next connection. A server that no longer knows the
+   * MCP session did nothing, so the request is sent once more over a new connection. Rejects with a typed error.
+   */
+  async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { link } = this;
+    let connection = link.established?.connection;
+    this.underWay += 1;
+    try {
+      connection ??= await this.connected(signal);
+      // Frequent use must not exhaust the attempts.
+      link.attempts.failures = 0;
+      return await ask(connection);
+    } catch (error) {
+      if (!(error instanceof McpSessionLostError) || connection === undefined) throw error;
+      link.lost(connection, error.message);
+      void link.connect();
+      return await ask(await this.connected(signal));
+    } finally {
+      this.underWay -= 1;
+      if (this.underWay === 0) this.whenIdle?.resolve();
+    }
+  }
+
+  /**
+   * Waits for a connection, validates the arguments and calls the tool. Rejects with a typed error, or with the reason
+   * of the abort signal.
+   */
+  async callTool(name: string, input: unknown, context: CallContext): Promise<ToolResult> {
+    const { name: server } = this.definition;
+    if (this.link.established === undefined) await this.connected(context.signal);
+    const found = this.offered.find(name);
+    if (found === undefined) {
+      const names = this.tools.map(({ metadata }) => metadata.mcpTool).join(', ');
+      throw new McpRequestError(
+        server,
+        `MCP server "${server}" offers no tool ${JSON.stringify(name)}; it offers: ${names}`,
+      );
+    }
+    const checked = await found.tool.check(input, context.signal);
+    if (checked.issues === undefined) return found.call(checked.value, context);
+    const problems = checked.issues.map(({ message }) => message).join('; ');
+    const message = `The arguments of tool ${JSON.stringify(name)} of MCP server "${server}" are invalid: ${problems}`;
+    throw new McpRequestError(server, message, { status: INVALID_PARAMS });
+  }
+
+  /** Completes the pending authorization with the user's code, and connects. */
+  async finishAuthorization(code: string): Promise<void> {
+    const { name, origin } = this.definition;
+    const { failure } = this.link;
+    if (!(failure instanceof AuthorizationPendingError)) {
+      throw new McpUnavailableError(name, 'no authorization is pending.');
+    }
+    await failure.finish(code).catch((error) => {
+      const failed = requestError(name, error);
+      throw origin.redact?.(failed) ?? failed;
+    });
+    await this.link.connect();
+  }
+
+  /** Returns the entries of a result, up to `limits.tools`. Warns about the others. */
+  limited(entries: unknown, method: string): readonly unknown[] {
+    const { settings, log } = this.context;
+    const { tools: max } = settings.limits;
+    if (!Array.isArray(entries)) return [];
+    if (entries.length > max)
+      log.write('warn', `${method} returned more than ${max} entries; the rest is ignored (see \`limits.tools\`)`);
+    return entries.slice(0, max);
+  }
+
+  announceRoots(): void {
+    void this.link.established?.connection.announceRoots();
+  }
+
+  /** Pending requests fail at once. Resolves when all processes of the server have ended. */
+  async close(): Promise<void> {
+    this.link.close();
+    await this.context.endings.settled();
+  }
+
+  get isBusy(): boolean {
+    return this.underWay > 0;
+  }
+
+  /** Resolves when no request is pending. */
+  idle(): Promise<void> {
+    if (!this.isBusy) return Promise.resolve();
+    this.whenIdle ??= createDeferred<void>();
+    return this.whenIdle.promise;
+  }
+
+  /** Waits for a connection, within the time limits of a request. */
+  private connected(signal: AbortSignal | undefined): Promise<Connection> {
+    const { definition, settings, hold } = this.context;
+    const { callMs, totalMs } = settings.timeouts;
+    const limits = { callMs: definition.callTimeoutMs ?? callMs, totalMs };
+    const time = { what: `wait for MCP server "${definition.name}"`, ...limits, hold, signal };
+    return withDeadline(time, () => this.link.connected());
+  }
+}
+
+/** Resolves after `ms`. The timer ends with `attempt`, so that it keeps no process running. */
+function pause(attempt: Promise<void>, { ms, clock }: { readonly ms: number; readonly clock: Clock }): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, ms);
+    void attempt.then(() => clock.clearTimeout(timer));
+  });
+}

@@ -1,0 +1,101 @@
+import type { Logger } from '../../internal/logger.js';
+import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
+import { ServerLog } from '../server/server-log.js';
+
+const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'workspace'];
+
+/**
+ * Holds every server that wants a name, and decides which one gets it. The result depends on the origins of the servers
+ * alone, never on the order of the calls.
+ */
+export class NameClaims {
+  private readonly byName = new Map<string, readonly McpServerEntry[]>();
+  /** Grows with every change. */
+  revision = 0;
+
+  /** Adds a server. Replaces the server of the same name and origin. */
+  put(entry: McpServerEntry): void {
+    const others = this.of(entry.name).filter((other) => compareOrigins(other, entry) !== 0);
+    this.byName.set(entry.name, [...others, entry].sort(compareOrigins));
+    this.revision += 1;
+  }
+
+  /** Removes the server of a name and an origin. Without an origin, removes the server that has the name. */
+  remove(name: string, origin?: McpServerOrigin): McpServerEntry | undefined {
+    const all = this.of(name);
+    const gone =
+      origin === undefined ? all[0] : all.find((entry) => originText(originOf(entry)) === originText(origin));
+    const left = all.filter((entry) => entry !== gone);
+    if (left.length > 0) this.byName.set(name, left);
+    else this.byName.delete(name);
+    this.revision += 1;
+    return gone;
+  }
+
+  /** Returns the server that has the name. */
+  holder(name: string): McpServerEntry | undefined {
+    return this.of(name)[0];
+  }
+
+  /** True if the server would get its name, and no server of the same origin has that name. */
+  isFree(entry: McpServerEntry): boolean {
+    const holder = this.holder(entry.name);
+    return holder === undefined || compareOrigins(entry, holder) < 0;
+  }
+
+  /** Returns the servers of a configuration file, including those that do not get their names. */
+  ofFile(path: string): readonly McpServerEntry[] {
+    return [...this.byName.values()].flat().filter((entry) => {
+      const { source, extension } = originOf(entry);
+      return source === path && extension === undefined;
+    });
+  }
+
+  private of(name: string): readonly McpServerEntry[] {
+    return this.byName.get(name) ?? [];
+  }
+}
+
+/**
+ * Orders servers of one name: the host application, the user, the workspace; then by the name of the extension package
+ * and by the path of the file, in code-unit order. A server without an extension package goes first. Returns 0 for
+ * servers of one origin.
+ */
+export function compareOrigins(a: McpServerEntry, b: McpServerEntry): number {
+  const [left, right] = [originOf(a), originOf(b)];
+  return (
+    rankOf(left) - rankOf(right) ||
+    compareTexts(left.extension ?? '', right.extension ?? '') ||
+    compareTexts(left.source ?? '', right.source ?? '')
+  );
+}
+
+export function originOf(entry: McpServerEntry): McpServerOrigin {
+  return 'definition' in entry ? entry.definition.origin : entry.origin;
+}
+
+/** Logs that a server is left out, because another server has its name. */
+export function reportLeftOut(loser: McpServerEntry, holder: McpServerEntry, logger: () => Logger): void {
+  const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
+  const problem = `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`;
+  new ServerLog(loser.name, logger).write('warn', problem);
+}
+
+/** Describes an origin in a log line. */
+function shownOrigin({ scope, precedence = scope, extension, source }: McpServerOrigin): string {
+  if (extension !== undefined) return `extension "${extension}"${source === undefined ? '' : ` (${source})`}`;
+  return source ?? (precedence === 'builtin' ? 'the host application' : `the ${precedence}`);
+}
+
+function originText(origin: McpServerOrigin): string {
+  return JSON.stringify([rankOf(origin), origin.extension ?? '', origin.source ?? '']);
+}
+
+function rankOf({ scope, precedence = scope }: McpServerOrigin): number {
+  return PRECEDENCE.indexOf(precedence);
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

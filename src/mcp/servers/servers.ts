@@ -1,0 +1,215 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '../../internal/logger.js';
+import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
+import type { McpSettings } from '../config/settings.js';
+import { McpUnavailableError } from '../error.js';
+import { failureText } from '../failure-text.js';
+import { McpServer } from '../server/server.js';
+import { ServerLog } from '../server/server-log.js';
+import { EXPECTED, invalidStatus, type McpServerStatus } from '../server/status.js';
+import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
+import { McpToolSet } from './tool-set.js';
+
+type Member = McpServer | Extract<McpServerEntry, { readonly problem: string }>;
+
+/** The outcome of `put`. `left-out`: a server with precedence has the name. */
+export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
+
+/** Limits which server `remove` removes, and when the server ends. */
+interface Removal {
+  readonly graceful: boolean;
+  readonly origin?: McpServerOrigin | undefined;
+}
+
+/** The servers of a loader by name, in the order in which they were added, and their tools. */
+export class Servers {
+  readonly tools: McpToolSet;
+  readonly claims = new NameClaims();
+  private readonly byName = new Map<string, Member>();
+  /** Servers that were removed, and that have not ended yet. */
+  private readonly leaving = new Set<McpServer>();
+  private isClosed = false;
+
+  constructor(
+    private readonly settings: McpSettings,
+    private readonly logger: () => Logger,
+  ) {
+    const servers = () => this.byName.keys();
+    this.tools = new McpToolSet(servers, ({ name, metadata }) => {
+      logger().warn(
+        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
+      );
+    });
+  }
+
+  /** Returns the current server of each name. A changed server is another object. */
+  snapshot(): ReadonlyMap<string, unknown> {
+    return new Map(this.byName);
+  }
+
+  list(): readonly McpServer[] {
+    return [...this.byName.values()].filter((member) => member instanceof McpServer);
+  }
+
+  find(name: string): McpServer {
+    const member = this.byName.get(name);
+    if (member instanceof McpServer) return member;
+    const known = [...this.byName.keys()].join(', ') || 'none';
+    const problem = member?.problem ?? `no server has this name; configured servers: ${known}.`;
+    throw new McpUnavailableError(name, problem);
+  }
+
+  statuses(): readonly McpServerStatus[] {
+    return [...this.byName.values()].map((member) =>
+      member instanceof McpServer ? member.status() : invalidStatus(member),
+    );
+  }
+
+  /** True if a run misses the tools of a server. */
+  get isMissing(): boolean {
+    for (const member of this.byName.values())
+      if (!(member instanceof McpServer) || !EXPECTED.has(member.link.state)) return true;
+    return false;
+  }
+
+  /** Grows whenever a server takes or frees a name. */
+  get namesRevision(): number {
+    return this.claims.revision + (this.isClosed ? 1 : 0);
+  }
+
+  /** Returns the server that has a name. A closed loader has no names. */
+  holder(name: string): McpServerEntry | undefined {
+    return this.isClosed ? undefined : this.claims.holder(name);
+  }
+
+  /** Adds a server without connecting to it, and without a log line about its problems. */
+  enter(entry: McpServerEntry): void {
+    this.claims.put(entry);
+    this.byName.set(entry.name, this.memberOf(entry));
+  }
+
+  /**
+   * Adds or replaces a server, and connects to it if it gets its name. An unchanged server keeps its connection. A
+   * changed or displaced server ends gracefully, as in `remove`.
+   */
+  async put(entry: McpServerEntry): Promise<PutOutcome> {
+    const { name } = entry;
+    const former = this.claims.holder(name);
+    this.claims.put(entry);
+    const holder = this.claims.holder(name);
+    if (holder !== undefined && holder !== entry) {
+      reportLeftOut(entry, holder, this.logger);
+      return 'left-out';
+    }
+    if (former !== undefined && compareOrigins(former, entry) !== 0) reportLeftOut(former, entry, this.logger);
+    return this.settle(entry);
+  }
+
+  /**
+   * Removes a server and its tools. With `graceful`, the server ends after its pending requests, and `remove` does not
+   * wait for them. A server that was left out because of the removed one gets the name and connects.
+   */
+  async remove(name: string, { graceful, origin }: Removal): Promise<boolean> {
+    const holder = this.claims.holder(name);
+    const gone = this.claims.remove(name, origin);
+    if (gone === undefined || gone !== holder) return gone !== undefined;
+    const member = this.byName.get(name);
+    this.byName.delete(name);
+    const next = this.claims.holder(name);
+    // Connecting may wait for a person, so `remove` does not wait for it.
+    if (next !== undefined && !this.isClosed) void this.install(next)?.connect();
+    this.collect();
+    await this.end(member, graceful);
+    return true;
+  }
+
+  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
+  async connectIdle(): Promise<void> {
+    const idle = this.list().filter(({ link }) => link.state === 'idle');
+    await Promise.all(idle.map((server) => server.connect()));
+  }
+
+  /** Ends all servers. Pending requests fail at once. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.list(), ...this.leaving].map((server) => server.close()));
+  }
+
+  /** Makes an entry the server of its name and connects, unless another entry has got the name in the meantime. */
+  private async settle(entry: McpServerEntry): Promise<PutOutcome> {
+    const { name } = entry;
+    for (;;) {
+      const before = this.byName.get(name);
+      const isSame = before !== undefined && (await isUnchanged(before, entry));
+      if (this.isClosed || this.claims.holder(name) !== entry) return 'unchanged';
+      if (this.byName.get(name) !== before) continue;
+      if (!isSame) {
+        const server = this.install(entry);
+        this.collect();
+        await this.end(before, true);
+        // Another server may have got the name in the meantime.
+        if (this.byName.get(name) === server) await server?.connect();
+        return before === undefined ? 'added' : 'changed';
+      }
+      // A changed list of ignored fields needs no new connection.
+      if (before instanceof McpServer) before.ignored = entry.ignored ?? [];
+      else if ('problem' in entry) this.byName.set(name, entry);
+      if (before instanceof McpServer) await before.connect();
+      return 'unchanged';
+    }
+  }
+
+  /** Makes an entry the server of its name, without connecting. Returns undefined for an invalid entry. */
+  private install(entry: McpServerEntry): McpServer | undefined {
+    reportProblems(entry, this.logger);
+    const member = this.memberOf(entry);
+    this.byName.set(entry.name, member);
+    return member instanceof McpServer ? member : undefined;
+  }
+
+  /** Ends a server. With `graceful`, ends it after its pending requests, and does not wait for them. */
+  private async end(server: Member | undefined, graceful: boolean): Promise<void> {
+    if (!(server instanceof McpServer)) return;
+    const isLater = graceful && server.isBusy;
+    this.leaving.add(server);
+    const ended = (isLater ? server.idle() : Promise.resolve())
+      .then(() => server.close())
+      .finally(() => this.leaving.delete(server));
+    if (!isLater) await ended;
+  }
+
+  private collect(): void {
+    this.tools.replace(this.list().flatMap(({ tools }) => tools));
+  }
+
+  private memberOf(entry: McpServerEntry): Member {
+    if ('problem' in entry) return entry;
+    const { settings, logger } = this;
+    return new McpServer(entry.definition, {
+      settings,
+      log: new ServerLog(entry.name, logger),
+      emit: (event) => {
+        try {
+          settings.onEvent?.(event);
+        } catch (error) {
+          logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+        }
+      },
+      ignored: entry.ignored ?? [],
+      onTools: () => this.collect(),
+    });
+  }
+}
+
+/** Logs the problems with the configuration of a server. */
+export function reportProblems(entry: McpServerEntry, logger: () => Logger): void {
+  const log = new ServerLog(entry.name, logger);
+  for (const note of entry.notes) log.write('warn', note);
+  if ('problem' in entry) log.write('warn', `its configuration cannot be used: ${entry.problem}`);
+}
+
+async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boolean> {
+  if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
+  if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
+  return before.link.approval.isCurrent();
+}

@@ -1,0 +1,116 @@
+import { callKey, hookRunOf, runIdInside } from '../../lifecycle/hook-run/hook-run.js';
+import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { contentText, type WaitingRun } from '../../model/message.js';
+import type { HookEventResult } from '../run/event-progress.js';
+import { receivedArgs } from '../run/received-args.js';
+import { hookMessage } from '../run/text.js';
+import { endedSubagentFields, idsOf, subagentFields, transcriptOf } from './event-fields.js';
+import type { EventFields, Subagent } from './hook-event-context.js';
+import type { HookParts } from './parts.js';
+import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
+
+/** The origin of a tool that is an agent begins with this string. */
+const AGENT_ORIGIN = 'agent ';
+
+/**
+ * Creates the lifecycle for `before_subagent`, which also notes the runs that begin. If a hook cancels, the sub-agent
+ * does not start, and its caller reads an error result.
+ */
+export function createSubagentStart(parts: HookParts, priority: number): AgentLifecycle {
+  return {
+    name: 'shell-hooks:before_subagent',
+    priority,
+    async wrapToolCall(call, next) {
+      const subagent = subagentOf(call);
+      if (subagent === undefined) return next(call);
+      const { run, id, tool, input } = call;
+      const { subagents } = parts.runs.of(run);
+      // An agent that has waited for decisions goes on.
+      if (earlierRun(call) !== undefined) {
+        subagents.set(id, subagent);
+        return next(call);
+      }
+      const data = { agent: subagent.agent, agent_id: subagent.id, args: receivedArgs(tool, input), tool_use_id: id };
+      const fields = { data, flat: subagentFields(subagent) };
+      const outcome = await runHooks({ event: 'before_subagent', run, subagent, fields }, parts);
+      if (outcome.stop !== undefined) endRun(run, outcome);
+      if (outcome.cancelled) return blocked(outcome);
+      subagents.set(id, subagent);
+      brief(call, outcome);
+      return next(call);
+    },
+  };
+}
+
+/**
+ * Creates the lifecycle for `after_subagent`, for the runs that have begun. If a hook cancels, the caller reads an error
+ * result instead of the answer of the sub-agent.
+ */
+export function createSubagentStop(parts: HookParts, priority: number): AgentLifecycle {
+  return {
+    name: 'shell-hooks:after_subagent',
+    priority,
+    async wrapToolCall(call, next) {
+      const { run, id } = call;
+      const result = await next(call);
+      const subagent = parts.runs.of(run).takeSubagent(id);
+      if (subagent === undefined) return result;
+      const response = contentText(result.content);
+      const data = { agent: subagent.agent, agent_id: subagent.id, response, tool_use_id: id };
+      const fields = { data, flat: endedSubagentFields(subagent, response) };
+      const outcome = await runHooks({ event: 'after_subagent', run, subagent, fields }, parts);
+      addTexts(run, outcome, parts);
+      if (outcome.stop !== undefined) endRun(run, outcome);
+      return outcome.cancelled ? withheld(outcome) : result;
+    },
+  };
+}
+
+/** Returns the agent of a tool that is one, with the id that its run gets. */
+function subagentOf(call: ToolCallRequest): Subagent | undefined {
+  const { tool, id, run } = call;
+  const hookRun = hookRunOf(run);
+  if (hookRun === undefined || !tool?.origin?.startsWith(AGENT_ORIGIN)) return undefined;
+  const runId = earlierRun(call)?.runId ?? runIdInside(callKey(hookRun, id));
+  return { agent: tool.origin.slice(AGENT_ORIGIN.length), id: runId };
+}
+
+/** Returns the run of the agent that goes on with this call. */
+function earlierRun({ run, id }: ToolCallRequest): WaitingRun | undefined {
+  return hookRunOf(run)?.end.calls?.prior.inside?.get(id)?.run;
+}
+
+/** Gives the messages of hooks to the run that begins. */
+function brief({ run, id }: ToolCallRequest, { modelTexts }: HookEventResult): void {
+  const hookRun = hookRunOf(run);
+  if (hookRun === undefined || modelTexts.length === 0) return;
+  hookRun.briefings ??= new Map();
+  hookRun.briefings.set(
+    id,
+    modelTexts.map(({ hook, text }) => hookMessage(hook, text)),
+  );
+}
+
+interface SubagentEvent {
+  readonly event: 'before_subagent' | 'after_subagent';
+  readonly run: RunContext;
+  readonly subagent: Subagent;
+  readonly fields: EventFields;
+}
+
+function runHooks(
+  { event, run, subagent, fields }: SubagentEvent,
+  { runner, runs }: HookParts,
+): Promise<HookEventResult<undefined>> {
+  const state = runs.of(run);
+  return runner.runEvent({
+    event,
+    ...idsOf(run),
+    value: undefined,
+    source: subagent.agent,
+    transcript: transcriptOf(run, state),
+    describe: () => fields,
+    signal: state.signalOf(run),
+  });
+}
