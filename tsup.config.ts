@@ -103,6 +103,8 @@ function coreInOneFile(core: readonly string[]): Plugin {
   return {
     name: 'core-in-one-file',
     setup(builder) {
+      // A name that two modules export would be left out.
+      builder.initialOptions.logOverride = { 'ambiguous-reexport': 'error' };
       const lines = core.map((path) => `export * from './${relative(resolve('src'), path)}';`);
       builder.onLoad({ filter: /src\/index\.ts$/ }, () => ({ contents: lines.join('\n'), loader: 'ts' }));
       builder.onResolve({ filter: /^\./ }, ({ kind, path }) =>
