@@ -21,6 +21,7 @@ const entries = {
   'json-schema-check': 'src/tools/json-schema-check.ts',
   'agent-session': 'src/agent/session/agent-session.ts',
   'resume-run': 'src/agent/run/resume/resume-run.ts',
+  'hand-over': 'src/agent/handoff/hand-over.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),

@@ -9,6 +9,8 @@ export type {
 } from './agent/agent-options.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { AgentStatus, LifecycleStatus, ToolStatus } from './agent/engine.js';
+export { type HandoffOptions, handoff } from './agent/handoff/handoff.js';
+export { HandoffUnavailableError } from './agent/handoff/handoff-error.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
 export { formatRun } from './agent/run/format-run.js';
 export type { OutputOf, OutputSchema } from './agent/run/output.js';

@@ -153,14 +153,14 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'the root entry exports at most twelve values by name, apart from errors',
+    title: 'the root entry exports at most thirteen values by name, apart from errors',
     check: rootViolations,
     bad: [
       [{ 'a.ts': '' }, ['src/index.ts is missing']],
       [{ 'index.ts': "export * from './a.js';" }, ['index.ts has an `export *`']],
       [
-        { 'index.ts': `export { ${Array.from({ length: 13 }, (_, i) => `a${i}`)}, AError, type T } from './a.js';` },
-        ['index.ts exports 13 values beside its errors, more than 12'],
+        { 'index.ts': `export { ${Array.from({ length: 14 }, (_, i) => `a${i}`)}, AError, type T } from './a.js';` },
+        ['index.ts exports 14 values beside its errors, more than 13'],
       ],
     ],
   },

@@ -86,6 +86,8 @@ export interface AgentEvents {
     /** The background work whose end the message tells. */
     readonly work?: string | undefined;
   };
+  /** The run goes on with another agent, behind this turn. `from` and `to` are the names of the agents. */
+  handoff: InTurn & { readonly from: string; readonly to: string };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
 }

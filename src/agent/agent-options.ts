@@ -141,7 +141,7 @@ export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 export type AnySessionRunOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
 /** The part of a RunConfig that does not depend on lifecycles, with defaults, and the session store. */
-export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life'> & {
+export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'engine'> & {
   readonly store: SessionStore;
 };
 

@@ -3,16 +3,18 @@ import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
-import type { UserMessage, WaitingRun } from '../model/message.js';
+import type { AssistantMessage, UserMessage, WaitingRun } from '../model/message.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { AgentLife, startLimit } from './agent-life.js';
 import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
+import { agentsFrom } from './handoff/reach.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
 import { outerCallOf } from './run/outer-call.js';
 import { type Attached, NO_OPTIONS, Run, UNATTACHED } from './run/run.js';
+import type { RunConfig, RunEngine } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import type { BackgroundStatus } from './session/background/works.js';
@@ -59,7 +61,7 @@ const NO_RUN: Partial<WaitingRun> = {};
 const CLOSE_MS = 5_000;
 
 /** The implementation of an agent: its lifecycles, loaders, runs and sessions. */
-export class Engine {
+export class Engine implements RunEngine {
   readonly registry: LifecycleRegistry;
   readonly hub: AgentListeners;
   readonly sessions: AgentSessions;
@@ -74,7 +76,8 @@ export class Engine {
     this.life = new AgentLife(defaults.agent);
     this.hub = new AgentListeners(defaults.logger);
     const { life, hub } = this;
-    this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], { ...defaults, life, hub });
+    const base = { ...defaults, life, hub, engine: this };
+    this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], base);
     this.loading = new LoaderRunner(options.loaders ?? [], this.registry, this.host());
     this.sessions = new AgentSessions(this);
   }
@@ -86,22 +89,38 @@ export class Engine {
     given: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
     try {
-      const { registry } = this;
-      const own = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+      const config = this.configFor(options, given);
       const attached = options.parent === undefined ? given : this.placed(options.parent, given);
-      const config = attached.tools === undefined ? own : { ...own, catalog: own.catalog.with(attached.tools) };
       // A run that drains may still start runs of its own.
       const { life } = this;
       const isOpen = life.isOpen || (options.parent !== undefined && !life.stop.stopped);
-      if (!isOpen || !this.loading.isDone) {
-        // Starts the limit of `timeouts.runMs` before the run, which has to wait.
-        const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
-        return this.launchLater(input, options, { ...attached, limit });
+      const isReady = isOpen && this.loading.isDone;
+      if (isReady && !mayBelongToAnother(options.messages, config)) {
+        return startRun(new Run(config, options, attached), input, options);
       }
-      return startRun(new Run(config, options, attached), input, options);
+      // Starts the limit of `timeouts.runMs` before the run, which has to wait.
+      const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
+      const limited = { ...attached, limit };
+      if (!isReady) return this.launchLater(input, options, limited);
+      return this.goOn(new Run(config, options, limited), input, options);
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  get name(): string {
+    return this.defaults.agent;
+  }
+
+  configFor(options: AnyRunOptions, { tools }: Pick<Attached, 'tools'>): RunConfig {
+    const { registry } = this;
+    const own = options === NO_OPTIONS ? registry.config : resolveRunConfig(registry.config, options, registry);
+    return tools === undefined ? own : { ...own, catalog: own.catalog.with(tools) };
+  }
+
+  /** Resolves when the agent can have a part in a run. */
+  async ready(): Promise<void> {
+    if (!this.loading.isDone) await this.loading.ready();
   }
 
   /** Names a run inside of a tool call, and puts it in the record of the run around it. A run of a session has both already. */
@@ -129,8 +148,27 @@ export class Engine {
     }
   }
 
+  /** Starts a run with the agent that its messages were handed over to. */
+  private async goOn(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
+    const { attached } = run;
+    try {
+      const { beginPart, partIn } = await import('./handoff/hand-over.js');
+      const part = await this.life.waitBeforeRun(partIn(run, options.messages), { ...options, ...attached });
+      if (part !== undefined) beginPart(run, part);
+      return await startRun(run, input, options);
+    } finally {
+      run.endPart?.();
+      attached.limit?.release();
+    }
+  }
+
+  /** Finds a tool of the agent, or of the nearest agent that its runs may be handed over to. */
   findTool(name: string): Tool | undefined {
-    return this.registry.config.catalog.current().find(name);
+    const configOf = (agent: RunEngine) => agent.configFor(NO_OPTIONS, UNATTACHED);
+    const own = configOf(this).catalog.current();
+    if (!own.hasHandoffs) return own.find(name);
+    const agents = agentsFrom(this, configOf);
+    return agents.map((agent) => configOf(agent).catalog.current().find(name)).find((tool) => tool !== undefined);
   }
 
   close(drainMs: number): Promise<void> {
@@ -191,6 +229,13 @@ export class Engine {
     }
     await this.loading.close();
   }
+}
+
+/** True if another agent may go on with the messages, which are not checked yet. */
+function mayBelongToAnother(messages: AnyRunOptions['messages'], { catalog }: RunConfig): boolean {
+  if (!Array.isArray(messages)) return false;
+  const last: Partial<AssistantMessage> | undefined = messages.findLast((message) => message?.role === 'assistant');
+  return last !== undefined && (last.agent !== undefined || catalog.current().hasHandoffs);
 }
 
 function toolStatus(tool: Tool): ToolStatus {

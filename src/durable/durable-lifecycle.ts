@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
-import { callKey, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import { callKey, DURABLE, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type {
   AgentLifecycle,
   ModelCall,
@@ -83,7 +83,7 @@ class DurableRuns implements DurableLifecycle {
     this.settings = settings;
     this.steps = new Steps(settings.step, new Codec(settings));
     this.named = new NamedLifecycles(settings, this.steps);
-    this.hooks = membersOf(this as AgentLifecycle<never>) as AgentLifecycle;
+    this.hooks = Object.assign(membersOf(this as AgentLifecycle<never>) as AgentLifecycle, { [DURABLE]: true });
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {

@@ -1,4 +1,4 @@
-import { type Awaitable, createDeferred } from './promise.js';
+import type { Awaitable } from './promise.js';
 
 /**
  * A stop request, cheaper than an AbortController: the abort signal is created only when it is read.
@@ -66,22 +66,22 @@ export class Stop {
    * is ignored.
    */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Promise<T> {
-    const { promise: first, resolve, reject } = createDeferred<T>();
-    const off = this.onStop(() => {
-      giveUp?.();
-      reject(this.reason);
+    return new Promise((resolve, reject) => {
+      const off = this.onStop(() => {
+        giveUp?.();
+        reject(this.reason);
+      });
+      Promise.resolve(value).then(
+        (settled) => {
+          off();
+          resolve(settled);
+        },
+        (error) => {
+          off();
+          reject(error);
+        },
+      );
     });
-    Promise.resolve(value).then(
-      (settled) => {
-        off();
-        resolve(settled);
-      },
-      (error) => {
-        off();
-        reject(error);
-      },
-    );
-    return first;
   }
 }
 

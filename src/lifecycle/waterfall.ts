@@ -90,7 +90,9 @@ export class WaterfallCall<T> {
       if (this.leave()) break;
       pending = this.callNext();
     }
-    return done(this.value);
+    const result = done(this.value);
+    // An async function that returns a promise takes two microtasks more than one that awaits it.
+    return isPromise(result) ? await result : result;
   }
 
   private get entry(): RegisteredLifecycle {

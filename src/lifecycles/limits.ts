@@ -81,7 +81,6 @@ const NO_RESPONSE: ModelResponse = {
 export function limits(options: LimitsOptions): AgentLifecycle {
   const { onLimit = rejectAt, perTool, optional, prices, ...max } = resolveLimits(options);
   const names = perTool && !optional ? checkToolNames('limits({ perTool })', Object.keys(perTool), true) : undefined;
-  const usedBy = createCounters({ ...max, prices });
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
     if (reached === undefined) return undefined;
@@ -96,6 +95,14 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     usedBy(request.run).usd += costOf(response.usage, price);
     return response;
   };
+  const wrapModelCall: AgentLifecycle['wrapModelCall'] = (request, next) => {
+    const end = endOf(request.run);
+    usedBy(request.run).modelCalls += 1;
+    if (end === undefined) return prices === undefined ? next(request) : pay(request, next);
+    request.run.end({ by: 'limits', ...end });
+    return NO_RESPONSE;
+  };
+  const usedBy = createCounters({ ...max, prices }, wrapModelCall);
   return {
     name: 'limits',
     priority: 20,
@@ -105,13 +112,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
       names?.check(run);
       return endOf(run);
     },
-    wrapModelCall(request, next) {
-      const end = endOf(request.run);
-      usedBy(request.run).modelCalls += 1;
-      if (end === undefined) return prices === undefined ? next(request) : pay(request, next);
-      request.run.end({ by: 'limits', ...end });
-      return NO_RESPONSE;
-    },
+    wrapModelCall,
     wrapToolCall(call, next) {
       const refusal = refusalOf(call, usedBy(call.run), { toolCalls: max.toolCalls, perTool });
       return refusal === undefined ? next(call) : errorResult(`The call was not run: ${refusal}.`);
@@ -119,8 +120,11 @@ export function limits(options: LimitsOptions): AgentLifecycle {
   };
 }
 
-/** Returns a function that returns the counters of a run. It also gives the run a budget for the runs inside of it. */
-function createCounters(max: LimitsOptions): (run: RunContext) => Used {
+/**
+ * Returns a function that returns the counters of a run. It also gives the run a budget for the runs inside of it, and for the
+ * agents that it is handed over to.
+ */
+function createCounters(max: LimitsOptions, counter: AgentLifecycle['wrapModelCall']): (run: RunContext) => Used {
   const runs = new WeakMap<RunContext, Used>();
   return (run) => {
     const known = runs.get(run);
@@ -128,7 +132,7 @@ function createCounters(max: LimitsOptions): (run: RunContext) => Used {
     const used: Used = { modelCalls: 0, toolCalls: 0, usd: 0, perTool: new Map() };
     runs.set(run, used);
     const hookRun = hookRunOf(run);
-    if (hookRun !== undefined) hookRun.budgets = [...(hookRun.budgets ?? []), budgetOf(run, used, max)];
+    if (hookRun !== undefined) hookRun.budgets = [...(hookRun.budgets ?? []), { ...budgetOf(run, used, max), counter }];
     return used;
   };
 }

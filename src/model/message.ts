@@ -135,6 +135,8 @@ export interface AssistantMessage {
   readonly suspended?: boolean | undefined;
   /** True if a hook suspended this answer, and a person denied it. */
   readonly denied?: boolean | undefined;
+  /** The name of the agent that the conversation was handed over to. Absent for the agent that was run. Models do not get it. */
+  readonly agent?: string | undefined;
 }
 
 /** The tool results of one turn, in call order. */

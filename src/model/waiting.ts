@@ -37,7 +37,7 @@ export function waitingIn(
 }
 
 /** True if a run inside of the call waits. The call itself then only takes a denial. */
-export function isWaitingInside(call: ToolCallPart): call is ToolCallPart & { readonly inside: WaitingRun } {
+function isWaitingInside(call: ToolCallPart): call is ToolCallPart & { readonly inside: WaitingRun } {
   return call.inside !== undefined && waitingInside(call.inside, [call]).length > 0;
 }
 

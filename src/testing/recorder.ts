@@ -97,6 +97,7 @@ const EVENT_TYPES = Object.keys({
   'tool-end': true,
   post: true,
   decision: true,
+  handoff: true,
 } satisfies Record<AgentEvent['type'], true>) as readonly AgentEvent['type'][];
 
 function recordHooks<Context>(log: string[], name: string, own: RecordedLifecycle<Context>): AgentLifecycle<Context> {

@@ -3,11 +3,21 @@ import type { Logger } from '../internal/logger.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 import { toolsOf } from './tool-set.js';
 
+/** Key of the agent that a tool hands the conversation over to. A registered symbol, because of copies of the library. */
+export const HANDOFF = Symbol.for('keelson.handoff');
+
 /** The tools of one turn. All lookups by tool name happen here. */
 export class ToolSnapshot {
   private byName: Map<string, Tool> | undefined = undefined;
+  private handoffs: boolean | undefined = undefined;
 
   constructor(readonly tools: readonly Tool[]) {}
+
+  /** True if a tool hands the conversation over to another agent. */
+  get hasHandoffs(): boolean {
+    this.handoffs ??= this.tools.some((tool) => HANDOFF in tool);
+    return this.handoffs;
+  }
 
   find(name: string): Tool | undefined {
     const { tools } = this;

@@ -30,6 +30,8 @@ export interface RunWriter {
   tool(event: ToolEvent): void;
   /** A message has joined the run, behind the open turn. */
   join(event: AgentEventOf<'post'>): void;
+  /** Another agent goes on. */
+  handOver(event: AgentEventOf<'handoff'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
   denyCall(callId: string, reason: string | undefined): void;
   /** A resumed run starts a call whose arguments a person has changed. */
@@ -95,6 +97,8 @@ class RunReader {
         return writer.openTurn(event.turn);
       case 'post':
         return this.readPost(event);
+      case 'handoff':
+        return writer.handOver(event);
       case 'text-delta':
       case 'reasoning-delta':
       case 'tool-input-delta':

@@ -45,6 +45,7 @@ const EVENTS: Record<AgentEvent['type'], true> = {
   'tool-end': true,
   post: true,
   decision: true,
+  handoff: true,
 };
 
 describe('streaming-and-events.md', () => {

@@ -78,6 +78,7 @@ const rows: Readonly<Record<string, () => Promise<void>>> = {
     const again = JSON.stringify({ projects: ['argo', 'bark'] }, null, 2);
     expect(await readByModel({ content: [text(again)], structuredContent: data })).toBe(again);
     expect(await readByModel({ content: [text('5')], structuredContent: { result: 5 } })).toBe('5');
+    expect(await readByModel({ content: [text('[]')], structuredContent: { content: '[]' } })).toBe('[]');
     const each = [text('"a"'), text('"b"')];
     expect(await readByModel({ content: each, structuredContent: { result: ['a', 'b'] } })).toEqual(each);
   },

@@ -27,7 +27,7 @@ export function conclude(run: Run): Awaitable<Conclusion> {
 async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
-  run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
+  run.conversation.say({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   return finish(run, text);
 }
@@ -91,8 +91,9 @@ function complete(run: Run, text: string): RunResult<unknown> {
   }
   run.end.finish();
   (run as HookRun).onEnd?.(result);
-  config.life.endRun();
+  run.owner.life.endRun();
   if (run.origin.parent !== undefined) tellOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
+  run.endPart?.();
   return result;
 }

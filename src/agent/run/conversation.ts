@@ -1,5 +1,5 @@
 import type { Summary } from '../../lifecycle/run-context.js';
-import type { Message } from '../../model/message.js';
+import type { AssistantMessage, Message } from '../../model/message.js';
 import { shortenResults } from '../../model/shorten.js';
 import type { NestedRun } from '../run-result.js';
 import type { Continuation } from './resume/continuation.js';
@@ -25,7 +25,10 @@ export class Conversation {
   /** The messages that hooks replaced, by the message that took the place. */
   private origins: WeakMap<Message, Message> | undefined = undefined;
 
-  constructor(private readonly instructions: string | undefined) {
+  /** The name of the agent whose messages are marked with it. */
+  private agent: string | undefined = undefined;
+
+  constructor(private instructions: string | undefined) {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
@@ -39,6 +42,18 @@ export class Conversation {
     this.added.push(message);
     if (this.history !== this.added) this.history.push(message);
     if (this.outgoing !== this.history) this.outgoing.push(message);
+  }
+
+  /** Adds a message of the agent that has its part in the run. */
+  say(message: AssistantMessage): void {
+    this.push(this.marked(message));
+  }
+
+  /** Sends the instructions of another agent from now on, whose messages get the mark. */
+  beginPart(agent: string | undefined, instructions: string | undefined): void {
+    this.agent = agent;
+    this.instructions = instructions;
+    this.outgoing = this.withInstructions();
   }
 
   /** Replaces the working messages. `added` does not change. */
@@ -84,7 +99,7 @@ export class Conversation {
 
   enqueue(message: Message): void {
     this.queue ??= [];
-    this.queue.push(message);
+    this.queue.push(this.marked(message));
   }
 
   /** Queues messages before those that are already queued. */
@@ -96,6 +111,11 @@ export class Conversation {
     if (this.queue === undefined) return;
     for (const message of this.queue) this.push(message);
     this.queue = undefined;
+  }
+
+  private marked(message: Message): Message {
+    const { agent } = this;
+    return agent === undefined || message.role !== 'assistant' ? message : { ...message, agent };
   }
 
   private rememberOrigins(messages: readonly Message[]): void {

@@ -44,7 +44,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
   const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
   await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  config.life.endRun();
+  run.owner.life.endRun();
   if (run.origin.parent !== undefined) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: describeError(error) };
     tellOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
@@ -53,6 +53,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });
     listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
+  run.endPart?.();
   return error;
 }
 
@@ -71,7 +72,7 @@ async function closeConversation(run: Run): Promise<void> {
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
   if (keeps && shown.trim() !== '') {
-    conversation.push({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
+    conversation.say({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
   }
   // Before the first turn, the messages that were added would have no place.
   if (run.context.turn > 0) conversation.addQueued();

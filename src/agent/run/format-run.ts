@@ -9,6 +9,7 @@ import {
   toolCallsOf,
 } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
+import { BETWEEN } from '../../model/waiting.js';
 import { failureRecordOf, type NestedRun, type RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
@@ -17,6 +18,8 @@ const LONGEST_REASON = 300;
 /** One model response: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
+  /** The agent that the run was handed over to. */
+  readonly agent?: string | undefined;
   readonly calls: readonly (ToolCallPart | ToolResultPart)[];
   readonly text: string;
   readonly results: ToolResultPart[];
@@ -24,7 +27,8 @@ interface Turn {
 
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle, with its reason. A run inside of a tool call is drawn below the turn of its call, with the id of the call. A failed tool call shows
+ * lifecycle, with its reason. A turn of an agent that the run was handed over to has its name. A run inside of a tool call is
+ * drawn below the turn of its call, with the id of the call. A failed tool call shows
  * its reason. Of a failed run, pass the error. Long texts are cut. Control characters are removed.
  *
  * @example
@@ -66,7 +70,8 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
   for (const message of messages) {
     if (message.role === 'assistant') {
       const number = (turns.at(-1)?.number ?? 0) + 1;
-      turns.push({ number, calls: toolCallsOf(message), text: textOf(message), results: [] });
+      const { agent } = message;
+      turns.push({ number, agent, calls: toolCallsOf(message), text: textOf(message), results: [] });
     } else if (message.role === 'tool') {
       // The results of a resumed run come before its first model call.
       if (turns.length === 0) turns.push({ number: 0, calls: message.content, text: '', results: [] });
@@ -86,7 +91,8 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
   const calls = turn.calls.map(
     (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
   );
-  const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
+  const speaker = turn.agent === undefined ? '' : `${shortened(turn.agent)}: `;
+  const said = speaker + (calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text)));
   return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`;
 }
 
@@ -113,7 +119,9 @@ function argumentsOf(call: ToolCallPart | ToolResultPart): string {
 }
 
 function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
-  if (pending.some((call) => call.id === id)) return '… waits for a decision';
+  // Something may wait inside of the call.
+  if (pending.some((waiting) => waiting.id === id || waiting.id.startsWith(id + BETWEEN)))
+    return '… waits for a decision';
   const result = results.find((part) => part.id === id);
   if (result === undefined) return '✗';
   return result.isError ? `✗ (${shortened(contentText(result.content), LONGEST_REASON)})` : '✓';

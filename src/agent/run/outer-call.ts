@@ -29,7 +29,7 @@ interface CallOfRun {
 interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
   readonly context: { readonly id: string; readonly turn: number };
-  readonly config: { readonly agent: string };
+  readonly owner: { readonly agent: string };
   readonly conversation: { readonly history: readonly Message[] };
   readonly attached: { readonly turnsBefore?: number | undefined };
 }
@@ -100,7 +100,7 @@ export class OuterCall {
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */
-  keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
+  keep({ context, owner, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
     const { path, turn } = this;
@@ -109,10 +109,10 @@ export class OuterCall {
         .filter((one) => one.path === undefined)
         .map(({ id, reason, by, needs }) => (needs === undefined ? { id, reason, by } : { id, reason, by, needs }));
       const turns = (attached.turnsBefore ?? 0) + context.turn;
-      this.suspended = { runId: context.id, agent: config.agent, turn: turns, messages: history, waits };
+      this.suspended = { runId: context.id, agent: owner.agent, turn: turns, messages: history, waits };
     }
     const { status, messages, usage, decisions, nested, pending, error } = ended;
-    const known = { runId: context.id, agent: config.agent, path, turn, status, messages, usage, decisions, pending };
+    const known = { runId: context.id, agent: owner.agent, path, turn, status, messages, usage, decisions, pending };
     conversation.nested ??= [];
     conversation.nested.push(nested || error ? { ...known, nested, error } : known);
   }

@@ -4,7 +4,7 @@ import type { Logger } from '../../internal/logger.js';
 import type { Chain } from '../../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
-import type { ToolRun } from '../../tools/tool.js';
+import type { Tool, ToolRun } from '../../tools/tool.js';
 import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import type { AgentLife } from '../agent-life.js';
 import type { AgentListeners } from '../listeners.js';
@@ -71,6 +71,18 @@ export interface RunConfig {
   readonly hub: AgentListeners;
   readonly output: OutputCheck | undefined;
   readonly life: AgentLife;
+  readonly engine: RunEngine;
+}
+
+/** An agent that can have a part in a run. */
+export interface RunEngine {
+  /** The name of the agent. */
+  readonly name: string;
+  readonly life: AgentLife;
+  /** Resolves when the loaders have finished. Rejects if one fails, or if the agent is closed before they have. */
+  ready(): Promise<void>;
+  /** Returns the configuration of a run with these options. Tools in `attached` join those of the agent. */
+  configFor(options: RunOrigin, attached: { readonly tools?: readonly Tool[] | undefined }): RunConfig;
 }
 
 /** The run options that are not part of RunConfig. */

@@ -16,7 +16,7 @@ import { turnLimitOf } from './turn-limit.js';
  * hook or a store. So a hook that nobody has registered costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
-  run.config.life.runs += 1;
+  run.owner.life.runs += 1;
   try {
     const entering = enter(run, input);
     if (entering !== undefined) await entering;

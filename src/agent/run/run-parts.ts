@@ -12,7 +12,7 @@ export interface CurrentTurn extends HookTurn {
   /** Counts from 1. A resumed run executes its open calls in turn 0. */
   readonly number: number;
   /** The tools of the turn, once they are selected. */
-  readonly tools: ToolSnapshot | undefined;
+  tools: ToolSnapshot | undefined;
   /** The events of the turn; undefined without a listener. */
   readonly events: TurnEvents | undefined;
   /** The number of model calls in this turn, retries by hooks included. */

@@ -19,6 +19,7 @@ export function answerTo(
   if (waits && resume !== undefined) return undefined;
   const from = people.indexOf(id);
   const runOf = (index: number) => record.get(people.idsAt(index)[0] ?? '')?.run;
+  if (wasStopped(record, id)) return undefined;
   const isEnd = (message: Message, index: number) =>
     index > from && isAnswer(message) && (index + 1 === people.messages.length || runOf(index) !== runOf(index + 1));
   const end = from < 0 ? -1 : people.messages.findIndex(isEnd);
@@ -27,6 +28,14 @@ export function answerTo(
   const text = textOf(people.messages[end] as Message);
   const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
   return { status: 'completed', text, output: text, messages, history: [...record.model.messages], ...ended };
+}
+
+/** True if this is the latest question, and its answer was stopped. */
+export function wasStopped({ people }: SessionRecord, id: string): boolean {
+  const { messages } = people;
+  const last = messages.at(-1);
+  const question = messages.findLastIndex(({ role }) => role === 'user');
+  return last?.role === 'assistant' && last.stopped === true && people.indexOf(id) === question;
 }
 
 /** True for a text of the model that calls no tool, and that nobody has to approve or has denied. */

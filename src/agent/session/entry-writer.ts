@@ -25,10 +25,13 @@ interface EntryPlace {
 
 /** Makes the entries of a run, which wait for the next append of its claim. */
 export class EntryWriter {
+  /** The name of the agent that adds the entries. */
+  agent: string;
   private tip: string | undefined;
   private count = 0;
 
   constructor(private readonly origin: EntryOrigin) {
+    this.agent = origin.agent;
     this.tip = origin.tip;
   }
 
@@ -48,13 +51,13 @@ export class EntryWriter {
 
   /** Adds an entry. */
   put(body: EntryBody, { parent, by, id }: EntryPlace): Entry {
-    const { claim, runId: run, agent, now, path } = this.origin;
+    const { claim, runId: run, now, path } = this.origin;
     const entry: Entry = {
       id: id ?? this.nextId(),
       ...(parent !== undefined && { parent }),
       at: now(),
       run,
-      agent,
+      agent: this.agent,
       ...(by !== undefined && { by }),
       ...(path !== undefined && { path }),
       body,

@@ -9,7 +9,7 @@ import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
-import { answerTo } from './answer-to.js';
+import { answerTo, wasStopped } from './answer-to.js';
 import type { BackgroundWorks } from './background/works.js';
 import type { Claim } from './claim.js';
 import { RunLogWriter } from './log/run-log-writer.js';
@@ -108,7 +108,8 @@ export class OwnedRun {
     }
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
-    const from = isOff ? inputId : at;
+    // A question whose answer was stopped gets a new one, on a branch of its own.
+    const from = isOff || (isKnown && wasStopped(record, inputId)) ? inputId : at;
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
     const tip = from === undefined ? record.tip : (from ?? undefined);
     const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);

@@ -52,6 +52,14 @@ export class SessionRecorder implements Recorder {
     }
   }
 
+  get agent(): string {
+    return this.writer.agent;
+  }
+
+  set agent(name: string) {
+    this.writer.agent = name;
+  }
+
   get posts(): RunPosts {
     return this.start.posts;
   }

@@ -71,6 +71,8 @@ interface UrgentPosts {
 export interface Budget {
   /** The name of the lifecycle, or of the option. */
   readonly by: string;
+  /** The `wrapModelCall` hook that counts the calls of the run itself. Without one, they do not count. */
+  readonly counter?: unknown;
   /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
   admit(call: BudgetedCall): string | ((usage: Usage | undefined) => void);
   /** Called before a tool call. Returns the reason to refuse the call. */
@@ -109,6 +111,9 @@ export interface CallScope {
 
 /** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
+
+/** Key of a lifecycle that makes the runs of its agent durable. */
+export const DURABLE = Symbol.for('keelson.durable');
 
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
@@ -152,9 +157,14 @@ export async function whileAsking<T>(
   }
 }
 
+const NO_BUDGETS: readonly Budget[] = [];
+
 /** Returns the budgets of a run and of the runs around it. */
 export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
-  return run === undefined ? [] : [...(hookRunOf(run)?.budgets ?? []), ...budgetsOf(run.parent)];
+  if (run === undefined) return NO_BUDGETS;
+  const own = hookRunOf(run)?.budgets;
+  const outer = budgetsOf(run.parent);
+  return own === undefined ? outer : [...own, ...outer];
 }
 
 /** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */

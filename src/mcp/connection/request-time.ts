@@ -62,52 +62,34 @@ export class RequestScope {
   }
 }
 
-/**
- * Settles like `work`, or rejects as soon as the signal fires. The listener stays on the signal, so the signal must not
- * outlive `work`.
- */
-export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject);
+/** Settles like `work`, or rejects with the reason of the signal as soon as it fires. */
+export async function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  let release = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    release = onAbort(signal, () => reject(signal?.reason));
+    if (signal?.aborted) reject(signal.reason);
   });
-}
-
-/**
- * Runs `work` with a new signal that also fires with `outer`. Removes its listener from `outer` afterwards. If the new
- * signal has fired, a failure of `work` is replaced by the reason of that signal.
- */
-export async function withOwnSignal<T>(
-  outer: AbortSignal,
-  work: (signal: AbortSignal, controller: AbortController) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const abort = () => controller.abort(outer.reason);
-  const release = onAbort(outer, abort);
-  if (outer.aborted) abort();
   try {
-    return await work(signal, controller);
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    return await Promise.race([work, aborted]);
   } finally {
     release();
   }
 }
 
-/** Runs `work` within time limits, with a signal of its own. Rejects with the error of the time limit as soon as it is over. */
-export function withDeadline<T>(
-  { signal: outer = new AbortController().signal, ...limits }: RequestTime,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  return withOwnSignal(outer, async (signal, controller) => {
-    const deadline = new Deadline(limits, (late) => controller.abort(late));
-    try {
-      return await untilAborted(signal, work(signal));
-    } finally {
-      deadline.clear();
-    }
-  });
+/** Runs `work` within time limits, with a signal of its own. Rejects with the reason of that signal as soon as it fires. */
+export async function withDeadline<T>(time: RequestTime, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal: outer } = time;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const release = onAbort(outer, () => controller.abort(outer?.reason));
+  if (outer?.aborted) controller.abort(outer.reason);
+  const deadline = new Deadline(time, (late) => controller.abort(late));
+  try {
+    return await untilAborted(signal, work(signal));
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    deadline.clear();
+    release();
+  }
 }

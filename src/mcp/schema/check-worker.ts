@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { createDeferred } from '../../internal/promise.js';
 import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
-import { untilAborted, withOwnSignal } from '../connection/request-time.js';
+import { untilAborted } from '../connection/request-time.js';
 
 /** A check for the worker. */
 export interface CheckJob {
@@ -78,8 +78,7 @@ export class CheckWorker {
       });
     this.last = outcome.catch(() => {});
     // A check that waits for others settles at once when it is aborted.
-    if (job.signal === undefined) return outcome;
-    return withOwnSignal(job.signal, (own) => untilAborted(own, outcome));
+    return untilAborted(job.signal, outcome);
   }
 
   private async run(job: CheckJob): Promise<CheckOutcome | undefined> {
@@ -92,28 +91,26 @@ export class CheckWorker {
     if (worker === undefined) return undefined;
     signal?.throwIfAborted();
     worker.ref();
-    const outcome = createDeferred<CheckOutcome>();
-    outcome.promise.catch(() => {});
-    const onAbort = () => outcome.reject(signal?.reason);
-    const onError = (error: unknown) => outcome.resolve(problemOf(error));
+    const outcome = createDeferred<CheckOutcome | undefined>();
+    let isReady = false;
+    const onError = (error: unknown) => outcome.resolve(isReady ? problemOf(error) : undefined);
     const late = () => outcome.resolve(TOO_SLOW);
     let timer = setTimeout(late, START_MS);
     worker.once('error', onError);
-    signal?.addEventListener('abort', onAbort, { once: true });
     let isDone = false;
     try {
-      await Promise.race([this.ready, outcome.promise]);
+      await untilAborted(signal, Promise.race([this.ready, outcome.promise]));
+      isReady = true;
       clearTimeout(timer);
       timer = setTimeout(late, checkMs);
       worker.once('message', outcome.resolve);
       worker.postMessage(message);
-      const settled = await outcome.promise;
-      isDone = !('problem' in settled);
+      const settled = await untilAborted(signal, outcome.promise);
+      isDone = settled !== undefined && !('problem' in settled);
       return settled;
     } finally {
       clearTimeout(timer);
       worker.off('message', outcome.resolve).off('error', onError);
-      signal?.removeEventListener('abort', onAbort);
       if (!isDone) this.end();
     }
   }

@@ -7,7 +7,7 @@ import { variablesOf } from '../config/trust-item.js';
 import type { Connection, ServerContext } from '../connection/connection.js';
 import { Endings } from '../connection/endings.js';
 import { requestError } from '../connection/request-error.js';
-import { inRequestTime, untilAborted } from '../connection/request-time.js';
+import { withDeadline } from '../connection/request-time.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import type { CallContext, McpTool } from '../tools/mcp-tool.js';
@@ -208,7 +208,7 @@ export class McpServer {
     const { callMs, totalMs } = settings.timeouts;
     const limits = { callMs: definition.callTimeoutMs ?? callMs, totalMs };
     const time = { what: `wait for MCP server "${definition.name}"`, ...limits, hold, signal };
-    return inRequestTime(time, (scope) => untilAborted(scope.signal, this.link.connected()));
+    return withDeadline(time, () => this.link.connected());
   }
 }
 

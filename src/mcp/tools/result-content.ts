@@ -33,10 +33,11 @@ export function toResult(answer: Fields, isValid = true): ToolResult {
 
 /** True if a text is the data, or its only value: servers wrap a plain result in an object such as `{ "result": 5 }`. */
 function isRepeated(data: unknown, parts: readonly ContentPart[]): boolean {
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [readJson(part.text)] : []));
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const read = texts.map(readJson);
   const values = isObject(data) ? Object.values(data) : [];
-  const wanted = [data, ...(values.length === 1 ? values : [])];
-  return wanted.some((value) => [...texts, texts].some((read) => isDeepStrictEqual(read, value)));
+  const wanted = values.length === 1 ? [data, values[0]] : [data];
+  return wanted.some((value) => [...texts, ...read, read].some((found) => isDeepStrictEqual(found, value)));
 }
 
 /** Returns the string itself if it is not JSON. */

@@ -102,6 +102,10 @@ export class AgUIWriter implements RunWriter {
     this.push({ type: 'TEXT_MESSAGE_END', messageId });
   }
 
+  handOver({ from, to }: AgentEventOf<'handoff'>): void {
+    this.push({ type: 'CUSTOM', name: 'keelson.handoff', value: { from, to } });
+  }
+
   denyCall(callId: string, reason: string | undefined): void {
     this.pushResult({ callId, turn: 0 }, deniedCall(reason));
   }

@@ -84,6 +84,10 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'steering-message', id, parts: userParts(message) });
   }
 
+  handOver({ from, to }: AgentEventOf<'handoff'>): void {
+    this.push({ type: 'data-handoff', data: { from, to }, transient: true });
+  }
+
   /** The page shows the call in the message that asked for approval. */
   denyCall(toolCallId: string): void {
     this.push({ type: 'tool-output-denied', toolCallId });

@@ -79,6 +79,11 @@ export type UIMessageChunk =
       readonly data: { readonly parts: readonly UIMessagePart[] };
     }
   | UINestedPart
+  | {
+      readonly type: 'data-handoff';
+      readonly data: { readonly from: string; readonly to: string };
+      readonly transient: true;
+    }
   | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string }
   | { readonly type: 'error'; readonly errorText: string }

@@ -104,6 +104,7 @@ export type SSERunEvent =
       readonly errorText?: string | undefined;
     }
   | { readonly type: 'post'; readonly turn: number; readonly id: string; readonly text: string }
+  | { readonly type: 'handoff'; readonly turn: number; readonly from: string; readonly to: string }
   | { readonly type: 'tool-denied'; readonly callId: string; readonly name: string }
   | { readonly type: 'run-error'; readonly errorText: string; readonly aborted: boolean }
   | { readonly type: 'run-end'; readonly result?: SSEResult | undefined };

@@ -58,6 +58,8 @@ function convert(event: AgentEvent, options: SSEConverterOptions): SSERunEvent |
     case 'post':
       if (event.work !== undefined) return undefined;
       return { type: 'post', turn: event.turn, id: event.id, text: textOf(event.message) };
+    case 'handoff':
+      return { type: 'handoff', turn: event.turn, from: event.from, to: event.to };
     case 'run-error':
       return runErrorEvent(event.error, options);
     case 'run-end':

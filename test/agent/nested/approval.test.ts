@@ -27,7 +27,14 @@ describe('a call that waits inside of two agents', () => {
     expect(result).toMatchObject({ status: 'suspended', pending: [{ id: LEAF, path: ['call_1', 'call_1'] }] });
     expect(result.pending).toEqual([
       {
-        ...{ type: 'tool-call', id: LEAF, name: 'pay', input: { euro: 40 }, path: ['call_1', 'call_1'], agent: 'clerk' },
+        ...{
+          type: 'tool-call',
+          id: LEAF,
+          name: 'pay',
+          input: { euro: 40 },
+          path: ['call_1', 'call_1'],
+          agent: 'clerk',
+        },
         ...{ reason: '"pay" needs approval.', by: 'approval' },
       },
     ]);
@@ -73,14 +80,18 @@ describe('a call that waits inside of two agents', () => {
     expect(paid).toEqual([]);
   });
 
-  test('is given up if a call that leads to it is denied', async () => {
-    const { boss, asked, paid } = payChain();
+  test.each([
+    ['call_1', [2, 1, 1], 'boss'],
+    ['call_1/call_1', [2, 2, 1], 'desk'],
+  ] as const)('is given up if the call %s that leads to it is denied', async (call, counts, caller) => {
+    const { boss, asked, paid, models } = payChain();
     const suspended = await boss.run('Start.');
 
-    const result = await goOn(boss, suspended, { call_1: { deny: 'stop it' } });
+    const result = await goOn(boss, suspended, { [call]: { deny: 'stop it' } });
 
-    expect(resultsIn(result.history).call_1).toContain('stop it');
-    expect([asked(), paid]).toEqual([[2, 1, 1], []]);
+    expect(result.text).toBe('All done.');
+    expect(resultsIn(models[caller].requests[1]?.messages ?? []).call_1).toContain('stop it');
+    expect([asked(), paid]).toEqual([counts, []]);
   });
 
   test('runs with other arguments if they fit its schema', async () => {
@@ -96,8 +107,9 @@ describe('a call that waits inside of two agents', () => {
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['its own id alone', { [LEAF.slice(7)]: 'approve' }, 'not open: "call_1/call_1"'],
+    ['an unknown id', { 'call_1/call_2': 'approve' }, 'not open: "call_1/call_2"'],
     ['an approval of a call that leads to it', { call_1: 'approve' }, 'Decide on what waits inside of it.'],
+    ['an approval of a call between', { 'call_1/call_1': 'approve' }, 'Decide on what waits inside of it.'],
     ['both', { call_1: 'deny', [LEAF]: 'approve' }, 'not open: "call_1"'],
     ['a result', { [LEAF]: { result: 'paid' } }, 'only a call of a tool without `execute` takes one'],
     ['an unknown decision', { [LEAF]: 'yes' }, `The decision on "${LEAF}" must be`],

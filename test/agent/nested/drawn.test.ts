@@ -1,6 +1,7 @@
 import { Agent, type AgentOptions, formatRun, HookAction } from 'keelson';
 import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { payChain } from '../../support/agent/nested/pay-chain.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 
@@ -66,6 +67,22 @@ describe('formatRun of nested runs', () => {
       expect.stringMatching(/^✗ TurnLimitError: /),
     ]);
   });
+});
+
+test('formatRun shows that a call waits because of a call inside of it', async () => {
+  const { boss } = payChain();
+
+  expect(drawn(formatRun(await boss.run('go')))).toEqual([
+    'suspended: 1 turn, 1 tool call',
+    '└─ turn 1  desk {"prompt":"Go."} … waits for a decision',
+    '            desk: suspend desk (Agent "desk" waits for decisions.)',
+    '            call_1 desk suspended: 1 turn, 1 tool call',
+    '            └─ turn 1  clerk {"prompt":"Pay it."} … waits for a decision',
+    '                        clerk: suspend clerk (Agent "clerk" waits for decisions.)',
+    '                        call_1 clerk suspended: 1 turn, 1 tool call',
+    '                        └─ turn 1  pay {"euro":40} … waits for a decision',
+    '                                    approval: suspend pay ("pay" needs approval.)',
+  ]);
 });
 
 test('a result without nested runs has none', async () => {

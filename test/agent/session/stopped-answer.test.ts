@@ -23,7 +23,7 @@ async function sessionOf(script: readonly ScriptEntry[], options: SessionOptions
 /** Streams a run and aborts it at the first text. */
 async function stopAtText(session: Awaited<ReturnType<typeof sessionOf>>['session']) {
   const stop = new AbortController();
-  const stream = session.stream('What is a keelson?', { signal: stop.signal });
+  const stream = session.stream('What is a keelson?', { signal: stop.signal, id: 'q' });
   const failed = rejectionOf(stream.result);
   await (async () => {
     for await (const event of stream) if (event.type === 'text-delta') stop.abort();
@@ -40,6 +40,22 @@ describe('an answer that is stopped', () => {
 
     await session.run('Go on.');
     expect(model.requests[1]?.messages.slice(0, 2)).toEqual([question, halfAnswer]);
+  });
+
+  it('is given anew, on a branch, if the same question is sent again', async () => {
+    const { model, session } = await sessionOf([streams(['A timber '], hangs()), 'A keelson is a timber.', 'Oak.']);
+    await stopAtText(session);
+
+    const { text } = await session.run('What is a keelson?', { id: 'q' });
+
+    expect(text).toBe('A keelson is a timber.');
+    expect(model.requests[1]?.messages).toEqual([question]);
+    expect(session.messages).toHaveLength(2);
+    expect((await session.run('What is a keelson?', { id: 'q' })).text).toBe(text);
+    expect(model.requests).toHaveLength(2);
+    // An answer that was stopped earlier in the conversation stays as it is.
+    await session.run('Of what wood?', { id: 'r' });
+    expect((await session.run('What is a keelson?', { id: 'q' })).text).toBe(text);
   });
 
   it('leaves out reasoning and a tool call that was not complete', async () => {

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { descendants, parse, type SourceFile } from './source-file.js';
 
-const MAX_ROOT_VALUES = 12;
+const MAX_ROOT_VALUES = 13;
 const MAX_AGENT_MEMBERS = 16;
 const forbiddenNames = ['utils', 'util', 'helpers', 'helper', 'types', 'common', 'index'];
 

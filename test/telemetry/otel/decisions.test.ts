@@ -113,6 +113,37 @@ describe('a decision is an event', () => {
     );
   });
 
+  test('on the spans of all calls that wait for an approval inside of two agents', async () => {
+    const lifecycle = [openTelemetry({ content: true })];
+    const clerk = () => guarded(ask, { model: scriptedModel([calls('pay'), 'Done.'], { id: 'm', perRun: true }) });
+    const boss = (tool: Agent) => {
+      const model = scriptedModel([calls('clerk', { prompt: 'p' }), 'Done.'], { id: 'm', perRun: true });
+      return new Agent({ name: 'boss', model, lifecycle, tools: [tool.asTool({ description: 'Helps.' })] });
+    };
+    const suspended = await boss(clerk()).run('go');
+
+    const waits = [
+      ['execute_tool clerk', 'Agent "clerk" waits for decisions.'],
+      ['execute_tool pay', 'over 100'],
+    ] as const;
+    for (const [name, reason] of waits) {
+      const { status, attributes } = telemetry.span(name);
+      expect([status.code, attributes['keelson.tool.call.status']]).toEqual([0, 'suspended']);
+      expect(decisionsOf(telemetry.span(name))).toMatchObject([{ type: 'suspend', reason }]);
+    }
+    expect(telemetry.span('invoke_agent boss').attributes['keelson.run.status']).toBe('suspended');
+    expect(telemetry.span('invoke_agent clerk').attributes['keelson.run.status']).toBe('suspended');
+
+    telemetry.exporter.reset();
+    const id = suspended.pending[0]?.id ?? '';
+    await boss(clerk()).run('', { messages: suspended.history, resume: { [id]: 'approve' } });
+    expect(telemetry.tree()).toEqual([
+      ...['invoke_agent boss', '  execute_tool clerk', '    invoke_agent clerk', '      execute_tool pay'],
+      ...['      chat m', '  chat m'],
+    ]);
+    expect(decisionsOf(telemetry.span('execute_tool pay'))).toMatchObject([{ type: 'approve', by: 'resume' }]);
+  });
+
   test('without its reason, unless content is recorded', async () => {
     await guarded({ wrapToolCall: () => HookAction.suspend('SECRET') }, {}, false).run('go');
 

@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import { deniedCall } from '../../../model/denial.js';
 import type { Message, SuspendedCall, ToolCallPart } from '../../../model/message.js';
-import { ANSWER, BETWEEN, isWaitingInside, type Waiting, waitingIn } from '../../../model/waiting.js';
+import { ANSWER, BETWEEN, type Waiting, waitingIn } from '../../../model/waiting.js';
 import type { GivenResult } from '../../../state/record/entry.js';
 import {
   type CallKind,
@@ -90,13 +90,9 @@ export function continueFrom(
   }
   if (open !== undefined) {
     const waiting = waitingIn(open.open, waits);
-    const outer = open.open.filter(
-      (call) => isWaitingInside(call) && decisionsInside(decisions, call.id) === undefined,
-    );
-    assertDecided(
-      { ids: waiting.map(({ id }) => id), others: outer.map(({ id }) => id), decisions },
-      'open tool calls',
-    );
+    const others = callersOf(waiting).filter((id) => decisionsInside(decisions, id) === undefined);
+    assertDecided({ ids: waiting.map(({ id }) => id), others, decisions }, 'open tool calls');
+    for (const id of others) if (Object.hasOwn(decisions, id)) assertFits(id, decisions[id], 'agent');
     const later = messages.slice(open.index + 1).filter((message) => message.role !== 'tool');
     return {
       history: messages.slice(0, open.index + 1),
@@ -121,8 +117,7 @@ export function checkResults(
 ): void {
   for (const call of open) {
     if (!Object.hasOwn(decisions, call.id)) continue;
-    const kind = needsResult(call) ? 'result' : kindOf(call);
-    assertFits(call.id, decisions[call.id], isWaitingInside(call) && !inside.has(call.id) ? 'agent' : kind);
+    assertFits(call.id, decisions[call.id], needsResult(call) ? 'result' : kindOf(call));
   }
   for (const { id, callers, call, question } of waiting) {
     const [caller] = callers;
@@ -130,6 +125,12 @@ export function checkResults(
     if (decision !== undefined)
       assertFits(id, decision, kindOf({ type: call ? 'tool-call' : 'answer', ...call, ...question }));
   }
+}
+
+/** Returns the ids of the calls that lead to something that waits. */
+function callersOf(waiting: readonly Waiting[]): readonly string[] {
+  const paths = waiting.map(({ callers }) => callers.map(({ id }) => id));
+  return [...new Set(paths.flatMap((path) => path.map((_, at) => path.slice(0, at + 1).join(BETWEEN))))];
 }
 
 /** Divides decisions into those on the calls themselves, and those on what waits inside of them. */

@@ -160,15 +160,15 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   if (end.verdict !== undefined) return conversation.addQueued();
   if (recorder !== undefined) await recorded(run, recorder.decide(run));
   const { index, decision } = decided;
-  const { content } = conversation.history[index] as AssistantMessage;
+  const { suspended: _suspended, ...own } = conversation.history[index] as AssistantMessage;
   const record = RESUME;
   conversation.resuming = undefined;
   if (decision === 'approve') {
-    replaceAt(run, index, { role: 'assistant', content });
+    replaceAt(run, index, own);
     run.record({ ...record, type: 'approve' });
-    await giveAnswer(turn, textOf({ role: 'assistant', content }), index);
+    await giveAnswer(turn, textOf(own), index);
   } else {
-    replaceAt(run, index, { role: 'assistant', content, denied: true });
+    replaceAt(run, index, { ...own, denied: true });
     const reason = decision === 'deny' ? undefined : decision.deny;
     run.record({ ...record, type: 'block', reason });
     conversation.push({ role: 'user', content: deniedAnswer(reason) });

@@ -1,7 +1,14 @@
 import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
-import { type BudgetedCall, budgetsOf, type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
+import {
+  type Budget,
+  type BudgetedCall,
+  budgetsOf,
+  type CallScope,
+  isAside,
+} from '../../../lifecycle/hook-run/hook-run.js';
+import type { RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
@@ -24,10 +31,11 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   step.busy += 1;
   try {
     run.end.throwIfAborted();
+    const budgets = budgetsOver(run);
     const pay =
-      run.origin.parent === undefined
+      budgets.length === 0
         ? undefined
-        : askBudgets(run, { model: request.model.id, beginsTurn: attempt === 1 });
+        : askBudgets(run.end, budgets, { model: request.model.id, beginsTurn: attempt === 1 });
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
@@ -73,9 +81,15 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
   );
 }
 
-/** Asks the budgets of the outer runs. */
-function askBudgets({ origin, end }: Run, call: BudgetedCall): (usage: Usage) => void {
-  const payments = budgetsOf(origin.parent).map((budget) => {
+/** Returns the budgets of earlier agents of the run, and those of the runs around it. */
+export function budgetsOver({ earlierBudgets, origin }: Run): readonly Budget[] {
+  const outer = budgetsOf(origin.parent);
+  return earlierBudgets === undefined ? outer : [...earlierBudgets, ...outer];
+}
+
+/** Asks the budgets. */
+function askBudgets(end: RunEnd, budgets: readonly Budget[], call: BudgetedCall): (usage: Usage) => void {
+  const payments = budgets.map((budget) => {
     const answer = budget.admit(call);
     if (typeof answer === 'string') throw end.own(new RejectedError(answer, budget.by, 'wrapModelCall'));
     return answer;

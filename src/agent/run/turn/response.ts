@@ -33,14 +33,14 @@ export function holdResponse(run: Run, content: readonly AssistantPart[], { acti
   const calls = callsOf(content);
   const reason = 'reason' in action ? action.reason : '';
   if (calls !== undefined) {
-    conversation.push({ role: 'assistant', content });
+    conversation.say({ role: 'assistant', content });
     run.pending = pendingIn(
       run,
       calls,
       calls.map(({ id }) => ({ id, reason, by })),
     );
   } else {
-    conversation.push({ role: 'assistant', content, suspended: true });
+    conversation.say({ role: 'assistant', content, suspended: true });
     run.answer = textOf({ role: 'assistant', content });
     run.pending = [{ type: 'answer', id: 'answer', text: run.answer, reason, by }];
   }

@@ -5,7 +5,7 @@ import { copyData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
-import { budgetsOf, type CallScope, callKey } from '../../../lifecycle/hook-run/hook-run.js';
+import { type CallScope, callKey } from '../../../lifecycle/hook-run/hook-run.js';
 import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { WaitingRun } from '../../../model/message.js';
@@ -15,6 +15,7 @@ import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool
 import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
 import { CALL, OuterCall } from '../outer-call.js';
 import { type Run, RunView } from '../run.js';
+import { budgetsOver } from './model-call.js';
 
 /** The input of one tool call: the request of a hook, or the model's message part if there is no hook. */
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
@@ -60,7 +61,7 @@ function begin(call: ToolCall): unknown {
   // A hook may call the tool again.
   loop.toolErrors?.delete(call.callId);
   try {
-    const refused = loop.origin.parent && refusedByBudget(loop.origin.parent);
+    const refused = refusedByBudget(loop);
     if (refused !== undefined) return refusal(`The call was not run: ${refused}`);
     const tool = loop.turn?.tools?.find(input.name);
     if (tool === undefined) return refusal(unknownTool(loop, input.name));
@@ -76,16 +77,16 @@ function begin(call: ToolCall): unknown {
       : execute(call, tool, checked);
     if (!isPromise(output)) return output;
     const timeoutMs = tool.timeoutMs ?? loop.config.timeouts.toolMs;
-    if (timeoutMs !== undefined || loop.end.stop !== undefined) return inTime(call, output, timeoutMs);
-    return Promise.resolve(output);
+    if (timeoutMs !== undefined) return inTime(call, output, timeoutMs);
+    return loop.end.stop === undefined ? Promise.resolve(output) : call.calls.stop.race(output);
   } catch (error) {
     return thrown(call, error);
   }
 }
 
-/** Asks the budgets of the outer runs. Returns the reason of a refusal. */
-function refusedByBudget(parent: ToolRun): string | undefined {
-  for (const budget of budgetsOf(parent)) {
+/** Asks the budgets. Returns the reason of a refusal. */
+function refusedByBudget(run: Run): string | undefined {
+  for (const budget of budgetsOver(run)) {
     const reason = budget.admitTool?.();
     if (reason !== undefined) return reason;
   }
@@ -152,9 +153,8 @@ function thrown({ loop, callId, toolName, logger }: ToolCall, error: unknown): T
 }
 
 /** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */
-async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number | undefined): Promise<unknown> {
+async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> {
   const { loop, calls } = call;
-  if (timeoutMs === undefined) return calls.stop.race(output);
   const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs);
   const timed = withinTime(output, late, loop.config.clock);
   try {

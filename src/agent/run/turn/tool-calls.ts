@@ -42,6 +42,8 @@ export class ToolCalls implements CallsInFlight {
   readonly results: (ToolResultPart | undefined)[];
   entered: EnteredCall[] | undefined = undefined;
   cancelled: Set<string> | undefined = undefined;
+  /** The id of the call that has handed the run over. */
+  handover: string | undefined = undefined;
   /** The number of calls that others wait for. */
   running = 0;
   /** Ends the wait for the running calls. */

@@ -194,16 +194,19 @@ export class Turn implements CurrentTurn {
     }
     if (isHeld) return holdResponse(run, content, verdict);
     if (calls !== undefined) {
-      run.conversation.push({ role: 'assistant', content });
+      run.conversation.say({ role: 'assistant', content });
       this.calls = new ToolCalls(run, calls, resultsOfCutOff(response.finishReason, calls));
     } else if (verdict === undefined) {
-      run.conversation.push({ role: 'assistant', content });
+      run.conversation.say({ role: 'assistant', content });
       run.answer = textOf({ role: 'assistant', content });
     }
   }
 
-  /** Saves the tool results if the run has a session. Then throws the abort or the error that ended its tool calls early, if any. */
-  settle(): PromiseLike<void> | undefined {
+  /**
+   * Saves the tool results if the run has a session. Then throws the abort or the error that ended its tool calls early, if any.
+   * A tool call may have handed the run over to another agent.
+   */
+  settle(): Promise<void> | undefined {
     const { run, calls } = this;
     // `conclude` saves the answer, and the calls that wait.
     const saving = calls !== undefined && run.pending === undefined ? run.save() : undefined;
@@ -229,7 +232,7 @@ function breakOff({ attached, conversation, end }: Run, text: string): void {
   end.throwIfAborted();
   if (attached.recorder !== undefined) attached.recorder.posts.steers += 1;
   // Text of white space alone is refused by some providers.
-  if (text.trim() !== '') conversation.push({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
+  if (text.trim() !== '') conversation.say({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {
@@ -241,10 +244,19 @@ function callThrough(run: Run, step: ModelStep): Awaitable<ModelResponse> {
   return (wrapModelCall ?? callModel)(step.request, step);
 }
 
-function closeTurn({ run, calls, events }: Turn): undefined {
+function closeTurn({ run, calls, events }: Turn): Promise<void> | undefined {
   if (calls !== undefined) {
     run.end.throwIfAborted();
     if (calls.failure !== undefined) throw calls.failure.error;
   }
   events?.end();
+  const { pending, end, config } = run;
+  if (calls === undefined || pending !== undefined || end.verdict !== undefined) return undefined;
+  return config.catalog.current().hasHandoffs ? handOver(run, calls) : undefined;
+}
+
+/** The code is loaded on use: most agents hand nothing over. */
+async function handOver(run: Run, calls: ToolCalls): Promise<void> {
+  const { handOver } = await import('../../handoff/hand-over.js');
+  await handOver(run, calls);
 }

@@ -1,0 +1,228 @@
+import { describeError } from '../../errors.js';
+import { DURABLE, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { Pairing } from '../../lifecycle/hook-run/pairing.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
+import { WaterfallCall } from '../../lifecycle/waterfall.js';
+import { noInputPoint } from '../../lifecycle/waterfall-points.js';
+import { checkMessages } from '../../model/check-messages.js';
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCallPart,
+  type ToolResultPart,
+  textOf,
+  toolCallsOf,
+} from '../../model/message.js';
+import type { ToolContext, ToolResult } from '../../tools/tool.js';
+import type { AgentEvent } from '../agent-event.js';
+import type { AgentListeners, RunListeners } from '../listeners.js';
+import { pathInside } from '../run/outer-call.js';
+import type { Run } from '../run/run.js';
+import type { RunConfig, RunEngine } from '../run/run-config.js';
+import type { ToolCalls } from '../run/turn/tool-calls.js';
+import { HandoffUnavailableError } from './handoff-error.js';
+import { agentsFrom, targetOf } from './reach.js';
+
+const CLOSED = 'the agent is closed';
+const OWNER_DURABLE = 'a durable run keeps its agent';
+
+/**
+ * Lets a call hand its run over to an agent. Throws a HandoffUnavailableError if the agent cannot go on. Only the first call of
+ * a turn hands over.
+ */
+export function admit(agent: RunEngine, { run: view, callId, toolName }: ToolContext): void {
+  const run = hookRunOf(view) as Run;
+  const refuse = (problem: string) => {
+    throw new HandoffUnavailableError(agent.name, problem);
+  };
+  const calls = run.end.calls as ToolCalls;
+  const first =
+    calls.handover ?? calls.parts.find((part) => isDone(run.config, part, calls.prior.results.get(part.id)))?.id;
+  if (isDurable(run.config)) refuse(OWNER_DURABLE);
+  if (agent === run.config.engine) refuse('the agent has the conversation already');
+  if (agent !== run.owner.engine && !agent.life.isOpen) refuse(CLOSED);
+  if (isDurable(partOf(run, agent))) refuse('the runs of the agent are durable');
+  if (agentNamed(run, agent.name) !== agent) refuse('another agent of the conversation has the same name');
+  if (calls.parts.find(({ id }) => id === callId)?.name !== toolName) refuse('a hook changed the name of the tool');
+  if (first !== undefined && first !== callId && resultOf(calls, first)?.isError !== true)
+    refuse('another call of this turn has handed the conversation over');
+  calls.handover = callId;
+}
+
+function resultOf({ parts, results }: ToolCalls, call: string): ToolResultPart | undefined {
+  return results[parts.findIndex(({ id }) => id === call)];
+}
+
+/** Lets the run go on with another agent if a call with this result of a finished turn says so. */
+export async function handOver(run: Run, { parts, results }: ToolCalls): Promise<void> {
+  const call = parts.find((part, index) => isDone(run.config, part, results[index]));
+  const agent = call && targetIn(run.config, call);
+  if (agent === undefined || agent === run.config.engine || isDurable(run.config)) return;
+  run.end.stopper();
+  await run.end.race(readyIn(run, agent));
+  run.end.throwIfAborted();
+  const from = run.config.agent;
+  await leave(run);
+  beginPart(run, partOf(run, agent));
+  const { listeners, context, config } = run;
+  if (listeners.active)
+    listeners.emit({ type: 'handoff', runId: context.id, turn: context.turn, from, to: config.agent });
+  await enter(run);
+}
+
+/** True for a call that hands over, and whose result is no error. */
+function isDone(config: RunConfig, call: ToolCallPart, result: ToolResult | undefined): boolean {
+  return result !== undefined && result.isError !== true && targetIn(config, call) !== undefined;
+}
+
+function targetIn({ catalog }: RunConfig, { name }: ToolCallPart): RunEngine | undefined {
+  return targetOf(catalog.current().find(name));
+}
+
+/** Returns the agent of this name that the run can be handed over to. */
+function agentNamed(run: Run, name: string): RunEngine | undefined {
+  return agentsFrom(run.owner.engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
+}
+
+/** Returns the configuration of an agent in a run. The options and the limits of the run hold for each of its agents. */
+function partOf({ owner, origin, attached }: Run, engine: RunEngine): RunConfig {
+  if (engine === owner.engine) return owner;
+  const own = engine.configFor(origin, attached);
+  const { maxTurns, totalTurns, atLimit, output, timeouts } = owner;
+  return { ...own, maxTurns, totalTurns, atLimit, output, timeouts: { ...own.timeouts, runMs: timeouts.runMs } };
+}
+
+/** Resolves when the agent can have its part. The agent that was run may be closing: it lets its runs end. */
+async function readyIn({ owner }: Run, agent: RunEngine): Promise<void> {
+  if (agent === owner.engine) return;
+  if (!agent.life.isOpen) throw new HandoffUnavailableError(agent.name, CLOSED);
+  await agent.ready().catch((cause) => {
+    throw new HandoffUnavailableError(agent.name, describeError(cause), cause);
+  });
+}
+
+/** Calls the `afterAgent` hooks of the agent whose part ends. Their text is dropped. */
+async function leave(run: Run): Promise<void> {
+  const { afterAgent } = run.config.chain;
+  if (afterAgent === undefined) return;
+  run.end.closing = true;
+  await new WaterfallCall(afterAgent, '', run).run(() => {});
+  run.end.closing = false;
+}
+
+/** Calls the `beforeAgent` hooks of the agent whose part begins, with the text of the last message of the person. */
+async function enter(run: Run): Promise<void> {
+  const { end, pairing, conversation } = run;
+  const { beforeAgent } = run.config.chain;
+  if (beforeAgent !== undefined) {
+    const asked = conversation.history.findLast(({ role }) => role === 'user');
+    const waterfall = { ...beforeAgent, point: noInputPoint };
+    await new WaterfallCall(waterfall, asked === undefined ? '' : textOf(asked), run).run(() => {});
+  }
+  end.throwIfAborted();
+  if (end.verdict === undefined) pairing.enterAll();
+  conversation.addQueued();
+}
+
+/**
+ * Returns the configuration of the agent that the messages belong to: the one of the last assistant message, or the one that it
+ * has handed over to. Undefined for the agent that is run. Waits for its loaders.
+ */
+export async function partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined> {
+  const agent = agentIn(run, messages as readonly Message[]);
+  if (agent === run.owner.engine) return undefined;
+  if (isDurable(run.owner)) throw new HandoffUnavailableError(agent.name, OWNER_DURABLE);
+  await readyIn(run, agent);
+  return partOf(run, agent);
+}
+
+function agentIn(run: Run, messages: readonly Message[]): RunEngine {
+  const { owner, attached } = run;
+  const open = checkMessages(messages, attached.closed);
+  const at = open?.index ?? messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = messages[at] as AssistantMessage;
+  const speaker = last.agent === undefined ? owner.engine : agentNamed(run, last.agent);
+  if (speaker === undefined) {
+    const name = JSON.stringify(owner.agent);
+    owner.logger.warn(`Agent ${name} goes on in place of agent "${last.agent}", to which none of its handoffs leads.`);
+    return owner.engine;
+  }
+  // The agent that made the calls runs those that are open.
+  if (open !== undefined) return speaker;
+  const config = partOf(run, speaker);
+  const next = messages[at + 1];
+  const results = next?.role === 'tool' ? next.content : [];
+  const done = toolCallsOf(last).find((call) =>
+    isDone(
+      config,
+      call,
+      results.find(({ id }) => id === call.id),
+    ),
+  );
+  return (done && targetIn(config, done)) ?? speaker;
+}
+
+/** Lets an agent have its part in a run from now on. `run.endPart` ends it. */
+export function beginPart(run: Run, config: RunConfig): void {
+  const { conversation, owner, attached, context } = run;
+  run.endPart?.();
+  const isOwner = config.engine === owner.engine;
+  run.config = config;
+  run.pairing = new Pairing();
+  if (run.turn !== undefined) run.turn.tools = undefined;
+  const { agent, model, instructions, logger, ids, clock } = config;
+  Object.assign(context, { agent, model, instructions, logger, ids, clock });
+  conversation.beginPart(isOwner ? undefined : agent, instructions);
+  if (attached.recorder !== undefined) attached.recorder.agent = agent;
+  run.earlierBudgets = run.budgets?.filter(({ counter }) => counter !== undefined && !isInForce(config, counter));
+  if (!isOwner) run.endPart = join(run, config);
+}
+
+function isInForce({ chain }: RunConfig, counter: unknown): boolean {
+  return chain.entries.some(({ lifecycle }) => lifecycle.wrapModelCall === counter);
+}
+
+/** Counts the run among those of the agent, whose listeners hear it, and which aborts it when it is closed. */
+function join(run: Run, { life, hub }: RunConfig): () => void {
+  const { listeners } = run;
+  life.runs += 1;
+  const unfollow = life.stop.onStop(() => run.end.abort(new RunAbortedError(life.stop.reason)));
+  run.listeners = new PartListeners(run, listeners, hub);
+  return () => {
+    run.endPart = undefined;
+    run.listeners = listeners;
+    unfollow();
+    life.endRun();
+  };
+}
+
+/** Sends the events of a run to its own listeners, and to those of the agent that has its part. */
+class PartListeners implements RunListeners {
+  readonly nested: RunListeners['nested'];
+
+  constructor(
+    private readonly run: Run,
+    private readonly own: RunListeners,
+    private readonly hub: AgentListeners,
+  ) {
+    this.nested = own.nested;
+  }
+
+  get active(): boolean {
+    return this.own.active || this.hub.active;
+  }
+
+  hears(type: AgentEvent['type']): boolean {
+    return this.own.hears(type) || this.hub.hears(type);
+  }
+
+  emit(event: AgentEvent): void {
+    const path = pathInside(this.run.origin.parent);
+    this.own.emit(event);
+    this.hub.emit(path === undefined ? event : { ...event, path });
+  }
+}
+
+function isDurable({ chain }: RunConfig): boolean {
+  return chain.entries.some(({ lifecycle }) => DURABLE in lifecycle);
+}
