@@ -204,11 +204,11 @@ export function knownOf({ uid, length }: SessionRecord): KnownRecord | undefined
 }
 
 function makeNested(): NestedRuns<SessionRecord> {
-  return new NestedRuns(recordOf);
+  return new NestedRuns(nestedRecordOf);
 }
 
 /** Makes the record of a nested run, which shares the runs inside of calls with the conversation. */
-export function recordOf(nested: NestedRuns<SessionRecord>): SessionRecord {
+export function nestedRecordOf(nested: NestedRuns<SessionRecord>): SessionRecord {
   const record = new SessionRecord();
   record.nested = nested;
   return record;
