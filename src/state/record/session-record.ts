@@ -99,7 +99,9 @@ export class SessionRecord {
    */
   get pending(): Suspension | undefined {
     const { openTurn } = this;
-    const latest = this.decisions.undecidedIn(this.model);
+    const known = this.decisions.undecidedIn(this.model);
+    // An earlier turn may have waited, too.
+    const latest = openTurn === undefined || known?.entry === openTurn.entry ? known : undefined;
     const open = latest === undefined ? [] : openIn(this.model, latest.entry);
     const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
     const inside = openTurn?.open.filter(({ id }) => !calls.some((call) => call.id === id)) ?? [];
