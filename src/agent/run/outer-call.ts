@@ -38,6 +38,8 @@ export interface PlaceInside {
   readonly path: readonly string[];
   /** The run that it goes on with. */
   readonly earlier: ResumedInside | undefined;
+  /** True if the call waits for what the run waits for. */
+  readonly canWait: boolean;
 }
 
 /** The end of a run inside of a tool call. */
@@ -58,6 +60,7 @@ export class OuterCall {
   private suspended: WaitingRun | undefined = undefined;
   /** The run that the next one goes on with. */
   private next: ResumedInside | undefined = undefined;
+  private canWait = false;
 
   constructor(private readonly call: CallOfRun) {
     this.turn = call.loop.context.turn;
@@ -77,16 +80,20 @@ export class OuterCall {
     end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
 
-  /** Returns the earlier run inside of the call, if the call goes on with one. The next run inside is that run. */
+  /**
+   * Called by a tool whose call can wait. Returns the earlier run inside of the call, if the call goes on with one. The next
+   * run inside is that run. A call of a durable run does not wait.
+   */
   goOn(): ResumedInside | undefined {
-    const { calls, callId } = this.call;
+    const { calls, callId, loop } = this.call;
+    this.canWait = loop.effects === undefined;
     this.next = this.started === 0 ? calls.resumed?.get(callId) : undefined;
     return this.next;
   }
 
-  /** Lets the call wait for what the last run inside waits for. A call of a durable run does not wait. */
+  /** Lets the call wait for what the last run inside waits for, if it can. */
   wait(): void {
-    if (this.call.loop.effects === undefined) this.waits = this.suspended;
+    if (this.canWait) this.waits = this.suspended;
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */
@@ -109,10 +116,10 @@ export class OuterCall {
 
   /** Returns the place of the next run inside. A repeat of the call has runs with the same ids. */
   place(): PlaceInside {
-    const { next: earlier, path } = this;
+    const { next: earlier, path, canWait } = this;
     this.next = undefined;
     this.started += 1;
-    return { runId: earlier?.run.runId ?? `${this.call.idempotencyKey}/${this.started}`, path, earlier };
+    return { runId: earlier?.run.runId ?? `${this.call.idempotencyKey}/${this.started}`, path, earlier, canWait };
   }
 }
 

@@ -80,6 +80,8 @@ export interface NestedPlace {
   readonly path: readonly string[];
   /** The messages of an earlier run that the run goes on with. */
   readonly messages: readonly Message[] | undefined;
+  /** True if the call waits for what the run waits for. */
+  readonly canWait: boolean;
 }
 
 /** Implemented by a session, which writes what a run adds to its record. */

@@ -157,7 +157,7 @@ export class SessionRecorder implements Recorder {
   /** Makes the last entries of the run, of which one names what waits. */
   private conclude(run: Run): void {
     this.collect(run);
-    if (run.pending === undefined) return;
+    if (run.pending === undefined || this.start.neverWaits) return;
     const calls = suspendedCalls(run.pending);
     this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
   }
