@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { readEntries } from './scripts/entries.mjs';
-import { workerSource } from './src/mcp/schema/worker-source.js';
+import { WORKER_SOURCE, workerModule } from './scripts/worker-module.js';
 
 const CORE = resolve('src/index.ts');
 const UI = resolve('src/ui/ui.ts');
@@ -103,6 +103,8 @@ function coreInOneFile(core: readonly string[]): Plugin {
   return {
     name: 'core-in-one-file',
     setup(builder) {
+      // A name that two modules export would be left out.
+      builder.initialOptions.logOverride = { 'ambiguous-reexport': 'error' };
       const lines = core.map((path) => `export * from './${relative(resolve('src'), path)}';`);
       builder.onLoad({ filter: /src\/index\.ts$/ }, () => ({ contents: lines.join('\n'), loader: 'ts' }));
       builder.onResolve({ filter: /^\./ }, ({ kind, path }) =>
@@ -152,10 +154,7 @@ function workerInAString(): Plugin {
   return {
     name: 'worker-in-a-string',
     setup(builder) {
-      builder.onLoad({ filter: /[\\/]worker-source\.ts$/ }, async () => ({
-        contents: `export const workerSource = () => ${JSON.stringify(await workerSource())};`,
-        loader: 'ts',
-      }));
+      builder.onLoad({ filter: WORKER_SOURCE }, async () => ({ contents: await workerModule(), loader: 'ts' }));
     },
   };
 }

@@ -56,7 +56,7 @@ class WrapCall<Request, Result> {
   /** The promise of the last call of `next`. */
   private last: Promise<Result> | undefined = undefined;
   /** The results of `next`. */
-  private given: Result[] | undefined = undefined;
+  private given: readonly Result[] = NOTHING;
   private timer: HookTimer | undefined = undefined;
 
   constructor(
@@ -106,8 +106,7 @@ class WrapCall<Request, Result> {
     this.timer?.pause();
     result.then(
       (given) => {
-        this.given ??= [];
-        this.given.push(given);
+        this.given = [...this.given, given];
         this.timer?.resume();
       },
       () => this.timer?.resume(),
@@ -120,8 +119,8 @@ class WrapCall<Request, Result> {
     const { given } = this;
     try {
       // A result of `next` has been checked. Nobody waits for a hook that an outer hook has left behind.
-      if (this.scope.open && !given?.includes(value as Result)) {
-        const last = given?.at(-1);
+      if (this.scope.open && !given.includes(value as Result)) {
+        const last = given.at(-1);
         const result = point.accept(value, this.site, { request: this.request, given: last });
         point.recordResult(this.site, this.request, { given: last, result });
         return result;
@@ -171,6 +170,8 @@ class WrapCall<Request, Result> {
     return { entry, point: point.name, run: this.scope.run, call: point.callOf?.(this.request) };
   }
 }
+
+const NOTHING: readonly never[] = [];
 
 function promiseOf<Request, Result>(step: Step<Request, Result>, request: Request, scope: CallScope): Promise<Result> {
   try {

@@ -90,9 +90,7 @@ export class WaterfallCall<T> {
       if (this.leave()) break;
       pending = this.callNext();
     }
-    const result = done(this.value);
-    // An async function that returns a promise takes two microtasks more than one that awaits it.
-    return isPromise(result) ? await result : result;
+    return done(this.value);
   }
 
   private get entry(): RegisteredLifecycle {

@@ -58,6 +58,7 @@ test('the tarball holds the sources of the web page, without its packages and it
     'coming-back.test.mjs',
     'editing.test.mjs',
     'index.html',
+    'nested.test.mjs',
     'package-lock.json',
     'package.json',
     'page',

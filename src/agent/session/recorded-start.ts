@@ -2,7 +2,7 @@ import type { Message } from '../../model/message.js';
 import type { MessageList } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/nested-runs.js';
 import type { WaitingMessage } from '../../state/record/posts.js';
-import { recordOf, type SessionRecord } from '../../state/record/session-record.js';
+import { recordInside, type SessionRecord } from '../../state/record/session-record.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
 import type { NestedPlace } from '../run/run-parts.js';
 import type { RunPosts } from '../run/run-posts.js';
@@ -49,7 +49,7 @@ export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, n
   const known = start.record.nested.get(runId)?.record;
   const own = { runId, agent, path, nextId, inputId: undefined, again: [], posts: new NestedPosts(start.posts) };
   if (messages === undefined || known === undefined) {
-    const record = recordOf(start.record.nested);
+    const record = recordInside(start.record.nested);
     return { ...start, ...own, record, model: record.model, tip: outer, open: undefined, waits: false };
   }
   const { openTurn: open, pending, tip, model } = known;

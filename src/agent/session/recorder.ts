@@ -83,6 +83,7 @@ export class SessionRecorder implements Recorder {
     if (answer !== undefined) {
       const [parent = ''] = this.idsOf(run.conversation.history[answer.index]);
       this.writer.put(decisionOn(ANSWER, answer.decision), { parent, by });
+      this.collect(run);
     }
     for (const call of open?.open ?? []) {
       const { id } = call;

@@ -172,19 +172,11 @@ function placesOf({ prefixItems, items }: Fields): readonly unknown[] {
 function follow(root: JsonSchema, reference: string): unknown {
   const steps = reference.split('/').slice(1);
   return steps.reduce<unknown>((node, step) => {
-    const name = decoded(step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
     // The part with an `$id` of its own is the root of its references.
     const isReached = Array.isArray(node) || (hasOwn(node, name) && (node === root || node.$id === undefined));
     return isReached ? (node as Fields)[name] : undefined;
   }, root);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function listOf(value: unknown): readonly unknown[] {

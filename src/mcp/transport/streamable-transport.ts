@@ -2,7 +2,7 @@ import { Channel } from './channel.js';
 import { readEvents } from './event-stream.js';
 import { HttpClient, type HttpOptions, isEventStream, mediaTypeOf, readText, release } from './http-client.js';
 import { AnswerTooLongError, BROKEN_OFF, failedAnswer, type JsonRpcMessage, tooLongAnswer } from './json-rpc.js';
-import { pauseFor } from './pause.js';
+import { pauseFor } from './pausable-clock.js';
 import type { McpTransport } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */

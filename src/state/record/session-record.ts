@@ -99,7 +99,9 @@ export class SessionRecord {
    */
   get pending(): Suspension | undefined {
     const { openTurn } = this;
-    const latest = this.decisions.undecidedIn(this.model);
+    const known = this.decisions.undecidedIn(this.model);
+    // An earlier turn may have waited, too.
+    const latest = openTurn === undefined || known?.entry === openTurn.entry ? known : undefined;
     const open = latest === undefined ? [] : openIn(this.model, latest.entry);
     const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
     const inside = openTurn?.open.filter(({ id }) => !calls.some((call) => call.id === id)) ?? [];
@@ -204,11 +206,11 @@ export function knownOf({ uid, length }: SessionRecord): KnownRecord | undefined
 }
 
 function makeNested(): NestedRuns<SessionRecord> {
-  return new NestedRuns(recordOf);
+  return new NestedRuns(recordInside);
 }
 
 /** Makes the record of a nested run, which shares the runs inside of calls with the conversation. */
-export function recordOf(nested: NestedRuns<SessionRecord>): SessionRecord {
+export function recordInside(nested: NestedRuns<SessionRecord>): SessionRecord {
   const record = new SessionRecord();
   record.nested = nested;
   return record;

@@ -167,6 +167,24 @@ describe('after a crash during an approved call', () => {
   });
 });
 
+test('a run inside of a later turn waits, also if the process stopped before the outermost run said so', async () => {
+  const work = calls('desk', { prompt: 'Go.' });
+  const clerk = [calls('pay', { euro: 1 }), 'Paid.', calls('pay', { euro: 2 }), 'Paid.'];
+  const desk = [calls('clerk', { prompt: 'x' }), 'Done.', calls('clerk', { prompt: 'x' }), 'Done.'];
+  const first = await suspended({}, { boss: [work, work], desk, clerk });
+  await first.session.run('', { resume: { [LEAF]: 'approve' } });
+  const store = new MemorySessionStore();
+  await store.claim('s', { token: 't', run: 'r', ttlMs: 1_000 });
+  await store.append('s', { token: 't', length: 0, entries: first.session.entries.slice(0, -1), release: true });
+
+  const { boss, paid } = payChain(REST, { store });
+  const session = await boss.session({ id: 's' });
+  const result = await session.run('', { resume: { 'call_2/call_2/call_2': 'approve' } });
+
+  expect(result.text).toBe('All done.');
+  expect(paid).toMatchObject([{ euro: 2, attempt: 1 }]);
+});
+
 test('a message that must not wait denies the question of a run inside', async () => {
   let asked = false;
   const ask = () => {

@@ -1,7 +1,7 @@
 import { Agent } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 import { type Budget, type Exploration, explore } from './explorer.js';
-import type { PlantedFault } from './planted-faults.js';
+import type { PlantedFault } from './plant.js';
 import { Ledger } from './rules/ledger.js';
 import type { Scenario } from './scenario.js';
 import { Schedule } from './schedule.js';

@@ -1,45 +1,13 @@
 import type { Entry } from 'keelson';
 import { MemoryRunLog } from 'keelson/ui';
 import { Claim } from '../../../src/agent/session/claim.js';
-import type { EntryWriter } from '../../../src/agent/session/entry-writer.js';
 import { Mailbox } from '../../../src/agent/session/mailbox.js';
-import type { RecordedStart } from '../../../src/agent/session/recorded-start.js';
-import { deniedPart, SessionRecorder } from '../../../src/agent/session/recorder.js';
+import { SessionRecorder } from '../../../src/agent/session/recorder.js';
 import { Decisions } from '../../../src/state/record/decisions.js';
 import { StoredLog } from '../../../src/state/stored-log.js';
-import type { Budget } from './explorer.js';
 import type { DirectStore } from './gated-store.js';
-import type { World } from './world.js';
-
-/** A fault that the check must find. */
-export interface PlantedFault {
-  /** The scenario in which it is found. */
-  readonly scenario: string;
-  /** The smallest budget that finds it. */
-  readonly budget: Partial<Budget>;
-  /** The broken rule. */
-  readonly finds: string;
-  /** Plants the fault in the store of one execution. */
-  readonly store?: ((store: DirectStore, world: World) => Partial<DirectStore>) | undefined;
-  /** Plants the fault in the library. Returns a function that removes it. */
-  readonly code?: (() => () => void) | undefined;
-}
-
-type Method = (this: never, ...given: never[]) => unknown;
-
-/** Replaces a method. Returns a function that puts the original back. */
-function replace<Owner extends object>(
-  prototype: Owner,
-  name: string,
-  make: (original: (this: Owner, ...given: unknown[]) => unknown) => Method,
-): () => void {
-  const methods = prototype as Record<string, unknown>;
-  const original = methods[name];
-  methods[name] = make(original as (this: Owner, ...given: unknown[]) => unknown);
-  return () => {
-    methods[name] = original;
-  };
-}
+import { nestedFaults } from './nested-faults.js';
+import { decidesInTwo, type Method, type PlantedFault, replace } from './plant.js';
 
 /** Appends with the token of the owner, whoever asks. */
 function withoutFence(store: DirectStore): Partial<DirectStore> {
@@ -69,22 +37,6 @@ function marksFirst(
   });
   claim.flush().catch(() => {});
   run.conversation.push(post.message);
-}
-
-/** Appends the decisions, and then the results of the denied calls. */
-async function decidesInTwo(this: SessionRecorder, run: Parameters<SessionRecorder['decide']>[0]): Promise<void> {
-  const { start, writer } = this as unknown as { start: RecordedStart; writer: EntryWriter };
-  const { open, claim } = start;
-  const resume = run.conversation.resuming?.calls?.decisions;
-  Object.assign(this, { isUndecided: false });
-  for (const { id: call } of open?.open ?? []) {
-    const decision = resume?.[call] === 'deny' ? { deny: '' } : 'approve';
-    writer.put({ type: 'decision', call, decision }, { parent: open?.entry });
-  }
-  await claim.flush();
-  for (const call of open?.open ?? [])
-    if (resume?.[call.id] === 'deny') this.addResult(run, deniedPart(call, undefined));
-  await claim.flush();
 }
 
 /** Says of interrupted calls that they did not run. */
@@ -227,6 +179,7 @@ export const plantedFaults: Readonly<Record<string, PlantedFault>> = {
     finds: 'was denied, and is open',
     code: () => replace(SessionRecorder.prototype, 'decide', () => decidesInTwo as Method),
   },
+  ...nestedFaults,
   'an interrupted call counts as stopped': {
     scenario: 'a message steers',
     budget: { crash: 1 },

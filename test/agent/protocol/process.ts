@@ -4,7 +4,6 @@ import {
   HookAction,
   type Ids,
   type ModelRequest,
-  type RunContext,
   type Session,
   type SessionStore,
   type ToolContext,
@@ -24,6 +23,8 @@ export const TALK = 'talk';
 export const COPY = 'copy';
 /** How long a claim holds. Much longer than all polls of one execution together. */
 const CLAIM_MS = 3_000_000;
+/** The name of the agent that is used as a tool. */
+const HELPER = 'helper';
 /** No run gives up its place in a queue. */
 const QUEUE_MS = 2_000_000_000;
 
@@ -83,8 +84,8 @@ export class Process {
   /** True while the session opens, which is one step. */
   isOpening = false;
   private made = 0;
-  /** The number of times that the model has called tools. */
-  private called = 0;
+  /** The number of times that the models have called each tool. */
+  private readonly called = new Map<string, number>();
 
   constructor(
     readonly world: World,
@@ -200,32 +201,54 @@ export class Process {
   }
 
   private makeAgent(store: SessionStore): Agent {
-    const { scenario } = this.world;
+    const { calls: named, inside, lifecycle = [] } = this.world.scenario;
+    const shared = { clock: this.clock, ids: this.ids(), logger: keepingLogger() };
+    const part = (tools: Scenario['calls'], more: readonly string[] = []) => ({
+      ...shared,
+      model: this.makeModel([...Object.keys(tools), ...more]),
+      tools: Object.keys(tools).map((name) => toolOf(name, (_input, context) => this.runTool(context))),
+      lifecycle: [this.asking(tools), ...lifecycle],
+    });
+    const own = part(named, inside && [HELPER]);
+    const helper = inside && new Agent({ name: HELPER, ...part(inside) }).asTool({ description: 'Helps.' });
     return new Agent({
       name: this.label,
-      model: this.makeModel(scenario),
-      tools: Object.keys(scenario.calls).map((name) => toolOf(name, (_input, context) => this.runTool(context))),
-      lifecycle: [asking(scenario), ...(scenario.lifecycle ?? [])],
+      ...own,
+      tools: helper === undefined ? own.tools : [...own.tools, helper],
       store,
-      clock: this.clock,
-      ids: this.ids(),
-      logger: keepingLogger(),
       timeouts: { claimMs: CLAIM_MS, queueMs: QUEUE_MS },
     });
   }
 
-  /** Calls the tools of the scenario once in a conversation, and then answers. */
-  private makeModel({ calls: named, isHeard }: Scenario) {
+  /** Calls the tools once in a conversation, and then answers. */
+  private makeModel(names: readonly string[]) {
+    const { isHeard } = this.world.scenario;
     const generate = async ({ messages, signal }: ModelRequest) => {
       const hasCalled = messages.some((message) => toolCallsOf(message).length > 0);
       await this.ask({ label: 'the model answers', act: () => {}, local: !isHeard, signal });
-      if (hasCalled || Object.keys(named).length === 0) return 'Answer.';
-      this.called += 1;
-      const suffix = this.called > 1 ? `.${this.called}` : '';
-      const [first, ...more] = Object.keys(named).map((name) => ({ name, id: `${name}@${this.label}${suffix}` }));
-      return calls(first as { name: string; id: string }, ...more);
+      const [first, ...more] = hasCalled ? [] : names.map((name) => this.callOf(name));
+      return first === undefined ? 'Answer.' : calls(first, ...more);
     };
     return scriptedModel(generate, { record: false });
+  }
+
+  private callOf(name: string) {
+    const times = (this.called.get(name) ?? 0) + 1;
+    this.called.set(name, times);
+    const id = `${name}@${this.label}${times > 1 ? `.${times}` : ''}`;
+    return { name, id, input: { prompt: `for ${id}` } };
+  }
+
+  /** Suspends a call until it has as many approvals as the scenario wants. */
+  private asking(needs: Scenario['calls']): AgentLifecycle {
+    return {
+      name: 'asking',
+      wrapToolCall: (call, next) => {
+        const need = needs[call.name] ?? 0;
+        const given = approvalsOf(this.session as Session, call.id);
+        return need > 0 && (!call.approved || given < need) ? HookAction.suspend('may I?') : next(call);
+      },
+    };
   }
 
   private async runTool(context: ToolContext): Promise<string> {
@@ -242,18 +265,6 @@ export class Process {
   private ids(): Ids {
     return { next: (kind) => `${this.label}.${kind === 'run' ? 'run' : kind}${++this.made}` };
   }
-}
-
-/** Suspends a call until it has as many approvals as the scenario wants. */
-function asking({ calls: named }: Scenario): AgentLifecycle {
-  return {
-    name: 'asking',
-    wrapToolCall(call, next) {
-      const need = named[call.name] ?? 0;
-      const given = approvalsOf((call.run as RunContext).session as Session, call.id);
-      return need > 0 && (!call.approved || given < need) ? HookAction.suspend('may I?') : next(call);
-    },
-  };
 }
 
 function approvalsOf({ entries }: Session, call: string): number {

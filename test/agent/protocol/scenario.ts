@@ -9,6 +9,8 @@ export type Script = (me: Process, session: Session) => Promise<void>;
 export interface Scenario {
   /** The tools that the model calls, with the number of approvals that each call needs. */
   readonly calls: Readonly<Record<string, number>>;
+  /** The tools that the model of the agent `helper` calls. The first model calls `helper`, too. */
+  readonly inside?: Readonly<Record<string, number>> | undefined;
   readonly processes: Readonly<Record<string, Script>>;
   /** True if the events of the runs go to a run log. */
   readonly log?: boolean | undefined;

@@ -14,6 +14,7 @@ import {
   sends,
   sendsAndThen,
   stops,
+  stopsWaiting,
 } from './scripts.js';
 
 const auto = { c1: 0 };
@@ -148,5 +149,35 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     calls: ask,
     processes: { A: runs('m1'), R: resumes('approve'), F: forks },
     budgets: [{ switch: 1 }, { jump: 1 }],
+  },
+  'a call inside of an agent waits': {
+    calls: {},
+    inside: ask,
+    processes: { A: runs('m1'), R: resumes('approve') },
+    budgets: [{ switch: 1 }, { crash: 1 }, { jump: 1 }, { lost: 1 }],
+  },
+  'two decide on a call inside of an agent': {
+    calls: {},
+    inside: ask,
+    processes: { A: runs('m1'), R: resumes('approve'), Q: resumes('deny') },
+    budgets: [{ switch: 1 }, { jump: 1 }],
+  },
+  'a call inside of an agent runs again': {
+    calls: {},
+    inside: auto,
+    processes: { A: runs('m1'), R: resumes('approve') },
+    budgets: [{ switch: 1 }, { crash: 1 }, { jump: 1 }],
+  },
+  'a stop while an agent inside waits': {
+    calls: {},
+    inside: ask,
+    processes: { A: runs('m1'), X: stopsWaiting, R: resumes('approve') },
+    budgets: [{ switch: 1 }, { jump: 1 }],
+  },
+  'the person goes on while an agent inside waits': {
+    calls: {},
+    inside: ask,
+    processes: { A: runs('m1'), B: goesOn('m2') },
+    budgets: [{ switch: 1 }, { crash: 1 }, { jump: 1 }],
   },
 };

@@ -96,6 +96,13 @@ export const stops: Script = async (me, session) => {
   await keep(() => session.stop());
 };
 
+/** Stops the run that waits for a decision. */
+export const stopsWaiting: Script = async (me, session) => {
+  const { world } = me;
+  await me.waitFor('looks for a question', () => pendingCalls(world.entries()).length > 0 && world.isFree());
+  await keep(() => session.stop());
+};
+
 /** Follows the run that it sees to its end, and must get every event. */
 export const follows: Script = async (me, session) => {
   const { world } = me;

@@ -92,8 +92,11 @@ export class World {
   isAnswered(id: string): boolean {
     const entries = this.entries();
     const said = saidUnder(entries, id);
-    const isAnswer = ({ body }: Entry) =>
-      body.type === 'message' && body.message.role === 'assistant' && toolCallsOf(body.message).length === 0;
+    const isAnswer = ({ body, path }: Entry) =>
+      path === undefined &&
+      body.type === 'message' &&
+      body.message.role === 'assistant' &&
+      toolCallsOf(body.message).length === 0;
     return said !== undefined && entries.slice(entries.indexOf(said)).some(isAnswer);
   }
 

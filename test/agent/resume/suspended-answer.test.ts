@@ -47,6 +47,24 @@ describe('an answer that a hook suspended', () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test('is denied on record together with the message that tells the model', async () => {
+    const store = new MemorySessionStore();
+    const appends: string[][] = [];
+    const watched = storeOver(store, {
+      append: (id, append) => {
+        appends.push(append.entries.map(({ body }) => body.type));
+        return store.append(id, append);
+      },
+    });
+    const model = scriptedModel(['a draft', 'short']);
+    const session = await new Agent({ model, lifecycle: [holds('draft')], store: watched }).session();
+    await session.run('Write.');
+
+    await session.run('', { resume: { answer: 'deny' } });
+
+    expect(appends.find((types) => types.includes('decision'))).toEqual(['decision', 'message']);
+  });
+
   test.each([
     ['deny', 'The answer was denied. Answer again.'],
     [{ deny: 'too long' }, 'The answer was denied: too long. Answer again.'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { afterAll } from 'vitest';
-import { workerSource } from '../../../src/mcp/schema/worker-source.js';
+import { WORKER_SOURCE, workerModule } from '../../../scripts/worker-module.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -31,9 +31,6 @@ export async function bundle(program: string, isWhole = false): Promise<string> 
 const workerInAString: Plugin = {
   name: 'worker-in-a-string',
   setup(builder) {
-    builder.onLoad({ filter: /[\\/]worker-source\.ts$/ }, async () => ({
-      contents: `export const workerSource = () => ${JSON.stringify(await workerSource())};`,
-      loader: 'ts',
-    }));
+    builder.onLoad({ filter: WORKER_SOURCE }, async () => ({ contents: await workerModule(), loader: 'ts' }));
   },
 };

@@ -1,15 +1,16 @@
-import { MemorySessionStore } from 'keelson';
+import { type AgentLifecycle, type AgentOptions, HookAction, MemorySessionStore } from 'keelson';
 import { calls, says } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog, type SSEEvent } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, until } from '../../support/agent/settle.js';
+import { agUIClient } from '../../support/ui/ag-ui-client.js';
 import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
 import { agentOf, drawnRuns, helperOf, prompt } from '../../support/ui/nested-agents.js';
 import { type ReadSSE, readSSE } from '../../support/ui/read-sse.js';
 
 /** A chat whose helper works until `held` opens, behind the handlers of two processes. */
-function chat(options: Partial<AgentHandlerOptions> = {}) {
+function chat(options: Partial<AgentHandlerOptions> = {}, boss: Partial<AgentOptions> = {}) {
   const held = gate();
   const work = toolOf('work', () => held.pass().then(() => 'worked'));
   const script = [says('I work.', { calls: [{ name: 'work', id: 'w' }] }), 'I worked.'];
@@ -18,7 +19,7 @@ function chat(options: Partial<AgentHandlerOptions> = {}) {
   const handlerOf = () => {
     const tools = [helperOf('helper', script, { tools: [work] })];
     return createAgentHandler(
-      agentOf('boss', [calls({ name: 'helper', id: 'h', input: prompt }), 'Done.'], { tools, store }),
+      agentOf('boss', [calls({ name: 'helper', id: 'h', input: prompt }), 'Done.'], { tools, store, ...boss }),
       all,
     );
   };
@@ -61,4 +62,23 @@ test('plain events inside of a call continue behind the `Last-Event-ID` of the o
   const expected = all.filter((event) => Number(event.id.split(':')[1]) > 12 && isInside(event));
   expect(later.map(({ event }) => event)).toEqual(expected.map(({ event }) => event));
   expect(later[0]).toMatchObject({ event: 'tool-start', data: { name: 'work', path: ['h'] } });
+});
+
+test('a snapshot of all AG-UI messages has the runs inside, under the ids that the client knows', async () => {
+  const censor: AgentLifecycle = {
+    afterModel: ({ content, ...response }) =>
+      content.some(({ type }) => type === 'tool-call')
+        ? undefined
+        : HookAction.modify({ ...response, content: [{ type: 'text', text: 'Censored.' }] }),
+  };
+  const { held, here } = chat({ protocol: 'ag-ui' }, { lifecycle: [censor] });
+  held.open();
+  const { client, run } = agUIClient(here, [{ id: 'q', role: 'user', content: 'Go.' }]);
+  const { events } = await run();
+  const activities = client.messages.flatMap((one) =>
+    one.role === 'activity' ? [{ type: one.activityType, data: one.content }] : [],
+  );
+
+  expect(events.map(({ type }) => type)).toContain('MESSAGES_SNAPSHOT');
+  expect(drawnRuns(activities)).toEqual(worked);
 });

@@ -5,10 +5,10 @@ import type { Run } from '../run.js';
 /** Returns the turn that a nested run goes on with. Undefined for a run that begins. */
 export function earlierTurnOf({ attached, conversation }: Run): EarlierTurn | undefined {
   const { turnsBefore: turn } = attached;
-  const { calls, answer } = conversation.resuming ?? {};
-  const index = calls?.index ?? answer?.index;
-  if (turn === undefined || index === undefined) return undefined;
-  const message = conversation.history[index] as AssistantMessage;
+  const { history, resuming } = conversation;
+  if (turn === undefined || resuming === undefined) return undefined;
+  const { calls, answer } = resuming;
+  const message = history[calls?.index ?? answer?.index ?? 0] as AssistantMessage;
   return { turn, message: withoutInside(message), results: calls?.results ?? [] };
 }
 

@@ -158,20 +158,20 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   const { recorder } = run.attached;
   if (message !== undefined) conversation.enqueueFirst([message]);
   if (end.verdict !== undefined) return conversation.addQueued();
-  if (recorder !== undefined) await recorded(run, recorder.decide(run));
   const { index, decision } = decided;
   const { suspended: _suspended, ...own } = conversation.history[index] as AssistantMessage;
-  const record = RESUME;
+  const reason = typeof decision === 'object' ? decision.deny : undefined;
+  // On record, a denial and its message are one append.
+  if (decision !== 'approve') conversation.push({ role: 'user', content: deniedAnswer(reason) });
+  if (recorder !== undefined) await recorded(run, recorder.decide(run));
   conversation.resuming = undefined;
   if (decision === 'approve') {
     replaceAt(run, index, own);
-    run.record({ ...record, type: 'approve' });
+    run.record({ ...RESUME, type: 'approve' });
     await giveAnswer(turn, textOf(own), index);
   } else {
     replaceAt(run, index, { ...own, denied: true });
-    const reason = decision === 'deny' ? undefined : decision.deny;
-    run.record({ ...record, type: 'block', reason });
-    conversation.push({ role: 'user', content: deniedAnswer(reason) });
+    run.record({ ...RESUME, type: 'block', reason });
     conversation.addQueued();
   }
 }

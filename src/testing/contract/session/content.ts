@@ -2,7 +2,7 @@ import type { Message } from '../../../model/message.js';
 import type { Entry } from '../../../state/record/entry.js';
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { added, type SessionSubject, said } from './subject.js';
+import { added, claimed, type SessionSubject, said } from './subject.js';
 
 function entriesOf(messages: readonly Message[]): Entry[] {
   return messages.map((message, at) => ({ id: `${at}`, at: 1, body: { type: 'message', message } }));
@@ -110,6 +110,31 @@ export const contentCases: CaseTable<SessionSubject> = {
     await added(store, 'a', { entries });
 
     expectThat((await store.load('a'))?.entries).equals(entries);
+  },
+  'entries of runs inside of calls keep their path and their place, also when they are added again': async ({
+    open,
+  }) => {
+    const store = await open();
+    const nested = (id: string, path: readonly string[], body: Entry['body'] = said(id).body): Entry => {
+      return { id, parent: '0', at: 1, run: `u:0:${path.join(':')}/1`, agent: 'inner', path, body };
+    };
+    const entries = [
+      said('0'),
+      nested('1', ['c1']),
+      nested('2', ['c1', 'c2', 'c3']),
+      nested('3', ['ü 🎉', '\0', '']),
+      nested('4', ['c1'], { type: 'suspended', calls: [{ id: 'c2', reason: 'why', by: 'approval' }] }),
+      nested('5', ['c1'], { type: 'decision', call: 'c2', decision: 'again' }),
+      said('6'),
+    ];
+    await claimed(store, 'a');
+
+    await store.append('a', { token: 'x', length: 0, entries });
+    await store.append('a', { token: 'x', length: 0, entries: entries.slice(1, 3) });
+
+    const { uid = '', entries: loaded } = (await store.load('a')) ?? {};
+    expectThat(loaded).equals(entries);
+    expectThat((await store.load('a', { known: { uid, length: 2 } }))?.entries).equals(entries.slice(2));
   },
   'two hundred entries, added one at a time, are loaded in order': async ({ open }) => {
     const store = await open();

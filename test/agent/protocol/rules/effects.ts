@@ -1,12 +1,14 @@
-import type { Entry, ToolContext } from 'keelson';
+import type { Entry, ToolContext, ToolRun } from 'keelson';
 import type { Process } from '../process.js';
-import { deniedCalls, stoppedRuns } from './record-path.js';
+import { deniedCalls, ownId, stoppedRuns } from './record-path.js';
 
 /** One act of a tool in the world outside. */
 interface Effect {
   readonly process: string;
   readonly attempt: number;
   readonly key: string;
+  /** The call around the call. */
+  readonly outer: string | undefined;
 }
 
 /** The record, as far as the rules of effects need it. */
@@ -24,7 +26,8 @@ export class Effects {
   constructor(private readonly record: Recorded) {}
 
   /** Called when a tool begins. Its run must hold the conversation then. */
-  begin(process: Process, { callId, run }: ToolContext): void {
+  begin(process: Process, { callId, run: own }: ToolContext): void {
+    const run = outermost(own);
     if (this.record.holder !== run.id) this.record.fail(`${process.label} begins ${callId} without the claim`);
     const isStopped = stoppedRuns(process.session?.entries ?? []).includes(run.id);
     if (isStopped) this.record.fail(`${process.label} begins ${callId} although it knows of the stop`);
@@ -33,8 +36,8 @@ export class Effects {
   /** Called when a tool acts, which may be long after it began. */
   act({ label }: Process, { callId, attempt, idempotencyKey: key, run }: ToolContext): void {
     const before = this.done.get(callId) ?? [];
-    this.done.set(callId, [...before, { process: label, attempt, key }]);
-    const why = this.faultOf(callId, run.id);
+    this.done.set(callId, [...before, { process: label, attempt, key, outer: run.path?.at(-1) }]);
+    const why = this.faultOf(callId, outermost(run).id);
     if (why !== undefined) this.record.fail(why);
   }
 
@@ -58,7 +61,7 @@ export class Effects {
   /** A call that the record says did not run must not act. */
   private recordedFault(call: string, run: string): string | undefined {
     const entries = this.record.entries();
-    if (deniedCalls(entries).includes(call)) return `the denied call ${call} acts`;
+    if (deniedCalls(entries).map(ownId).includes(call)) return `the denied call ${call} acts`;
     const text = resultOf(entries, call);
     // A process that was suspended may wake up in a tool. Only the key protects then.
     return text === undefined || this.record.holder !== run ? undefined : `${call} acts after its result "${text}"`;
@@ -66,12 +69,18 @@ export class Effects {
 
   /** The result of a call that has acted must not say anything else. */
   wrongResult(): string | undefined {
-    for (const call of this.done.keys()) {
-      const text = resultOf(this.record.entries(), call) ?? 'ok';
+    const entries = this.record.entries();
+    for (const [call, acts] of this.done) {
+      const outer = acts[0]?.outer;
+      const text = resultOf(entries, call) ?? (outer && resultOf(entries, outer)) ?? 'ok';
       if (text !== 'ok' && !text.includes('may have happened')) return `${call} has acted, and its result is "${text}"`;
     }
     return undefined;
   }
+}
+
+function outermost(run: ToolRun): ToolRun {
+  return run.parent === undefined ? run : outermost(run.parent);
 }
 
 function resultOf(entries: readonly Entry[], call: string): string | undefined {

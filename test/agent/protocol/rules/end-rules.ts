@@ -1,25 +1,33 @@
 import type { Entry } from 'keelson';
 import type { Process } from '../process.js';
 import type { World } from '../world.js';
-import { deniedCalls, openCalls, pendingCalls, saidUnder, sentUnder, waitingMessages } from './record-path.js';
+import {
+  deniedOpenCalls,
+  openCalls,
+  ownId,
+  pendingCalls,
+  saidUnder,
+  sentUnder,
+  waitingMessages,
+} from './record-path.js';
 
 /** The members of a session that show which calls it takes for open questions. */
 interface Recorded {
-  readonly stored: { readonly record: { readonly pending?: { readonly calls: readonly { readonly id: string }[] } } };
+  readonly stored: { readonly record: { readonly waiting: readonly { readonly id: string }[] } };
 }
 
 /** Returns the rule that the current state breaks. */
 export function stateFault(world: World): string | undefined {
   const entries = world.entries();
   const pending = pendingCalls(entries);
-  const denied = deniedCalls(entries).find((id) => openCalls(entries).includes(id));
+  const [denied] = deniedOpenCalls(entries);
   if (denied !== undefined) return `${denied} was denied, and is open`;
   for (const process of world.processes) {
     const isOwner = process.owns(world.holder) && !process.isSettled;
-    const shown = isOwner ? pending.find((id) => process.begun.has(id)) : undefined;
+    const shown = isOwner ? pending.find((id) => process.begun.has(ownId(id))) : undefined;
     if (shown !== undefined) return `the running call ${shown} is shown as a question`;
     const asked = process.isSettled ? [] : pendingCalls(process.session?.entries ?? []);
-    const told = (process.session as unknown as Recorded | undefined)?.stored.record.pending?.calls.map(({ id }) => id);
+    const told = (process.session as unknown as Recorded | undefined)?.stored.record.waiting.map(({ id }) => id);
     const hidden = asked.find((id) => !told?.includes(id));
     if (hidden !== undefined) return `${hidden} waits for a person, and is not shown as a question`;
   }

@@ -1,5 +1,5 @@
 import { type Entry, type Message, modelMessagesOf, textOf, toolCallsOf } from 'keelson';
-import { sentUnder } from './record-path.js';
+import { entriesInside, sentUnder } from './record-path.js';
 
 /** The memory of one exploration: numbers for strings, and for each record its first broken rule. */
 export class Ledger {
@@ -35,7 +35,10 @@ function recordFault(entries: readonly Entry[]): string | undefined {
   const last = entries.at(-1) as Entry;
   if (entries.filter(({ id }) => id === last.id).length > 1) return `entry ${last.id} is in the record twice`;
   return (
-    saidTwice(entries, last) ?? settledTwice(entries, last) ?? outOfOrder(entries, last) ?? derivationFault(entries)
+    saidTwice(entries, last) ??
+    settledTwice(entries, last) ??
+    outOfOrder(entries, last) ??
+    derivationFault(last.path === undefined ? entries : entriesInside(entries, String(last.path.at(-1))))
   );
 }
 

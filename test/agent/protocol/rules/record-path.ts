@@ -14,39 +14,89 @@ function once<T>(derive: (entries: readonly Entry[]) => T): (entries: readonly E
 
 /** Returns the entries from the first one to the head, and what was decided on them. Knows nothing of the library's way. */
 export const pathOf = once((entries): readonly Entry[] => {
-  const head = entries.findLast(({ body }) => ['message', 'summary', 'head'].includes(body.type));
+  const own = entries.filter(({ path }) => path === undefined);
+  const head = own.findLast(({ body }) => ['message', 'summary', 'head'].includes(body.type));
   const onPath = new Set<string>();
-  for (let at = head; at !== undefined; at = entries.find(({ id }) => id === at?.parent)) onPath.add(at.id);
+  for (let at = head; at !== undefined; at = own.find(({ id }) => id === at?.parent)) onPath.add(at.id);
   const isDecided = ({ body, parent }: Entry) =>
     (body.type === 'suspended' || body.type === 'decision') && onPath.has(parent ?? '');
-  return entries.filter((entry) => onPath.has(entry.id) || isDecided(entry));
+  return own.filter((entry) => onPath.has(entry.id) || isDecided(entry));
 });
 
-/** Returns the ids of the calls of the path that have no result. */
+/** Returns the entries of the latest run inside of a call, as if they were a conversation of their own. */
+export function entriesInside(entries: readonly Entry[], call: string): readonly Entry[] {
+  const run = entries.findLast(({ path }) => path?.at(-1) === call)?.run;
+  const own = entries.filter((entry) => entry.run === run && run !== undefined);
+  const isFirst = ({ parent }: Entry) => !own.some(({ id }) => id === parent);
+  return own.map(({ path: _path, ...entry }) => (isFirst(entry) ? { ...entry, parent: undefined } : entry));
+}
+
+/** Returns the ids of the calls that have no result. For a call with a run inside that waits: what waits there. */
 export const openCalls = once((entries): readonly string[] => {
-  const messages = pathOf(entries).flatMap(({ body }) => (body.type === 'message' ? [body.message] : []));
+  return openOn(pathOf(entries)).flatMap((id) => {
+    const waiting = waitingInside(entries, id);
+    return waiting.length > 0 ? waiting : [id];
+  });
+});
+
+/** Returns the open calls that the latest suspension names, without those that were decided on since, at every depth. */
+export const pendingCalls = once((entries): readonly string[] => {
+  const named = namedOn(pathOf(entries));
+  return openOn(pathOf(entries)).flatMap((id) => {
+    const waiting = waitingInside(entries, id);
+    return waiting.length > 0 ? waiting : named.filter((one) => one === id);
+  });
+});
+
+/** Returns the calls that were denied, at every depth. */
+export const deniedCalls = once((entries): readonly string[] => {
+  const inside = pathOf(entries).flatMap(({ body }) =>
+    body.type !== 'message'
+      ? []
+      : toolCallsOf(body.message).flatMap(({ id }) =>
+          deniedOn(entriesInside(entries, id)).map((one) => `${id}/${one}`),
+        ),
+  );
+  return [...deniedOn(pathOf(entries)), ...inside];
+});
+
+/** Returns the calls that were denied and have no result, also inside of open calls. */
+export const deniedOpenCalls = once((entries): readonly string[] => {
+  const path = pathOf(entries);
+  const paths = [path, ...openOn(path).map((id) => entriesInside(entries, id))];
+  return paths.flatMap((one) => deniedOn(one).filter((id) => openOn(one).includes(id)));
+});
+
+/** Returns the id that the model gave to a call, which may be inside of others. */
+export function ownId(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1);
+}
+
+function waitingInside(entries: readonly Entry[], call: string): readonly string[] {
+  return namedOn(entriesInside(entries, call)).map((id) => `${call}/${id}`);
+}
+
+function openOn(path: readonly Entry[]): readonly string[] {
+  const messages = path.flatMap(({ body }) => (body.type === 'message' ? [body.message] : []));
   const given = new Set(messages.flatMap((one) => (one.role === 'tool' ? one.content.map(({ id }) => id) : [])));
   return messages.flatMap(toolCallsOf).flatMap(({ id }) => (given.has(id) ? [] : [id]));
-});
+}
 
-/** Returns the open calls that the latest suspension names, without those that were decided on since. */
-export const pendingCalls = once((entries): readonly string[] => {
-  const path = pathOf(entries);
+function namedOn(path: readonly Entry[]): readonly string[] {
   const at = path.findLastIndex(({ body }) => body.type === 'suspended');
   const { body } = path[at] ?? {};
   if (body?.type !== 'suspended') return [];
-  const open = openCalls(entries);
+  const open = openOn(path);
   const decided = path.slice(at).flatMap((entry) => (entry.body.type === 'decision' ? [entry.body.call] : []));
   return body.calls.map(({ id }) => id).filter((id) => open.includes(id) && !decided.includes(id));
-});
+}
 
-/** Returns the calls of the path that were denied. */
-export const deniedCalls = once((entries): readonly string[] => {
-  return pathOf(entries).flatMap(({ body }) => {
+function deniedOn(path: readonly Entry[]): readonly string[] {
+  return path.flatMap(({ body }) => {
     if (body.type !== 'decision' || typeof body.decision !== 'object') return [];
     return 'deny' in body.decision ? [body.call] : [];
   });
-});
+}
 
 /** Returns the role of the latest message of the path. */
 export function lastRole(entries: readonly Entry[]): string | undefined {

@@ -1,9 +1,9 @@
 import { callerOf, depthOf, type Plan, type PlannedAgent, type PlannedCall } from './plan.js';
 
-/** What somebody has decided on a call or an answer. */
+/** Decisions on a call or an answer. */
 export type Told = 'approve' | 'edit' | 'deny' | 'result';
 
-/** What waits, and the calls whose tool has run, by their labels. */
+/** The ids that wait, and the calls whose tool has run, by their labels. */
 interface Seen {
   readonly waiting: string[];
   readonly ran: string[];
@@ -11,7 +11,7 @@ interface Seen {
 
 /** Says what must have happened, from the plan and the decisions. */
 export class Oracle {
-  private readonly decided = new Map<string, Told>();
+  private decided = new Map<string, Told>();
   /** The calls that were denied while an agent inside waited. */
   private readonly givenUp = new Set<string>();
 
@@ -21,8 +21,19 @@ export class Oracle {
     this.decided.set(label, told);
   }
 
+  /** Approves a call that runs again, with the arguments that it had. */
+  repeat(label: string): void {
+    this.decided.set(label, this.told(label) ?? 'approve');
+  }
+
   giveUp(label: string): void {
     this.givenUp.add(label);
+  }
+
+  /** Goes back to the decisions on record, because a process has stopped. */
+  restore(decided: ReadonlyMap<string, Told>): void {
+    this.decided = new Map(decided);
+    this.givenUp.clear();
   }
 
   told(label: string): Told | undefined {

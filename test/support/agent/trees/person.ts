@@ -73,8 +73,11 @@ export class Person {
 }
 
 /** The label of the call or the answer that waits. */
-export function labelOf(one: Pending): string {
-  return one.type === 'answer'
-    ? answerOf(String(one.text).slice(answerText('').length))
-    : (one.input as { label: string }).label;
+export function labelOf({ input, text = '' }: Pending): string {
+  return input === undefined ? labelOfAnswer(text) : (input as { label: string }).label;
+}
+
+/** The label of an answer, by its text. */
+export function labelOfAnswer(text: string): string {
+  return answerOf(text.slice(answerText('').length));
 }

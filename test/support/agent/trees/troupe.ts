@@ -107,7 +107,7 @@ function modelOf(plans: ReadonlyMap<string, PlannedAgent>, stage: Stage) {
         id,
         input: { label: `${label}.${turn}.${index}` },
       }));
-      return first === undefined ? says(answerText(label)) : calls(first, ...more);
+      return first === undefined ? says(answerText(label, isDenied(messages))) : calls(first, ...more);
     },
     { record: false },
   );
@@ -120,8 +120,7 @@ function holding(plans: ReadonlyMap<string, PlannedAgent>): AgentLifecycle {
     afterModel({ content }, { messages }) {
       const { turns, isAnswerHeld } = plans.get(labelOf(messages)) as PlannedAgent;
       const isAnswer = content.every(({ type }) => type !== 'tool-call');
-      const isDenied = messages.some((message) => message.role === 'assistant' && message.denied);
-      const isHeld = isAnswer ? isAnswerHeld && !isDenied : turns[turnsIn(messages)]?.isHeld;
+      const isHeld = isAnswer ? isAnswerHeld && !isDenied(messages) : turns[turnsIn(messages)]?.isHeld;
       return isHeld ? HookAction.suspend('Look at it first.') : undefined;
     },
   };
@@ -132,6 +131,10 @@ export function labelOf(messages: readonly Message[]): string {
   return textOf(messages.find(({ role }) => role === 'user') as Message);
 }
 
+function isDenied(messages: readonly Message[]): boolean {
+  return messages.some((message) => message.role === 'assistant' && message.denied);
+}
+
 function turnsIn(messages: readonly Message[]): number {
   return messages.filter((message) => toolCallsOf(message).length > 0).length;
 }
@@ -140,6 +143,7 @@ export function doneWith(label: string): string {
   return `done ${label}`;
 }
 
-export function answerText(label: string): string {
-  return `answer of ${label}`;
+/** The answer of an agent, or the one after a denial. */
+export function answerText(label: string, isSecond = false): string {
+  return `${isSecond ? 'second ' : ''}answer of ${label}`;
 }

@@ -1,8 +1,8 @@
 import type { Message, ToolContext } from 'keelson';
 import { toolCallsOf } from 'keelson';
 import { pairingProblem } from '../pairing.js';
-import type { Oracle } from './oracle.js';
-import { doneWith } from './troupe.js';
+import { answerOf, type Oracle } from './oracle.js';
+import { answerText, doneWith } from './troupe.js';
 
 /** The arguments of a call. */
 export interface Input {
@@ -63,8 +63,9 @@ export class World {
       const { label } = input as Input;
       const text = String(result?.content);
       if (result?.isError || result === undefined) continue;
-      const wanted = { agent: `answer of ${label}`, caller: `given ${label}` }[name] ?? doneWith(label);
-      if (!text.endsWith(wanted)) this.fail(`${label} has the result "${text}"`);
+      const answer = answerText(label, this.oracle.told(answerOf(label)) === 'deny');
+      const wanted = { agent: answer, caller: `given ${label}` }[name] ?? doneWith(label);
+      if (!text.split('\n').includes(wanted)) this.fail(`${label} has the result "${text}"`);
     }
   }
 }
@@ -72,6 +73,15 @@ export class World {
 /** One process. Nothing happens in it once it has stopped. */
 export class Stage {
   isDead = false;
+  /** Stops the process. */
+  die = () => {};
+  /** Resolves when the process stops. */
+  readonly death = new Promise<undefined>((resolve) => {
+    this.die = () => {
+      this.isDead = true;
+      resolve(undefined);
+    };
+  });
   /** Cancels the call at a path in the current run. */
   cancel: (path: readonly string[]) => Promise<boolean> = async () => false;
 
