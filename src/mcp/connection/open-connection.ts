@@ -3,6 +3,7 @@ import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpConnectError, McpRequestError } from '../error.js';
+import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
 import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
@@ -63,6 +64,8 @@ function hintOf({ command = '', args }: McpServerDefinition): string {
 
 async function shakeHands(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
+  // The worker starts while the server does.
+  prepareChecks();
   const sdk = await loadSdk();
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();

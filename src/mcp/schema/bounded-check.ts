@@ -25,6 +25,11 @@ export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWor
   };
 }
 
+/** Starts the worker, so that the first check of a connection need not wait for it. */
+export function prepareChecks(): void {
+  boundedCheck({})(null).catch(() => {});
+}
+
 function jsonOf(value: unknown): string | { readonly problem: string } {
   try {
     return JSON.stringify(value) ?? 'null';

@@ -118,7 +118,7 @@ export class ServerTools {
     this.reportUnmatchedPatterns(names);
     this.current = found;
     const known = new Map(this.all.map((tool) => [tool.metadata.mcpTool, tool]));
-    // An unchanged tool stays the same object, with its compiled schema.
+    // An unchanged tool stays the same object.
     this.all = [...found.values()].map((spec) => {
       const isSame = before.get(spec.name)?.fingerprint === spec.fingerprint;
       return (isSame ? known.get(spec.name) : undefined) ?? toMcpTool(spec, this.owner);

@@ -51,7 +51,7 @@ export class Loader {
     return this.isLoaded && (this.options.checkArguments ?? 'coerce') === 'coerce';
   }
 
-  /** Connects the servers for an agent. Throws if the pool is closed, because the agent would get no tools. */
+  /** Connects the servers for an agent. Throws if the loader is closed, because the agent would get no tools. */
   async load(host: LoaderHost, lifecycles: readonly AgentLifecycle[]): Promise<void> {
     if (this.isClosed)
       throw new OptionInvalidError(
