@@ -78,11 +78,10 @@ async function copyFiles(): Promise<void> {
 
 /**
  * Returns the modules whose code loads with the root entry: not modules of types, and none behind an `import()`.
- * Also the modules outside of `src/ui` that a chat route loads: as files of their own, they would start more slowly.
  */
 async function modulesOfCore(): Promise<string[]> {
   const { metafile } = await build({
-    entryPoints: [CORE, UI],
+    entryPoints: [CORE],
     bundle: true,
     format: 'esm',
     packages: 'external',
@@ -90,12 +89,12 @@ async function modulesOfCore(): Promise<string[]> {
     write: false,
     metafile: true,
   });
-  const loaded = new Set([relative('.', CORE), relative('.', UI)]);
+  const loaded = new Set([relative('.', CORE)]);
   for (const path of loaded) {
     const imports = metafile.inputs[path]?.imports ?? [];
     for (const { kind, path, external } of imports) if (kind !== 'dynamic-import' && !external) loaded.add(path);
   }
-  return [...loaded].map((path) => resolve(path)).filter((path) => path !== CORE && !path.startsWith(dirname(UI)));
+  return [...loaded].map((path) => resolve(path)).filter((path) => path !== CORE);
 }
 
 /** Puts the core into one file that exports its modules to the other entries, except those behind an `import()`. */

@@ -2,7 +2,8 @@ import { DECISIONS, isDecision, misfitOf, type ResumeDecisions } from '../agent/
 import type { PendingAnswer, PendingCall, RunResult } from '../agent/run-result.js';
 import { isObject } from '../internal/json.js';
 import { editProblem } from '../tools/edit-check.js';
-import { isEdit, kindOf, rememberedTool, resolveEdit } from '../tools/edited-approval.js';
+import { isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
+import { rememberedTool } from '../tools/tool-set.js';
 
 /** Returns the problem with decisions that came from outside, or undefined. */
 export async function decisionProblem(

@@ -1,5 +1,5 @@
 import { checkMessages } from './check-messages.js';
-import { type SuspendedCall, type ToolCallPart, textOf, type WaitingRun } from './message.js';
+import { type Message, type SuspendedCall, type ToolCallPart, textOf, type WaitingRun } from './message.js';
 
 /** The id under which a suspended answer waits for a decision. */
 export const ANSWER = 'answer';
@@ -52,4 +52,11 @@ function waitingInside({ messages, waits }: WaitingRun, callers: readonly ToolCa
 
 function idBehind(callers: readonly ToolCallPart[], id: string): string {
   return [...callers.map((call) => call.id), id].join(BETWEEN);
+}
+
+/** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
+export function suspendedAnswer(messages: readonly Message[]): number | undefined {
+  const index = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  const last = messages[index];
+  return last?.role === 'assistant' && last.suspended ? index : undefined;
 }

@@ -2,8 +2,6 @@ import { isObject, type JsonValue, toJson } from '../internal/json.js';
 import { isSameData } from '../internal/plain-data.js';
 import { inputOf } from '../model/edited-call.js';
 import type { ToolCallPart } from '../model/message.js';
-import type { Waiting } from '../model/waiting.js';
-import type { Tool } from './tool.js';
 
 /** The approval of a call with other arguments. */
 export interface EditedApproval {
@@ -66,37 +64,4 @@ export function refusalOf(kind: CallKind): string | undefined {
   if (kind === 'answer') return "must be 'approve' or 'deny', got { approve }: an answer has no arguments.";
   if (kind === 'provider') return "must be 'approve' or 'deny', got { approve }: the provider runs the call as it is.";
   return undefined;
-}
-
-/** The tools of the calls that wait, for hosts that check decisions before the next run. */
-const pendingTools = new WeakMap<object, Tool>();
-
-/** Remembers the tool of a call that waits. */
-export function rememberTool(call: object, tool: Tool | undefined): void {
-  if (tool !== undefined) pendingTools.set(call, tool);
-}
-
-/** Returns the tool of a call that waits, unless the call is a copy. */
-export function rememberedTool(call: object): Tool | undefined {
-  return pendingTools.get(call);
-}
-
-/** Finds a tool by its name. */
-export type FindTool = (name: string) => Tool | undefined;
-
-/** By tool that runs an agent: the tools of that agent. */
-const toolsInside = new WeakMap<Tool, FindTool>();
-
-/** Remembers the tools of the agent that a tool runs. */
-export function rememberAgent(tool: Tool, find: FindTool): void {
-  toolsInside.set(tool, find);
-}
-
-/** Finds the tool of a call that waits. The tools that run agents lead to it. */
-export function toolOf({ callers, call }: Pick<Waiting, 'callers' | 'call'>, find: FindTool): Tool | undefined {
-  const findInside = (outer: FindTool, { name }: ToolCallPart): FindTool => {
-    const tool = outer(name);
-    return (tool && toolsInside.get(tool)) ?? (() => undefined);
-  };
-  return call && callers.reduce(findInside, find)(call.name);
 }

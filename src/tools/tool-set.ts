@@ -1,6 +1,8 @@
 import { ToolConflictError } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import { invalidOption } from '../internal/options/validate.js';
+import type { ToolCallPart } from '../model/message.js';
+import type { Waiting } from '../model/waiting.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
 /** A live tool set with methods that add and remove tools. */
@@ -81,4 +83,37 @@ export function assertDistinct(tools: readonly Tool<never>[]): void {
     if (names.has(name)) throw new ToolConflictError(name);
     names.add(name);
   }
+}
+
+/** The tools of the calls that wait, for hosts that check decisions before the next run. */
+const pendingTools = new WeakMap<object, Tool>();
+
+/** Remembers the tool of a call that waits. */
+export function rememberTool(call: object, tool: Tool | undefined): void {
+  if (tool !== undefined) pendingTools.set(call, tool);
+}
+
+/** Returns the tool of a call that waits, unless the call is a copy. */
+export function rememberedTool(call: object): Tool | undefined {
+  return pendingTools.get(call);
+}
+
+/** Finds a tool by its name. */
+export type FindTool = (name: string) => Tool | undefined;
+
+/** By tool that runs an agent: the tools of that agent. */
+const toolsInside = new WeakMap<Tool, FindTool>();
+
+/** Remembers the tools of the agent that a tool runs. */
+export function rememberAgent(tool: Tool, find: FindTool): void {
+  toolsInside.set(tool, find);
+}
+
+/** Finds the tool of a call that waits. The tools that run agents lead to it. */
+export function toolOf({ callers, call }: Pick<Waiting, 'callers' | 'call'>, find: FindTool): Tool | undefined {
+  const findInside = (outer: FindTool, { name }: ToolCallPart): FindTool => {
+    const tool = outer(name);
+    return (tool && toolsInside.get(tool)) ?? (() => undefined);
+  };
+  return call && callers.reduce(findInside, find)(call.name);
 }

@@ -3,16 +3,13 @@ import { invalidOption } from '../../internal/options/validate.js';
 import { RUN } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { checkAddition } from '../../model/check-messages.js';
-import type { Message, ToolCallPart, UserMessage } from '../../model/message.js';
-import { isEdit } from '../../tools/edited-approval.js';
-import type { ToolCatalog } from '../../tools/tool-catalog.js';
-import { isRunByCaller } from '../../tools/tool-set.js';
+import { checkAddition, checkMessages } from '../../model/check-messages.js';
+import type { Message, UserMessage } from '../../model/message.js';
+import { suspendedAnswer } from '../../model/waiting.js';
 import { startLimit } from '../agent-life.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import type { RunResult, RunTimeoutError } from '../run-result.js';
 import { outerCallOf } from './outer-call.js';
-import { checkResults, continueFrom, type ResumeDecisions, type ResumedCalls } from './resume/continuation.js';
 import { type Run, RunView, UNATTACHED } from './run.js';
 import { NO_OPTIONS } from './run-config.js';
 import { executeRun } from './run-loop.js';
@@ -43,33 +40,21 @@ function begin(run: Run, message: UserMessage | undefined, options: AnyRunOption
   return executeRun(run, message);
 }
 
-/** Takes over the messages and the decisions. Returns a promise if new arguments of calls must be checked. */
+/** Takes over the messages. Returns a promise if they end in something that waits for a decision. */
 function takeHistory(run: Run, { messages, resume }: AnyRunOptions): Promise<void> | undefined {
-  const { conversation, attached, config } = run;
   if (messages === undefined && resume === undefined) return undefined;
-  // The option's type allows any role; `continueFrom` checks the messages.
-  const start = continueFrom((messages ?? []) as readonly Message[], resume, attached);
-  if (start.calls !== undefined) checkResults(start.calls, (call) => needsResult(run, call));
-  conversation.continueFrom(start);
-  const { calls } = start;
-  const hasEdits = calls?.waiting.some(({ id }) => isEdit(resume?.[id]));
-  return hasEdits ? checkNewArguments(calls as ResumedCalls, resume as ResumeDecisions, config.catalog) : undefined;
+  // The option's type allows any role; the check of the messages does not.
+  const history = (messages ?? []) as readonly Message[];
+  const isOpen = checkMessages(history, run.attached.closed) !== undefined || suspendedAnswer(history) !== undefined;
+  if (isOpen || resume !== undefined) return resumeHistory(run, history, resume);
+  run.conversation.continueFrom({ history });
+  return undefined;
 }
 
-async function checkNewArguments(
-  { waiting }: ResumedCalls,
-  decisions: ResumeDecisions,
-  catalog: ToolCatalog,
-): Promise<void> {
-  const { checkEdits } = await import('./resume/resume-run.js');
-  await checkEdits(waiting, decisions, (name) => catalog.current().find(name));
-}
-
-/** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */
-function needsResult({ attached, config }: Run, { id, name }: ToolCallPart): boolean {
-  const { waits } = attached;
-  if (waits === undefined) return isRunByCaller(config.catalog.current().find(name));
-  return waits.some((call) => call.id === id && call.needs === 'result');
+/** The code is loaded on use: many programs resume no run. */
+async function resumeHistory(run: Run, history: readonly Message[], resume: AnyRunOptions['resume']): Promise<void> {
+  const { takeOver } = await import('./resume/resume-run.js');
+  await takeOver(run, history, resume);
 }
 
 /** Aborts the run with its parent, with its signals, and at its time limit. */

@@ -1,6 +1,7 @@
 import type { Message } from '../../model/message.js';
-import type { Entry } from './entry.js';
-import { SessionRecord } from './session-record.js';
+import { Decisions } from './decisions.js';
+import { type Entry, followed, isOnPath, pathTo } from './entry.js';
+import { MessageList } from './message-list.js';
 
 /**
  * Returns the messages of a record as people read them: the path to the latest entry, without summaries and other branches.
@@ -10,7 +11,7 @@ import { SessionRecord } from './session-record.js';
  * for (const message of messagesOf(session.entries)) console.log(message.role, textOf(message));
  */
 export function messagesOf(entries: readonly Entry[]): readonly Message[] {
-  return recordOf(entries).people.messages;
+  return derive(entries, new MessageList()).messages;
 }
 
 /**
@@ -22,12 +23,16 @@ export function messagesOf(entries: readonly Entry[]): readonly Message[] {
  * const { length } = modelMessagesOf(session.entries);
  */
 export function modelMessagesOf(entries: readonly Entry[]): readonly Message[] {
-  return recordOf(entries).model.closed();
+  return derive(entries, new MessageList(true)).closed();
 }
 
-/** Builds the record of entries, without a store. */
-export function recordOf(entries: readonly Entry[]): SessionRecord {
-  const record = new SessionRecord();
-  for (const entry of entries) record.add(entry);
-  return record;
+/** Adds the entries of the latest branch to a list, without the code of a session. */
+function derive(entries: readonly Entry[], list: MessageList): MessageList {
+  const known = new Map(entries.map((entry) => [entry.id, entry]));
+  const head = entries.findLast(isOnPath);
+  const decisions = new Decisions();
+  for (const entry of entries) if (entry.path === undefined) decisions.add(entry);
+  for (const entry of pathTo(head && followed(head), (id) => known.get(id))) list.add(entry);
+  decisions.markAll(list);
+  return list;
 }

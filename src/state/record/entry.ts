@@ -151,3 +151,15 @@ export function isOnPath({ body, path }: Entry): boolean {
   const { type } = body;
   return path === undefined && (type === 'message' || type === 'summary' || type === 'head');
 }
+
+/** Returns the id of the entry that the next one follows, after an entry on the path. */
+export function followed({ id, parent, body }: Entry): string | undefined {
+  return body.type === 'head' ? parent : id;
+}
+
+/** Returns the entries from the first one to `tip`, as far as `get` knows them. */
+export function pathTo(tip: string | undefined, get: (id: string) => Entry | undefined): readonly Entry[] {
+  const path: Entry[] = [];
+  for (let entry = tip && get(tip); entry; entry = entry.parent && get(entry.parent)) path.push(entry);
+  return path.reverse();
+}

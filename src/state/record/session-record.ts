@@ -3,7 +3,7 @@ import { isSummary } from '../../model/summary-message.js';
 import { ANSWER, type Waiting, waitingIn } from '../../model/waiting.js';
 import type { KnownRecord, StoredRecord } from '../session-store.js';
 import { Decisions, type Suspension } from './decisions.js';
-import { type Entry, isOnPath } from './entry.js';
+import { type Entry, followed, isOnPath, pathTo } from './entry.js';
 import { MessageList } from './message-list.js';
 import { NestedRuns, type OpenTurn } from './nested-runs.js';
 import { Posts } from './posts.js';
@@ -125,14 +125,7 @@ export class SessionRecord {
 
   /** Returns the entries from the first one to `tip`, as far as they are loaded. */
   pathTo(tip: string | undefined): readonly Entry[] {
-    const path: Entry[] = [];
-    for (let id = tip; id !== undefined; ) {
-      const entry = this.get(id);
-      if (entry === undefined) break;
-      path.push(entry);
-      id = entry.parent;
-    }
-    return path.reverse();
+    return pathTo(tip, (id) => this.get(id));
   }
 
   /** Returns the messages that the model reads if the next entry follows `tip`. */
@@ -164,7 +157,7 @@ export class SessionRecord {
 
   /** Moves to an entry that the next one follows. */
   private follow(entry: Entry): void {
-    const next = entry.body.type === 'head' ? entry.parent : entry.id;
+    const next = followed(entry);
     if (entry.parent !== this.tip || entry.body.type === 'head') return this.derive(next);
     this.tip = next;
     this.people.add(entry);
@@ -239,4 +232,11 @@ function openIn(list: MessageList, entry: string): readonly string[] {
   if (message?.role !== 'assistant') return [];
   if (message.suspended) return later.some(({ role }) => role === 'assistant') ? [] : [ANSWER];
   return later.some(hasCalls) ? [] : list.openAt(at).map(({ id }) => id);
+}
+
+/** Builds the record of entries, without a store. */
+export function recordOf(entries: readonly Entry[]): SessionRecord {
+  const record = new SessionRecord();
+  for (const entry of entries) record.add(entry);
+  return record;
 }

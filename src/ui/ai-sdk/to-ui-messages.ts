@@ -1,8 +1,8 @@
 import { inputOf } from '../../model/edited-call.js';
 import { type AssistantPart, type ToolCallPart, textOf, type UserMessage } from '../../model/message.js';
 import { ANSWER } from '../../model/waiting.js';
-import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
+import { recordOf } from '../../state/record/session-record.js';
 import { answerCall } from '../history/pending.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
 import { nestedParts } from '../nested/nested-parts.js';

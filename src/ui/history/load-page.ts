@@ -1,7 +1,7 @@
 import type { StoredSession } from '../../agent/session/stored-session.js';
-import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import { recordOf } from '../../state/record/session-record.js';
 import { invalidBody } from '../invalid-body.js';
 import { beforeAnswer, headAt, tipBefore } from './running.js';
 import { type Shown, shownIn } from './shown.js';

@@ -1,6 +1,6 @@
-import { recordOf } from '../../state/record/derive.js';
 import type { Entry } from '../../state/record/entry.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import { recordOf } from '../../state/record/session-record.js';
 import { isInAnswer } from './shown.js';
 
 /** Returns the last entry before the answer of a run. The history ends there, because the page gets the answer as a stream. */

@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
 import { deniedCall } from '../../../model/denial.js';
 import type { Message, SuspendedCall, ToolCallPart } from '../../../model/message.js';
-import { ANSWER, BETWEEN, type Waiting, waitingIn } from '../../../model/waiting.js';
+import { ANSWER, BETWEEN, suspendedAnswer, type Waiting, waitingIn } from '../../../model/waiting.js';
 import type { GivenResult } from '../../../state/record/entry.js';
 import {
   type CallKind,
@@ -186,13 +186,6 @@ export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | 
   if (kind !== 'result' && isGivenResult(decision))
     return "must be 'approve' or 'deny', got a result: only a call of a tool without `execute` takes one.";
   return undefined;
-}
-
-/** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
-function suspendedAnswer(messages: readonly Message[]): number | undefined {
-  const index = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
-  const last = messages[index];
-  return last?.role === 'assistant' && last.suspended ? index : undefined;
 }
 
 interface Decided {

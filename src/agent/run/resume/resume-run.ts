@@ -12,14 +12,17 @@ import {
 import type { Waiting } from '../../../model/waiting.js';
 import { interruptedResult } from '../../../state/record/message-list.js';
 import { assertEdit } from '../../../tools/edit-check.js';
-import { type EditedApproval, type FindTool, isEdit, resolveEdit, toolOf } from '../../../tools/edited-approval.js';
+import { type EditedApproval, isEdit, resolveEdit } from '../../../tools/edited-approval.js';
 import type { ToolResult } from '../../../tools/tool.js';
+import { type FindTool, isRunByCaller, toolOf } from '../../../tools/tool-set.js';
 import { reviewAnswer } from '../output.js';
 import { type Run, recorded } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
 import { Turn } from '../turn/turn.js';
 import {
   type Continuation,
+  checkResults,
+  continueFrom,
   type DecidedAnswer,
   isGivenResult,
   type ResumeDecision,
@@ -27,6 +30,24 @@ import {
   type ResumedCalls,
   resultOf,
 } from './continuation.js';
+
+/** Takes over the messages and the decisions. Rejects with a ResumeInvalidError if a decision does not fit. */
+export async function takeOver(run: Run, messages: readonly Message[], resume: ResumeDecisions = {}): Promise<void> {
+  const { conversation, attached, config } = run;
+  const find = (name: string) => config.catalog.current().find(name);
+  const start = continueFrom(messages, resume, attached);
+  const { calls } = start;
+  if (calls !== undefined) {
+    checkResults(calls, (call) => needsResult(attached, call) ?? isRunByCaller(find(call.name)));
+    await checkEdits(calls.waiting, resume, find);
+  }
+  conversation.continueFrom(start);
+}
+
+/** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */
+function needsResult({ waits }: Run['attached'], { id }: ToolCallPart): boolean | undefined {
+  return waits?.some((call) => call.id === id && call.needs === 'result');
+}
 
 /** Continues a suspended run: runs its open calls as decided, or applies the decision on its answer. */
 export async function resumeRun(run: Run, message: UserMessage | undefined): Promise<void> {
@@ -38,11 +59,7 @@ export async function resumeRun(run: Run, message: UserMessage | undefined): Pro
 }
 
 /** Rejects with a ResumeInvalidError if new arguments do not fit their call. */
-export async function checkEdits(
-  waiting: readonly Waiting[],
-  decisions: ResumeDecisions,
-  find: FindTool,
-): Promise<void> {
+async function checkEdits(waiting: readonly Waiting[], decisions: ResumeDecisions, find: FindTool): Promise<void> {
   const checks = waiting.map(({ id, callers, call }) => {
     const given = decisions[id];
     const decision = call && isEdit(given) && resolveEdit(call, given);

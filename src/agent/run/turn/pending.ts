@@ -1,8 +1,7 @@
 import type { CallVerdict, Verdict } from '../../../lifecycle/hook-run/run-end.js';
 import { type AssistantMessage, type SuspendedCall, type ToolCallPart, toolCallsOf } from '../../../model/message.js';
 import { type Waiting, waitingIn } from '../../../model/waiting.js';
-import { rememberTool, toolOf } from '../../../tools/edited-approval.js';
-import { isRunByCaller } from '../../../tools/tool-set.js';
+import { isRunByCaller, rememberTool, toolOf } from '../../../tools/tool-set.js';
 import type { PendingAnswer, PendingCall, SuspendedRun } from '../../run-result.js';
 import type { Run } from '../run.js';
 

@@ -7,8 +7,7 @@ import {
   textOf,
   toolCallsOf,
 } from 'keelson';
-import { recordOf } from '../../../../src/state/record/derive.js';
-import { waitingOf } from '../../../../src/state/record/session-record.js';
+import { recordOf, waitingOf } from '../../../../src/state/record/session-record.js';
 import { storeOver } from '../../state/store-over.js';
 import { type FakeClock, fakeClock } from '../fake-clock.js';
 import { recordProblem } from './checks.js';
