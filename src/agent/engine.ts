@@ -127,10 +127,10 @@ export class Engine implements RunEngine {
   private placed(parent: ToolRun, attached: Attached): Attached {
     const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
     if (call === undefined) return attached;
-    const { runId, path, earlier } = call.place();
+    const { runId, path, earlier, canWait } = call.place();
     const { recorder: outer, keepsStopped } = (hookRunOf(parent) as Run).attached;
     const { turn: turnsBefore, messages, waits } = earlier?.run ?? NO_RUN;
-    const recorder = outer?.nested({ runId, path, messages, agent: this.defaults.agent });
+    const recorder = outer?.nested({ runId, path, messages, canWait, agent: this.defaults.agent });
     const isRepeated = earlier !== undefined && earlier.decisions === undefined;
     return { ...attached, runId, turnsBefore, isRepeated, waits, recorder, keepsStopped };
   }

@@ -43,6 +43,8 @@ export interface PlaceInside {
   readonly path: readonly string[];
   /** The run that it goes on with. */
   readonly earlier: ResumedInside | undefined;
+  /** True if the call waits for what the run waits for. */
+  readonly canWait: boolean;
 }
 
 /** A run inside of a tool call that begins. */
@@ -69,6 +71,7 @@ export class OuterCall {
   private suspended: WaitingRun | undefined = undefined;
   /** The run that the next one goes on with. */
   private next: ResumedInside | undefined = undefined;
+  private canWait = false;
 
   constructor(private readonly call: CallOfRun) {
     this.turn = call.loop.context.turn;
@@ -90,16 +93,20 @@ export class OuterCall {
     end.stopper().followStop(this.call.stopper, (reason) => end.abort(new RunAbortedError(reason)));
   }
 
-  /** Returns the earlier run inside of the call, if the call goes on with one. The next run inside is that run. */
+  /**
+   * Called by a tool whose call can wait. Returns the earlier run inside of the call, if the call goes on with one. The next
+   * run inside is that run. A call of a durable run does not wait.
+   */
   goOn(): ResumedInside | undefined {
-    const { calls, callId } = this.call;
+    const { calls, callId, loop } = this.call;
+    this.canWait = loop.effects === undefined;
     this.next = this.started === 0 ? calls.prior.inside?.get(callId) : undefined;
     return this.next;
   }
 
-  /** Lets the call wait for what the last run inside waits for. A call of a durable run does not wait. */
+  /** Lets the call wait for what the last run inside waits for, if it can. */
   wait(): void {
-    if (this.call.loop.effects === undefined) this.waits = this.suspended;
+    if (this.canWait) this.waits = this.suspended;
   }
 
   /** Keeps a run inside that has ended for the result of the run around it. */
@@ -123,10 +130,11 @@ export class OuterCall {
 
   /** Returns the place of the next run inside. A repeat of the call has runs with the same ids. */
   place(): PlaceInside {
-    const { next: earlier, path } = this;
+    const { next: earlier, path, canWait } = this;
     this.next = undefined;
     this.started += 1;
-    return { runId: earlier?.run.runId ?? runIdInside(this.call.idempotencyKey, this.started), path, earlier };
+    const runId = earlier?.run.runId ?? runIdInside(this.call.idempotencyKey, this.started);
+    return { runId, path, earlier, canWait };
   }
 }
 

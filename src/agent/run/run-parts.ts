@@ -48,4 +48,6 @@ export interface NestedPlace {
   readonly path: readonly string[];
   /** The messages of an earlier run that the run goes on with. */
   readonly messages: readonly Message[] | undefined;
+  /** True if the call waits for what the run waits for. */
+  readonly canWait: boolean;
 }

@@ -18,6 +18,8 @@ export interface RecordedStart extends EntryOrigin {
   readonly open: OpenTurn | undefined;
   /** True if calls or an answer wait for the decisions. */
   readonly waits: boolean;
+  /** True for a run inside of a call that does not wait for it. Nobody decides on what such a run waits for. */
+  readonly neverWaits?: boolean | undefined;
   /** Calls that are known to have begun before. */
   readonly again: readonly string[];
   /** The id of the entry of the input. */
@@ -46,8 +48,10 @@ interface OuterEntries {
 /** Returns the place of a nested run in the record of the run around it. It goes on from its own entries if it has waited. */
 export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, nextId }: OuterEntries): RecordedStart {
   const { runId, agent, path, messages } = place;
+  const neverWaits = start.neverWaits || !place.canWait;
   const known = start.record.nested.get(runId)?.record;
-  const own = { runId, agent, path, nextId, inputId: undefined, again: [], posts: new NestedPosts(start.posts) };
+  const posts = new NestedPosts(start.posts);
+  const own = { runId, agent, path, nextId, inputId: undefined, again: [], posts, neverWaits };
   if (messages === undefined || known === undefined) {
     const record = recordInside(start.record.nested);
     return { ...start, ...own, record, model: record.model, tip: outer, open: undefined, waits: false };

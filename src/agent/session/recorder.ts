@@ -113,7 +113,7 @@ export class SessionRecorder implements Recorder {
     const { claim, runId, path } = this.start;
     if (!this.isUndecided) {
       this.collect(run);
-      const calls = run.pending && suspendedCalls(run.pending);
+      const calls = run.pending && !this.start.neverWaits ? suspendedCalls(run.pending) : undefined;
       if (calls !== undefined) {
         this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
       }

@@ -9,7 +9,10 @@ const THROUGH_THE_DOOR = [
 
 /** The tests of an algorithm that no public entry shows, each with its name, and a check that changes the code. */
 const ALGORITHMS: Readonly<Record<string, string>> = {
+  'agent/protocol/nested-faults.ts': 'faults that are planted in the code of nested runs',
+  'agent/protocol/plant.ts': 'faults that are planted in the code of sessions and stores',
   'agent/protocol/planted-faults.ts': 'faults that are planted in the code of sessions and stores',
+  'agent/protocol/rules/end-rules.ts': 'derivation of what waits from a record',
   'concepts/wiki-links.test.ts': 'scanner of links',
   'lifecycles/compaction/fit-to-window.test.ts':
     'size of the context window in an error, and cuts of results to fit it',
@@ -18,6 +21,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   'model/denial.test.ts': 'texts of denials',
   'skills/file.test.ts': 'reader of SKILL.md',
   'skills/front-matter.test.ts': 'parser of front matter',
+  'support/agent/trees/crash-play.ts': 'derivation of what waits from a record',
 };
 
 /** Reports files that import or read a file of `src` by its path. The paths of `files` are relative to `test`. */

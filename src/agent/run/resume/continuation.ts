@@ -30,9 +30,9 @@ export type ResumeDecision =
   | GivenResult;
 
 /**
- * Decisions by the ids in `pending`. Calls without one wait on, but at least one is needed. A call with a run inside that waits
- * may be denied by its own id. The type accepts any string, so that `Object.fromEntries` compiles. A run refuses every string
- * except 'approve' and 'deny'.
+ * Decisions by the ids in `pending`. Calls without one wait on, but at least one is needed. A call that leads to something
+ * that waits may be denied: its id is its part of `path`, joined by `/`. The type accepts any string, so that
+ * `Object.fromEntries` compiles. A run refuses every string except 'approve' and 'deny'.
  */
 export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
 

@@ -1,4 +1,5 @@
 import type { Entry } from 'keelson';
+import { type SessionRecord, waitingOf } from '../../../../src/state/record/session-record.js';
 import type { Process } from '../process.js';
 import type { World } from '../world.js';
 import {
@@ -13,7 +14,7 @@ import {
 
 /** The members of a session that show which calls it takes for open questions. */
 interface Recorded {
-  readonly stored: { readonly record: { readonly waiting: readonly { readonly id: string }[] } };
+  readonly stored: { readonly record: SessionRecord };
 }
 
 /** Returns the rule that the current state breaks. */
@@ -27,8 +28,9 @@ export function stateFault(world: World): string | undefined {
     const shown = isOwner ? pending.find((id) => process.begun.has(ownId(id))) : undefined;
     if (shown !== undefined) return `the running call ${shown} is shown as a question`;
     const asked = process.isSettled ? [] : pendingCalls(process.session?.entries ?? []);
-    const told = (process.session as unknown as Recorded | undefined)?.stored.record.waiting.map(({ id }) => id);
-    const hidden = asked.find((id) => !told?.includes(id));
+    const record = (process.session as unknown as Recorded | undefined)?.stored.record;
+    const told = record === undefined ? [] : waitingOf(record).map(({ id }) => id);
+    const hidden = asked.find((id) => !told.includes(id));
     if (hidden !== undefined) return `${hidden} waits for a person, and is not shown as a question`;
   }
   return undefined;

@@ -8,6 +8,7 @@ import {
   toolCallsOf,
 } from 'keelson';
 import { recordOf } from '../../../../src/state/record/derive.js';
+import { waitingOf } from '../../../../src/state/record/session-record.js';
 import { storeOver } from '../../state/store-over.js';
 import { type FakeClock, fakeClock } from '../fake-clock.js';
 import { recordProblem } from './checks.js';
@@ -92,7 +93,9 @@ export class CrashPlay {
   /** Decides on what waits, repeats what was interrupted, says something new, or asks again. */
   private async next(session: Session) {
     const { person, entries } = this;
-    const { waiting, openTurn } = recordOf(entries);
+    const record = recordOf(entries);
+    const { openTurn } = record;
+    const waiting = waitingOf(record);
     const pending = waiting.map(({ id, callers, call, text, question }): Pending => {
       const path = callers.map((caller) => caller.id);
       return { id, path, type: call ? 'tool-call' : 'answer', input: call?.input, text, needs: question?.needs };
