@@ -24,6 +24,8 @@ import { HandoffUnavailableError } from './handoff-error.js';
 import { agentsFrom, targetOf } from './reach.js';
 
 const CLOSED = 'the agent is closed';
+/** The hook of a lifecycle that counts model calls. */
+const COUNTER = 'wrapModelCall';
 const OWNER_DURABLE = 'a durable run keeps its agent';
 
 /**
@@ -120,7 +122,7 @@ async function enter(run: Run): Promise<void> {
   const { beforeAgent } = run.config.chain;
   if (beforeAgent !== undefined) {
     const asked = conversation.history.findLast(({ role }) => role === 'user');
-    const waterfall = { ...beforeAgent, point: noInputPoint };
+    const waterfall = { point: noInputPoint, entries: beforeAgent.entries };
     await new WaterfallCall(waterfall, asked === undefined ? '' : textOf(asked), run).run(() => {});
   }
   end.throwIfAborted();
@@ -185,7 +187,7 @@ export function beginPart(run: Run, config: RunConfig): void {
 }
 
 function isInForce({ chain }: RunConfig, counter: unknown): boolean {
-  return chain.entries.some(({ lifecycle }) => lifecycle.wrapModelCall === counter);
+  return chain.entries.some(({ lifecycle }) => lifecycle[COUNTER] === counter);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AgentEvent } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import { calls } from 'keelson/testing';
 import { agUIResponse, MemoryRunLog, sseResponse, uiMessageResponse } from 'keelson/ui';
 import { expect, test } from 'vitest';
@@ -21,6 +22,21 @@ test('a message for a session joins the part of the other agent', async () => {
 
   expect(await run).toMatchObject({ text: 'Hello.' });
   expect(models.billing.requests[1]?.messages.at(-1)).toEqual({ role: 'user', content: 'Please hurry.' });
+});
+
+test('a message that the host adds while a call of the other agent waits stays one entry', async () => {
+  const { triage } = office(
+    { triage: [to('billing')], billing: [calls('echo', { text: 'x' }), 'Hello.'] },
+    { billing: { lifecycle: [approval({ tools: ['echo'] })] } },
+  );
+  const session = await triage.session();
+  await session.run('Hi.');
+  await session.append({ role: 'assistant', content: [{ type: 'text', text: 'A person looks at it.' }] });
+
+  const { text } = await session.run('', { resume: { call_1: 'approve' } });
+
+  expect(text).toBe('Hello.');
+  expect(JSON.stringify(session.entries).split('A person looks at it.')).toHaveLength(2);
 });
 
 test('a stop of the session ends the part of the other agent', async () => {
