@@ -1,7 +1,7 @@
 import { Agent, MemorySessionStore, type ToolContext } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { payChain } from '../../support/agent/nesting.js';
+import { payChain } from '../../support/agent/nested/pay-chain.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { until } from '../../support/agent/settle.js';
 import { manualClock } from '../../support/lifecycle/manual-clock.js';
