@@ -3,7 +3,7 @@ export function deniedCall(reason?: string): string {
   return `The call was denied${reason === undefined ? '.' : `: ${reason}`}`;
 }
 
-/** Returns the text of a result that is no result of the tool. If the call has begun before, adds that it may have happened. */
+/** Returns the reason why a call did not run. If the call has begun before, adds that it may have happened. */
 export function withAttempts(text: string, attempt = 1): string {
   if (attempt === 1) return text;
   return `${text}${text.endsWith('.') ? '' : '.'} An earlier attempt may have happened.`;
