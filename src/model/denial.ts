@@ -3,6 +3,12 @@ export function deniedCall(reason?: string): string {
   return `The call was denied${reason === undefined ? '.' : `: ${reason}`}`;
 }
 
+/** Returns the reason why a call did not run. If the call has begun before, adds that it may have happened. */
+export function withAttempts(text: string, attempt = 1): string {
+  if (attempt === 1) return text;
+  return `${text}${text.endsWith('.') ? '' : '.'} An earlier attempt may have happened.`;
+}
+
 /** Returns the reason in a text of `deniedCall`. */
 export function reasonOfDeniedCall(text: string): string | undefined {
   return /^The call was denied: (.+)$/s.exec(text)?.[1];

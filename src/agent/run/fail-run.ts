@@ -5,7 +5,8 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
-import { type ToolMessage, toolCallsOf } from '../../model/message.js';
+import { withAttempts } from '../../model/denial.js';
+import { type ToolCallPart, type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
 import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { recordFailure } from '../run-result.js';
@@ -91,9 +92,11 @@ function closePending(run: Run): void {
   run.pending = undefined;
   const index = history.indexOf(asked) + 1;
   const partial = history[index]?.role === 'tool' ? (history[index] as ToolMessage) : undefined;
-  const failed = errorResult('The call was not completed, because the run failed.');
+  const failed = 'The call was not completed, because the run failed.';
+  const failedPart = (call: ToolCallPart) =>
+    resultPartOf(call, errorResult(withAttempts(failed, run.attached.recorder?.attemptOf(call.id))));
   const content = toolCallsOf(asked).map(
-    (call) => partial?.content.find(({ id }) => id === call.id) ?? resultPartOf(call, failed),
+    (call) => partial?.content.find(({ id }) => id === call.id) ?? failedPart(call),
   );
   for (const list of new Set([added, history, outgoing])) {
     list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });

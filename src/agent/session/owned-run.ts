@@ -155,7 +155,11 @@ export class OwnedRun {
       const body = { type: 'decision', call, decision: { deny: deniesOpen ?? '' } } as const;
       claim.add({ id: `${runId}:${call}:denied`, parent: openTurn?.entry, at: now, run: runId, by, body });
     }
-    const results = [...ended.map(interruptedResult), ...denied.map((call) => deniedPart(call, deniesOpen))];
+    const attemptOf = ({ id }: ToolCallPart) => record.decisions.attemptOf(openTurn?.entry ?? '', id);
+    const results = [
+      ...ended.map(interruptedResult),
+      ...denied.map((call) => deniedPart(call, deniesOpen, attemptOf(call))),
+    ];
     let parent = record.tip;
     for (const part of results) {
       const id = `${runId}:${part.id}`;

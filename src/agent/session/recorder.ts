@@ -1,5 +1,5 @@
 import type { Summary } from '../../lifecycle/run-context.js';
-import { deniedCall } from '../../model/denial.js';
+import { deniedCall, withAttempts } from '../../model/denial.js';
 import {
   type AssistantMessage,
   type Message,
@@ -93,7 +93,7 @@ export class SessionRecorder implements Recorder {
       const entry = open?.entry ?? '';
       if (given === 'again') this.attempts.set(id, record.decisions.attemptOf(entry, id) + 1);
       this.writer.put(decisionOn(id, given), { parent: entry, by });
-      const result = decision === 'again' ? undefined : resultOf(decision);
+      const result = decision === 'again' ? undefined : resultOf(decision, this.attemptOf(id));
       if (result !== undefined) this.addResult(run, resultPartOf(call, result));
     }
     await this.start.claim.flush();
@@ -204,8 +204,8 @@ export class SessionRecorder implements Recorder {
 }
 
 /** Returns the result of a denied call. */
-export function deniedPart(call: ToolCallPart, reason: string | undefined): ToolResultPart {
-  return resultPartOf(call, errorResult(deniedCall(reason)));
+export function deniedPart(call: ToolCallPart, reason: string | undefined, attempt?: number): ToolResultPart {
+  return resultPartOf(call, errorResult(withAttempts(deniedCall(reason), attempt)));
 }
 
 function decisionOn(call: string, decision: ResumeDecision | 'again'): EntryBody {

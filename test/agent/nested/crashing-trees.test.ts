@@ -2,4 +2,4 @@ import { test } from 'vitest';
 import { crashRandomTrees } from '../../support/agent/trees/random-trees.js';
 
 test('no call of a random tree of agents runs twice unnoticed when processes stop at any append', () =>
-  crashRandomTrees(50));
+  crashRandomTrees(40));

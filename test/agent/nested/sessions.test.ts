@@ -150,6 +150,19 @@ describe('after a crash during an approved call', () => {
     ]);
   });
 
+  test('a denial of the repeated call tells the model that it may have happened', async () => {
+    const { clock, paid, store } = await crashed();
+    const { boss, models } = payChain(REST, { clock, paid, store });
+    const session = await boss.session({ id: 's' });
+    await session.run('', { resume: { call_1: 'approve' } });
+
+    await session.run('', { resume: { [LEAF]: { deny: 'too much' } } });
+
+    const told = 'The call was denied: too much. An earlier attempt may have happened.';
+    expect(resultsIn(models.clerk.requests[0]?.messages ?? []).call_1).toBe(`!${told}`);
+    expect(paid).toHaveLength(1);
+  });
+
   test('the repeated call asks for its approval again', async () => {
     const { clock, paid, store } = await crashed();
     const { boss } = payChain(REST, { clock, paid, store });

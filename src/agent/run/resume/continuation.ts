@@ -1,7 +1,7 @@
 import { ResumeInvalidError } from '../../../errors.js';
 import { isObject, type JsonValue } from '../../../internal/json.js';
 import { checkMessages, type OpenCalls } from '../../../model/check-messages.js';
-import { deniedCall } from '../../../model/denial.js';
+import { deniedCall, withAttempts } from '../../../model/denial.js';
 import type { Message, SuspendedCall, ToolCallPart } from '../../../model/message.js';
 import { ANSWER, BETWEEN, suspendedAnswer, type Waiting, waitingIn } from '../../../model/waiting.js';
 import type { GivenResult } from '../../../state/record/entry.js';
@@ -159,10 +159,10 @@ function decisionsInside(decisions: ResumeDecisions, call: string): ResumeDecisi
 }
 
 /** Returns the result that a decision gives to its call, or undefined for an approved call. */
-export function resultOf(decision: ResumeDecision): ToolResult | undefined {
+export function resultOf(decision: ResumeDecision, attempt?: number): ToolResult | undefined {
   if (decision === 'approve' || isEdit(decision)) return undefined;
-  if (decision === 'deny') return errorResult(deniedCall());
-  if ('deny' in decision) return errorResult(deniedCall(decision.deny));
+  if (decision === 'deny') return errorResult(withAttempts(deniedCall(), attempt));
+  if ('deny' in decision) return errorResult(withAttempts(deniedCall(decision.deny), attempt));
   return toGivenResult(decision.result, decision.isError);
 }
 

@@ -140,7 +140,7 @@ function givenResult(
   decision: Exclude<ResumeDecision, 'approve' | EditedApproval>,
 ): ToolResult {
   const record = { ...RESUME, call: { id, name } };
-  const result = resultOf(decision) as ToolResult;
+  const result = resultOf(decision, run.attached.recorder?.attemptOf(id)) as ToolResult;
   if (isGivenResult(decision)) run.record({ ...record, type: 'respond', after: result.content });
   else run.record({ ...record, type: 'block', reason: decision === 'deny' ? undefined : decision.deny });
   return result;

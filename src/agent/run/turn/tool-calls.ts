@@ -3,6 +3,7 @@ import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import type { CallsInFlight, CallVerdict, EnteredCall, ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
+import { withAttempts } from '../../../model/denial.js';
 import { tellEdit } from '../../../model/edited-call.js';
 import type { SuspendedCall, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
@@ -25,9 +26,6 @@ export interface PriorResults {
   /** By call id: the run inside that goes on. */
   readonly inside?: ReadonlyMap<string, ResumedInside>;
 }
-
-/** Added to the reason if another process has begun the call before. */
-const MAY_HAVE_HAPPENED = 'An earlier attempt may have happened.';
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
@@ -250,8 +248,8 @@ function closeOpenCalls(calls: ToolCalls): SuspendedRun['pending'] | undefined {
       questions.push(question);
       if (suspended.has(id)) run.turn?.events?.endTool(part, undefined);
     } else {
-      const isRepeated = (run.attached.recorder?.attemptOf(id) ?? 1) > 1;
-      putResult(calls, index, errorResult(isRepeated ? `${calls.reason} ${MAY_HAVE_HAPPENED}` : calls.reason));
+      const text = withAttempts(calls.reason, run.attached.recorder?.attemptOf(id));
+      putResult(calls, index, errorResult(text));
     }
   }
   return open.length > 0 ? pendingIn(run, keepInside(run, open, suspended), questions) : undefined;

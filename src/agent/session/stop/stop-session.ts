@@ -70,7 +70,8 @@ export async function denyPending(
     writer.put({ type: 'decision', call, decision: { deny: reason } }, { parent: pending?.entry, by });
     const open = openTurn?.open.find(({ id }) => id === call);
     if (open === undefined) continue;
-    writer.follow({ type: 'message', message: { role: 'tool', content: [deniedPart(open, reason)] } });
+    const result = deniedPart(open, reason, record.decisions.attemptOf(openTurn?.entry ?? '', call));
+    writer.follow({ type: 'message', message: { role: 'tool', content: [result] } });
   }
   await claim.release();
   return pending !== undefined;
