@@ -40,10 +40,7 @@ const printed: Readonly<Record<string, readonly string[]>> = {
     '',
   ],
   '17-terminal.ts': ['Ask about the Aurora, and add something while the agent works.', '> '],
-  '18-approval-inside.ts': [
-    '"pay" needs approval. clerk calls pay({"amount":40}) [y/N] The call was denied.',
-    '',
-  ],
+  '18-approval-inside.ts': ['"pay" needs approval. clerk calls pay({"amount":40}) [y/N] The call was denied.', ''],
   ...(hasRedis && {
     '06-redis-session.ts': ['first process: I have read 1 messages.', 'second process: I have read 3 messages.', ''],
   }),
