@@ -72,7 +72,9 @@ export class SessionRecorder implements Recorder {
   }
 
   attemptOf(call: string): number {
-    return this.attempts.get(call) ?? 1;
+    // Models use the ids of calls again in later turns.
+    const isResumed = this.turn.calls === this.start.open?.entry;
+    return (isResumed ? this.attempts.get(call) : undefined) ?? 1;
   }
 
   /** Appends the decisions on the open calls. The result of a call that does not run is part of the same append. */

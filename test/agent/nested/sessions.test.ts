@@ -150,6 +150,21 @@ describe('after a crash during an approved call', () => {
     ]);
   });
 
+  test('a call of a later turn with the same id has begun once', async () => {
+    const { clock, paid, store } = await crashed();
+    const pay = calls({ name: 'pay', id: 'call_1', input: { euro: 2 } });
+    const { boss } = payChain({ ...REST, clerk: [pay, 'Paid.'] }, { clock, paid, store, clerk: { lifecycle: [] } });
+    const session = await boss.session({ id: 's' });
+
+    await session.run('', { resume: { call_1: 'approve' } });
+
+    expect(paid.map(({ euro, attempt }) => [euro, attempt])).toEqual([
+      [40, 1],
+      [40, 2],
+      [2, 1],
+    ]);
+  });
+
   test('a denial of the repeated call tells the model that it may have happened', async () => {
     const { clock, paid, store } = await crashed();
     const { boss, models } = payChain(REST, { clock, paid, store });

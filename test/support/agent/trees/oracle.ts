@@ -18,7 +18,9 @@ export class Oracle {
   constructor(private readonly plan: Plan) {}
 
   decide(label: string, told: Told): void {
-    this.decided.set(label, told);
+    // A call that asks again when it is repeated keeps the arguments that it had.
+    if (told === 'approve') this.repeat(label);
+    else this.decided.set(label, told);
   }
 
   /** Approves a call that runs again, with the arguments that it had. */
