@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { copyFile, readFile, rm } from 'node:fs/promises';
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';

@@ -13,6 +13,7 @@ import type { RunEngine } from '../run/run-config.js';
  * Options of `handoff`.
  *
  * @example
+ * const billing = new Agent({ name: 'billing', model });
  * const toBilling = handoff(billing, {
  *   name: 'to_billing',
  *   description: 'Hands over questions about invoices.',

@@ -78,7 +78,7 @@ export interface RunConfig {
 }
 
 /** The part of an agent in a run that was handed over. */
-export interface RunPart {
+interface RunPart {
   /** The configuration of the agent that was run. */
   readonly owner: RunConfig;
   /** The budgets of agents that had their part before, unless a lifecycle in force counts for them. */
