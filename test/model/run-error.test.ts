@@ -114,6 +114,7 @@ describe('logs of an error', () => {
     LifecycleError: () =>
       new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),
     RejectedError: () => new core.RejectedError('no', 'l', 'beforeAgent'),
+    HandoffUnavailableError: () => new core.HandoffUnavailableError('a', 'the agent is closed'),
     RunAbortedError: () => new core.RunAbortedError('stop'),
     ResponseInvalidError: () => new ModelError('m', new ResponseInvalidError('no usage', { content: said })),
     HookResultInvalidError: () => new HookResultInvalidError('a string', messages),
