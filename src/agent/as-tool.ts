@@ -78,8 +78,10 @@ export function agentTool(
     timeoutMs,
     origin: `agent ${agent}`,
     execute: async (args, context) => {
-      const { run: parent, signal } = context;
+      const { run: parent } = context;
       const call = outerCallOf(parent);
+      // A run inside of a call is aborted with it.
+      const signal = call === undefined ? context.signal : undefined;
       const earlier = call?.goOn();
       const answer = earlier && answerOf(earlier);
       if (answer !== undefined) return answer;

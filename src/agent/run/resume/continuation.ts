@@ -30,8 +30,8 @@ export type ResumeDecision =
   | GivenResult;
 
 /**
- * Decisions by the ids in `pending`. Calls without one wait on, but at least one is needed. A call that leads to something
- * that waits may be denied: its id is its part of `path`, joined by `/`. The type accepts any string, so that
+ * Decisions keyed by the ids in `pending`. At least one is required; undecided calls keep waiting. A call that leads to a
+ * waiting call can be denied, too: its id is the first part of that id. The type accepts any string, so that
  * `Object.fromEntries` compiles. A run refuses every string except 'approve' and 'deny'.
  */
 export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
