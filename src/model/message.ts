@@ -64,7 +64,7 @@ export interface ToolCallPart {
    * the decision: an error result denies the call.
    */
   readonly needsApproval?: boolean | undefined;
-  /** The run of the agent that the call started, if that run waits for decisions. Models do not get it. */
+  /** The nested run that the call started, while that run waits for decisions. Never sent to a model. */
   readonly inside?: WaitingRun | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }

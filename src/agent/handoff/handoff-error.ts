@@ -1,8 +1,8 @@
 import { RunError } from '../../model/run-error.js';
 
 /**
- * A conversation cannot go on with an agent. A handoff call gets the message as its error result. If a run fails with this error,
- * a new run can continue from its `history`.
+ * Thrown when an agent cannot continue a conversation. If a handoff call caused it, the message of the error becomes the error
+ * result of that call. If a run fails with this error, a new run can continue from its `history`.
  */
 export class HandoffUnavailableError extends RunError {
   readonly code = 'ERR_HANDOFF_UNAVAILABLE';

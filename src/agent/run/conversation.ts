@@ -62,7 +62,7 @@ export class Conversation {
     if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) this.replace(messages);
   }
 
-  /** Puts a message in the place of one with the same calls. */
+  /** Replaces a message by another one with the same tool calls. */
   swap(before: Message, after: Message): void {
     this.origins ??= new WeakMap();
     this.origins.set(after, this.originOf(before));

@@ -104,7 +104,7 @@ export class OuterCall {
     return this.next;
   }
 
-  /** Lets the call wait for what the last run inside waits for, if it can. */
+  /** Suspends the call until somebody has decided for its last nested run. Has no effect on a call that cannot wait. */
   wait(): void {
     if (this.canWait) this.waits = this.suspended;
   }

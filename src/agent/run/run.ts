@@ -43,7 +43,7 @@ export interface Attached {
   readonly waits?: readonly SuspendedCall[] | undefined;
   /** The number of turns before this run, if it goes on with an earlier run inside of the same call. */
   readonly turnsBefore?: number | undefined;
-  /** True if the call around the run is repeated after a crash. Then the open calls of the run are repeated, too. */
+  /** True if the call that started this nested run is repeated after a crash. Its calls without a result are then repeated, too. */
   readonly isRepeated?: boolean | undefined;
   /** Tools beside those of the agent, whose tool wins if two have the same name. */
   readonly tools?: readonly Tool[] | undefined;

@@ -9,8 +9,8 @@ export type BoundedCheck = (input: unknown, signal?: AbortSignal) => Promise<Sta
 /**
  * Returns a check for a schema of a server. It runs in a worker thread with limits of time and memory; exceeding a limit is
  * an issue. `format` is an annotation, as in draft 2020-12, and `nullable` allows null, as in OpenAPI. A pattern that is
- * invalid in JavaScript checks nothing. A boolean bound is that of draft 4. Without worker threads, the check runs on the
- * main thread: it counts its steps, and ignores patterns.
+ * invalid in JavaScript checks nothing. A boolean `exclusiveMinimum` or `exclusiveMaximum` has its meaning in draft 4.
+ * Without worker threads, the check runs on the main thread: it counts its steps, and ignores patterns.
  */
 export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWorker): BoundedCheck {
   return async (input, signal) => {

@@ -172,7 +172,7 @@ describe('the events of a run that is handed over', () => {
     ]);
   });
 
-  test('reach the listeners of the first agent, and those of each other agent during its part', async () => {
+  test('reach the listeners of the first agent during the whole run, and of another agent during its part', async () => {
     const { triage, billing } = office({ triage: [to('billing'), 'Bye.'], billing: [to('triage')] });
     const heard: Record<string, string[]> = { triage: [], billing: [] };
     for (const agent of [triage, billing])

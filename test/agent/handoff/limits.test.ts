@@ -62,7 +62,7 @@ describe('the limits of an agent hold after it has handed the run over', () => {
     expect(await rejectionOf(round([less], [less]).triage.run('Hi.'))).toMatchObject({ code: 'ERR_RUN_REJECTED' });
   });
 
-  test('and those of the other agent hold for the rest, too', async () => {
+  test('of the other agent hold for the rest of the run, too', async () => {
     const { triage } = round([], [limits({ modelCalls: 3 })]);
 
     expect(await rejectionOf(triage.run('Hi.'))).toMatchObject({

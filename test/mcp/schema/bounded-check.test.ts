@@ -176,7 +176,7 @@ test('`nullable: true` of OpenAPI allows null', async () => {
   expect((await check({ no: null })).issues).not.toBe(undefined);
 });
 
-describe('a boolean bound is that of draft 4', () => {
+describe('a boolean `exclusiveMinimum` has its meaning in draft 4', () => {
   const above: Record<string, unknown> = { type: 'number', minimum: 0, exclusiveMinimum: true };
   const checkOf = (one: Record<string, unknown>, root = {}) =>
     boundedCheck({ ...root, properties: { list: { items: one } } }, workerOf({ checkMs: 5_000 }));

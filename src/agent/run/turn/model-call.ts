@@ -81,7 +81,7 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
   );
 }
 
-/** Returns the budgets of earlier agents of the run, and those of the runs around it. */
+/** Returns the budgets of agents that had the run before a handover, and the budgets of all outer runs. */
 export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   const outer = budgetsOf(origin.parent);
   return config.part === undefined ? outer : [...config.part.budgets, ...outer];

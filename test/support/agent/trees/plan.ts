@@ -98,7 +98,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   parallel: fc.constantFrom(true, false, 2),
 });
 
-/** Visits every call, the outer ones first. The label of a call is that of its agent, its turn and its index. */
+/** Visits every call, the outer ones first. The label of a call has its agent, its turn and its index. */
 export function visit(agent: PlannedAgent, see: (call: PlannedCall, label: string) => void, label = 'r'): void {
   for (const [turn, { calls }] of agent.turns.entries()) {
     for (const [index, call] of calls.entries()) {
