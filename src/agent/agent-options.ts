@@ -83,7 +83,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly messages?: readonly MessageInput[] | undefined;
   /** The schema of the answer. The model is asked again once after a mismatch; then OutputInvalidError is thrown. */
   readonly output?: Schema | undefined;
-  /** A decision for each open tool call at the end of `messages`. */
+  /** Decisions on the calls that wait at the end of `messages`, by the ids in `pending`. Undecided calls keep waiting. */
   readonly resume?: ResumeDecisions | undefined;
   /** Replaces the agent's model. */
   readonly model?: Model | undefined;

@@ -83,7 +83,7 @@ export interface OpenedRun {
   readonly expiresAt: number;
   /** The history of the suspended run. Pass it to the next run as `messages`. */
   readonly messages: readonly Message[];
-  /** The open tool calls, or the suspended answer. Decide on each one in `resume`. */
+  /** The open tool calls, or the suspended answer. Decide on them in `resume`. */
   readonly pending: readonly (SealedCall | SealedAnswer)[];
 }
 
