@@ -76,7 +76,6 @@ const clients: Record<string, readonly string[]> = {
   '@dbos-inc/dbos-sdk': ['durable/dbos'],
   'es-module-lexer': ['plugins/imports.ts'],
   minisearch: ['lifecycles/tool-search/index-tools.ts'],
-  '@streamparser/json': ['ui/handler/read-body.ts'],
   re2js: ['shell-hooks/hook/linear-pattern.ts'],
   yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],
