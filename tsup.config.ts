@@ -20,6 +20,7 @@ const entries = {
   'agent-session': 'src/agent/session/agent-session.ts',
   'resume-run': 'src/agent/run/resume/resume-run.ts',
   'hand-over': 'src/agent/handoff/hand-over.ts',
+  cli: 'src/cli/cli.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),

@@ -225,6 +225,10 @@ class PartListeners implements RunListeners {
     return this.own.active || this.hub.active;
   }
 
+  get watch(): RunListeners['watch'] {
+    return this.own.watch;
+  }
+
   hears(type: AgentEvent['type']): boolean {
     return this.own.hears(type) || this.hub.hears(type);
   }

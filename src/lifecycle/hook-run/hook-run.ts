@@ -2,6 +2,7 @@ import { type Awaitable, createDeferred } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
+import type { ModelCallRequest } from '../lifecycle.js';
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 import type { RunContext } from '../run-context.js';
 import type { Pairing } from './pairing.js';
@@ -49,6 +50,31 @@ export interface HookRun {
   onDecision?: (decision: Decision) => void;
   /** Called once, after the last hook of the run that can change how it ends. */
   onEnd?: (outcome: RunOutcome) => void;
+  /** `watch` hears what happens in the run, and in the runs inside. */
+  readonly listeners: { readonly watch?: RunWatch | undefined };
+}
+
+/** Receives what happens in runs, to write a trace. */
+export interface RunWatch {
+  /** Called with each event of a run, except pieces of streams. */
+  event(event: { readonly type: string; readonly runId: string }): void;
+  /** Called before a hook is called. */
+  startHook(site: HookSite): WatchedHook;
+  /** Called before each call of a model. The returned function is called with the response or the error. */
+  startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void;
+}
+
+/** One call of a hook. */
+export interface WatchedHook {
+  /** Called when a hook calls `next`. The returned function gets the result, for which the hook waits. */
+  startNext(): (result: Promise<unknown>) => void;
+  end(): void;
+}
+
+/** How a call of a model ended. */
+export interface ModelOutcome {
+  readonly response?: ModelResponse | undefined;
+  readonly error?: unknown;
 }
 
 /** How a run ended. */

@@ -27,10 +27,12 @@ const layerOf: Record<string, number> = {
   lifecycles: LEAF,
   durable: LEAF,
   testing: LEAF,
+  trace: LEAF,
   ui: LEAF,
   'telemetry/otel': LEAF,
   'index.ts': ENTRY,
   runtime: ENTRY,
+  cli: ENTRY,
 };
 
 /** The folders that a leaf folder may import in addition to the layers 0 to 3. */
@@ -41,6 +43,7 @@ const leafMayImport: Record<string, readonly string[]> = {
   mcp: ['trust'],
   plugins: ['trust'],
   testing: ['agent'],
+  trace: ['agent'],
   ui: ['agent'],
   durable: ['agent'],
 };
@@ -57,6 +60,8 @@ const nodeAllowed = [
   'stores',
   'durable',
   'telemetry/otel',
+  'trace',
+  'cli',
   'runtime',
 ];
 
