@@ -13,7 +13,7 @@ export { type HandoffOptions, handoff } from './agent/handoff/handoff.js';
 export { HandoffUnavailableError } from './agent/handoff/handoff-error.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
 export { formatRun } from './agent/run/format-run.js';
-export type { OutputOf, OutputSchema } from './agent/run/output.js';
+export type { OutputOf, OutputSchema } from './agent/run/output/output.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
@@ -28,7 +28,7 @@ export {
   type SuspendedRun,
   TurnLimitError,
 } from './agent/run-result.js';
-export type { RunStream } from './agent/run-stream.js';
+export type { PartialOutput, RunStream } from './agent/run-stream.js';
 export type { BackgroundStatus } from './agent/session/background/works.js';
 export type { SessionFork } from './agent/session/fork.js';
 export type { AttachOptions } from './agent/session/log/follow-run.js';

@@ -144,7 +144,7 @@ describe('structured output', () => {
   });
 
   test('tells the model in the repair that its answer is not JSON', async () => {
-    const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
+    const model = scriptedModel(['Sure! a is 1.', '{"a":1}']);
 
     await new Agent({ model }).run('go', { output: z.object({ a: z.number() }) });
 
