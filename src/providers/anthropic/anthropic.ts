@@ -66,7 +66,7 @@ const rules = { ...connectionRules, logger, findsTools: boolean } satisfies Opti
 export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
   validateConnection(modelId, options, rules);
   // The client skips events without a name, which some servers send, so Keelson parses the body itself.
-  const source = { provider: 'anthropic', isOwnClient: options.client === undefined };
+  const isOwnClient = options.client === undefined;
   const model = clientModel<AnthropicClient>(modelId, options, {
     provider: 'anthropic',
     requestIdHeader: 'request-id',
@@ -75,9 +75,9 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
       const body = toWireRequest(request, modelId, options.logger);
       return {
         send: (requestOptions) => begun(client.messages.create(body, requestOptions)),
-        async read(answer, { onPart = () => {} }) {
+        async read(answer, { idle, onPart = () => idle.hear() }) {
           const message = new StreamedMessage(onPart);
-          await receiveEvents(answer, source, (event) => message.take(event));
+          await receiveEvents(answer, { provider: 'anthropic', isOwnClient, idle }, (event) => message.take(event));
           return withOwnArguments(readMessage(message.whole(), modelId), request.tools);
         },
       };

@@ -1,6 +1,7 @@
 import type { ModelRequest, ModelResponse } from '../../../model/model.js';
 import { type Answer, begun, type PreparedCall } from '../../shared/client.js';
 import { readEvents, receiveEvents } from '../../shared/event-stream.js';
+import type { WatchedRequest } from '../../shared/idle.js';
 import { withAdvice } from '../advice.js';
 import type { OpenAIClient } from '../client.js';
 import type { Dialect } from './request.js';
@@ -29,13 +30,13 @@ export function prepareCompletion(target: ChatTarget, request: ModelRequest): Pr
 
 async function readAnswer(
   answer: Answer,
-  { onPart }: ModelRequest,
+  { onPart, idle }: WatchedRequest,
   { model, isOwnClient }: ChatTarget,
 ): Promise<ModelResponse> {
   if (!onPart) return readCompletion(wholeOf(answer.data), model);
   const streamed = new StreamedAnswer(onPart);
   // The client's own parser refuses streams that deviate from the standard, so Keelson parses the body itself.
-  await receiveEvents(answer, { provider: 'openai', isOwnClient }, (event) => streamed.take(event));
+  await receiveEvents(answer, { provider: 'openai', isOwnClient, idle }, (event) => streamed.take(event));
   return readCompletion(streamed.whole(), model);
 }
 

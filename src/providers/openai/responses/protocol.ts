@@ -2,6 +2,7 @@ import type { ModelRequest, ModelResponse } from '../../../model/model.js';
 import { type Answer, begun, type ClientRequestOptions, type PreparedCall } from '../../shared/client.js';
 import { readEvents, receiveEvents } from '../../shared/event-stream.js';
 import { toProviderError } from '../../shared/failure.js';
+import type { WatchedRequest } from '../../shared/idle.js';
 import { isObject, textOr, type WireObject } from '../../shared/wire.js';
 import { withAdvice } from '../advice.js';
 import type { OpenAIResponsesClient } from '../client.js';
@@ -50,20 +51,21 @@ class ResponsesCall {
     }
   }
 
-  async read(answer: Answer, { onPart }: ModelRequest): Promise<ModelResponse> {
+  async read(answer: Answer, request: WatchedRequest): Promise<ModelResponse> {
     const { model, previousResponseId } = this.target;
-    const body = await this.bodyOf(answer, onPart);
+    const { onPart } = request;
+    const body = await this.bodyOf(answer, request);
     const response = readResponse(body, model);
     if (this.body.background === true && onPart) for (const part of response.content) pushWhole(part, onPart);
     if (!previousResponseId) return response;
     return { ...response, content: withStored(response.content, textOr(body.id), this.request.messages) };
   }
 
-  private async bodyOf(answer: Answer, onPart: ModelRequest['onPart']): Promise<WireObject> {
+  private async bodyOf(answer: Answer, { onPart, idle }: WatchedRequest): Promise<WireObject> {
     const { client, isOwnClient } = this.target;
     if (this.body.stream === true && onPart) {
       const streamed = new StreamedResponse(onPart);
-      const source = { provider: 'openai', isOwnClient, skips: REPEATING_EVENTS };
+      const source = { provider: 'openai', isOwnClient, skips: REPEATING_EVENTS, idle };
       await receiveEvents(answer, source, (event) => streamed.take(event));
       return streamed.whole();
     }

@@ -289,7 +289,9 @@ describe('options', () => {
 
     await openai('m', { client, headers: { 'x-team': 'blue' } }).generate(hello);
 
-    expect(client.asked.map(({ options }) => options)).toEqual([{ maxRetries: 0, headers: { 'x-team': 'blue' } }]);
+    expect(client.asked.map(({ options }) => options)).toMatchObject([
+      { maxRetries: 0, headers: { 'x-team': 'blue' } },
+    ]);
   });
 
   test('read the streams of an existing client through the client, so that its instrumentation sees them', async () => {
