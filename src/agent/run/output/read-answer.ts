@@ -16,8 +16,8 @@ const THOUGHT = /^\s*<(think|thinking|thought|reasoning)>.*?(?:<\/\1>|$)|^(?:(?!
 const BEGINNING = /\{\s*(?:["'}]|[\w$]+\s*:)|\[\s*(?:["'[{\]\d-]|true|false|null)/y;
 
 /**
- * Finds the JSON values in an answer: the whole text, or else the objects and arrays between its words. Thoughts before the
- * answer do not count, and neither does a code fence around it.
+ * Finds the JSON values in an answer: the whole text, or else the objects and arrays between its words, and the other values in
+ * code fences. Thoughts before the answer do not count.
  */
 export function readAnswer(answer: string): AnswerValues {
   for (const text of [answer, withoutThought(answer)]) {
@@ -38,8 +38,12 @@ function withoutFence(text: string): string {
   return trimmed.startsWith('```') ? trimmed.replace(/^```(?:json)?|```$/gi, '') : trimmed;
 }
 
+/** Matches a code fence and its content. */
+const FENCED = /```(?:json)?[^\S\n]*\n([^`]*)```/gi;
+
 function scan(text: string): AnswerValues {
-  const values: unknown[] = [];
+  const fenced = [...text.matchAll(FENCED)].map(([, inner = '']) => parsed(inner)?.value);
+  const values = fenced.filter((value) => value !== undefined && typeof value !== 'object');
   let unclosed = 0;
   for (let at = nextBracket(text, 0); at >= 0; ) {
     const end = endOf(text, at);

@@ -4,7 +4,7 @@ import { calls, fails, says, scriptedModel, streams } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { rejectionOf } from '../../support/agent/settle.js';
+import { rejectionOf } from '../../../support/agent/settle.js';
 
 const jsonSchema: JsonSchema = {
   type: 'object',

@@ -14,10 +14,10 @@ import { calls, scriptedModel, streams } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { echo } from '../../support/agent/sample-tools.js';
-import { rejectionOf } from '../../support/agent/settle.js';
-import { transcript } from '../../support/agent/transcript.js';
-import { growth } from '../../support/growth.js';
+import { echo } from '../../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../../support/agent/settle.js';
+import { transcript } from '../../../support/agent/transcript.js';
+import { growth } from '../../../support/growth.js';
 
 const jsonSchema = {
   type: 'object',
