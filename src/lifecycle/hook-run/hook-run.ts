@@ -215,7 +215,7 @@ export interface RunReports {
   };
   /**
    * The service read fewer tokens from its cache than the request before had put there. Not emitted for the first request of a
-   * run or session, for a request that is too short for a cache, and for a service that does not report cached tokens.
+   * run or session, and for a request that is too short for a cache. Some services do not report cached tokens.
    */
   'cache-miss': {
     readonly cachedTokens: number;

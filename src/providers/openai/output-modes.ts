@@ -1,7 +1,7 @@
 import type { OutputMode } from '../shared/output/output-mode.js';
 import { serverAt } from './client.js';
 
-/** What a service is known to do with an output schema. */
+/** A service that is known to take an output schema in one way only. */
 interface OutputRule {
   /** Matches the host of the base URL. */
   readonly host: RegExp;

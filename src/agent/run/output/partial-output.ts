@@ -58,7 +58,7 @@ function closedJson(answer: string): string | undefined {
   }
 }
 
-/** Returns the JSON with the string that is still written at the end, or undefined if there is none. */
+/** Returns the JSON with the string that is still written at the end. Returns undefined if the end is another value. */
 function withString(text: string, at: number, closing: readonly string[]): string | undefined {
   UNFINISHED_STRING.lastIndex = at;
   const [begun] = UNFINISHED_STRING.exec(text) ?? [];

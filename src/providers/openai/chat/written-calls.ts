@@ -80,7 +80,7 @@ export class WrittenCallGate {
     if (!(begun.startsWith(OPENING) || OPENING.startsWith(begun))) this.open();
   }
 
-  /** Shows the held text, which is no call. */
+  /** Shows the held text: it is not a call. */
   open(): void {
     this.isOpen = true;
     if (this.held !== '') this.push({ type: 'text-delta', text: this.held });

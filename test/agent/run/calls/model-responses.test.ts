@@ -141,7 +141,7 @@ describe('an unusual response', () => {
     expect(messages[1]).toEqual({ role: 'assistant', content });
   });
 
-  test('without parts is no answer', async () => {
+  test('without parts does not count as an answer', async () => {
     const error = await rejectionOf(
       new Agent({ model: giving(async () => ({ ...saying(''), content: [] })) }).run('go'),
     );

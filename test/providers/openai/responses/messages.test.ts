@@ -52,7 +52,7 @@ describe('a search of xAI', () => {
     input: '{"query":"a"}',
   };
 
-  test('is run by xAI, and is no call for the agent', async () => {
+  test('is run by xAI, and the agent does not run it again', async () => {
     const { content, finishReason, sent } = await ask([step, said('m1', 'Found.')]);
 
     expect(content).toMatchObject([

@@ -177,7 +177,7 @@ test.each<[string | undefined, string, OutputMode]>([
   expect(outputModeAt(baseURL, model)).toBe(mode);
 });
 
-describe('a schema whose root is no object', () => {
+describe('a schema whose root is not an object', () => {
   test('becomes a member of an object, and its references keep their targets', () => {
     const tree: JsonSchema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -10,7 +10,7 @@ import { type Reply, type RequestBody, startOpenAIServer } from '../../../suppor
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a request asks for. */
+/** The tools and the schema in a request. */
 interface Asked {
   readonly names: readonly string[];
   readonly schema: Fields | undefined;
@@ -42,9 +42,9 @@ interface Service {
   readonly refuses?: (asked: Asked) => string | false;
   /** True if a schema keeps the model from calling tools. */
   readonly schemaStopsTools?: boolean;
-  /** What the model writes around its answer. */
+  /** The text that the model writes around its answer. */
   readonly around?: readonly [before: string, after: string];
-  /** What is sent without tools and with tools. */
+  /** The requests without tools, and with tools. */
   readonly sent: readonly [alone: string, withTools: string];
 }
 
