@@ -18,6 +18,7 @@ export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continu
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   type CompletedRun,
+  type InvalidOutput,
   type NestedRun,
   OutputInvalidError,
   type PendingAnswer,
@@ -76,6 +77,7 @@ export {
   type ModifyAction,
   type SuspendAction,
 } from './lifecycle/hook-action.js';
+export type { CacheDifference } from './lifecycle/hook-run/hook-run.js';
 export type {
   AgentLifecycle,
   LifecycleHost,

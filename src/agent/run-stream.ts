@@ -2,7 +2,7 @@ import { OptionInvalidError } from '../errors.js';
 import { fullText } from '../internal/options/rules.js';
 import { type OptionRule, validateOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { AgentEvent, AgentEventOf } from './agent-event.js';
+import type { AgentEvent } from './agent-event.js';
 import type { RunResult } from './run-result.js';
 
 /**
@@ -153,20 +153,14 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 }
 
 async function* textOfEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<string, void, undefined> {
-  for await (const { text } of ownTexts(events)) yield text;
-}
-
-async function* ownTexts(
-  events: AsyncIterable<AgentEvent>,
-): AsyncGenerator<AgentEventOf<'text-delta'>, void, undefined> {
   const own = new OwnEvents();
-  for await (const event of events) if (own.has(event) && event.type === 'text-delta') yield event;
+  for await (const event of events) if (own.has(event) && event.type === 'text-delta') yield event.text;
 }
 
 /** The code is loaded on use: most streams have no schema. */
 async function* outputOfEvents<Output>(stream: RunStream<Output>): AsyncGenerator<PartialOutput<Output>> {
   const { partialValues } = await import('./run/output/partial-output.js');
-  yield* partialValues<PartialOutput<Output>>(ownTexts(stream));
+  yield* partialValues<PartialOutput<Output>>(stream, new OwnEvents());
   const result = await stream.result;
   if (result.status === 'completed') yield result.output as PartialOutput<Output>;
 }

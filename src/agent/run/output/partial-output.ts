@@ -1,23 +1,27 @@
-import type { AgentEventOf } from '../../agent-event.js';
+import type { AgentEvent } from '../../agent-event.js';
 import { beginningOf, withoutThought } from './read-answer.js';
 
 /** A long text is read again when it has grown by this factor, so that the work stays in proportion to the text. */
 const GROWTH = 1.02;
 
 /** Yields the value of a JSON answer while it is written. Each attempt and each turn begins another answer. */
-export async function* partialValues<Value>(deltas: AsyncIterable<AgentEventOf<'text-delta'>>): AsyncGenerator<Value> {
+export async function* partialValues<Value>(
+  events: AsyncIterable<AgentEvent>,
+  own: { has(event: AgentEvent): boolean },
+): AsyncGenerator<Value> {
   let place = '';
   let text = '';
   let read = 0;
   let shown: string | undefined;
-  for await (const delta of deltas) {
-    const { turn, attempt } = delta;
+  for await (const event of events) {
+    if (!own.has(event) || event.type !== 'text-delta') continue;
+    const { turn, attempt } = event;
     if (place !== `${turn}/${attempt}`) {
       place = `${turn}/${attempt}`;
       text = '';
       read = 0;
     }
-    text += delta.text;
+    text += event.text;
     if (text.length < read * GROWTH) continue;
     read = text.length;
     const json = closedJson(text);

@@ -132,12 +132,11 @@ export class Turn implements CurrentTurn {
    * Handles a failed model call: the next turn asks the model again, or the error that ends the run is thrown. The code is loaded
    * on use: most calls succeed.
    */
-  async recover(thrown: unknown): Promise<void> {
+  recover(thrown: unknown): Promise<void> {
     this.step?.close();
+    this.run.end.throwIfAborted();
     // A listener may have been removed since it heard the text.
-    const shown = this.cachedEvents?.shownText ?? '';
-    const { recoverFrom } = await import('./recover.js');
-    this.response = recoverFrom(this.run, thrown, shown);
+    return recover(this, thrown, this.cachedEvents?.shownText ?? '');
   }
 
   async askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse> {
@@ -216,6 +215,11 @@ export function startTurn(run: Run): Turn {
   run.turn = turn;
   turn.events?.start();
   return turn;
+}
+
+async function recover(turn: Turn, thrown: unknown, shown: string): Promise<void> {
+  const { recoverFrom } = await import('./recover.js');
+  turn.response = recoverFrom(turn.run, thrown, shown);
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {
