@@ -20,6 +20,10 @@ const entries = {
   'agent-session': 'src/agent/session/agent-session.ts',
   'resume-run': 'src/agent/run/resume/resume-run.ts',
   'hand-over': 'src/agent/handoff/hand-over.ts',
+  'check-output': 'src/agent/run/output/check-output.ts',
+  'partial-output': 'src/agent/run/output/partial-output.ts',
+  recover: 'src/agent/run/turn/recover.ts',
+  'cache-miss': 'src/agent/run/turn/cache-miss.ts',
   cli: 'src/cli/cli.ts',
 };
 const declarations = Object.fromEntries(

@@ -23,7 +23,7 @@ export type EventSink = (event: AgentEvent) => void;
 type Listener = (event: never) => unknown;
 
 const TYPES =
-  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|decision|handoff|post)$/;
+  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|cache-miss|decision|handoff|post)$/;
 
 /** The listeners of an agent, called in the order of registration. */
 export class AgentListeners implements RunListeners {

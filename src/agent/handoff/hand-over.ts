@@ -16,6 +16,7 @@ import {
 import type { ToolContext, ToolResult } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
 import type { AgentListeners, RunListeners } from '../listeners.js';
+import { instruct } from '../run/instructions.js';
 import { pathInside } from '../run/outer-call.js';
 import type { Run } from '../run/run.js';
 import { ownerOf, type RunConfig, type RunEngine } from '../run/run-config.js';
@@ -179,10 +180,12 @@ export function beginPart(run: Run, config: RunConfig): void {
   run.config = { ...config, part: { owner, budgets: earlier, end: isOwner ? () => {} : join(run, config) } };
   run.pairing = new Pairing();
   if (run.turn !== undefined) run.turn.tools = undefined;
-  const { agent, model, instructions, logger, ids, clock } = config;
+  const { agent, model, logger, ids, clock } = config;
+  const instructions = typeof config.instructions === 'string' ? config.instructions : undefined;
   Object.assign(context, { agent, model, instructions, logger, ids, clock });
   Object.assign(conversation, { agent: isOwner ? undefined : agent, instructions });
   conversation.replace(conversation.history);
+  instruct(run);
   if (attached.recorder !== undefined) attached.recorder.start.agent = agent;
 }
 

@@ -4,7 +4,6 @@ import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
 import { tellOuterRun } from './outer-call.js';
-import { checkOutput } from './output.js';
 import type { Recorder, Run } from './run.js';
 import { ownerOf } from './run-config.js';
 import { Turn } from './turn/turn.js';
@@ -29,6 +28,7 @@ async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
   run.conversation.say({ role: 'assistant', content: [{ type: 'text', text }] });
+  const { checkOutput } = await import('./output/check-output.js');
   run.output = await checkOutput(run, text);
   return finish(run, text);
 }

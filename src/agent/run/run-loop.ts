@@ -5,7 +5,8 @@ import { textOf, type UserMessage } from '../../model/message.js';
 import type { RunResult } from '../run-result.js';
 import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
-import { reviewAnswer } from './output.js';
+import { instruct } from './instructions.js';
+import { reviewAnswer } from './output/output.js';
 import { earlierTurnOf } from './resume/earlier-turn.js';
 import type { Run } from './run.js';
 import { ownerOf } from './run-config.js';
@@ -39,7 +40,7 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
         // A hook that has ended the run, by a verdict, keeps the model from being asked.
         if (run.end.verdict === undefined) turn.receive(await turn.ask());
       } catch (error) {
-        turn.recover(error);
+        await turn.recover(error);
       }
       if (turn.response !== undefined) {
         const judging = turn.judge(turn.response);
@@ -69,6 +70,8 @@ function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
     listeners.emit(earlier === undefined ? event : { ...event, earlier });
   }
   run.end.throwIfAborted();
+  // The agent that goes on with a run has got its instructions.
+  if (config.part === undefined) instruct(run);
   const { beforeAgent } = config.chain;
   return beforeAgent === undefined ? addInput(run, input) : passInput(run, input, beforeAgent);
 }

@@ -122,8 +122,8 @@ export class Run implements HookRun {
   pending: SuspendedRun['pending'] | undefined = undefined;
   /** True after the model was asked once to correct its answer. */
   repaired = false;
-  /** True after the service refused a tool call once. */
-  refused = false;
+  /** True after the model was asked once for an answer that is not empty, or for a tool call in the right format. */
+  askedAgain = false;
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
   toolErrors: Map<string, unknown> | undefined = undefined;
@@ -138,8 +138,8 @@ export class Run implements HookRun {
     const isAlone = attached.sink === undefined && origin.parent === undefined;
     this.listeners = isAlone ? config.hub : listenersOf(this);
     this.end = new RunEnd(config.life.stop);
-    this.conversation = new Conversation(config.instructions);
     this.context = new RunView(this);
+    this.conversation = new Conversation(this.context.instructions);
     if (config.totalTurns !== undefined) limitTurns(this, config.totalTurns);
     // The parent may be a run of an older copy of this library.
     const watch = hookRunOf(origin.parent)?.listeners?.watch;
@@ -209,7 +209,7 @@ export class RunView implements RunContext {
     this[RUN] = run;
     this.agent = config.agent;
     this.model = config.model;
-    this.instructions = config.instructions;
+    this.instructions = typeof config.instructions === 'string' ? config.instructions : undefined;
     this.session = attached.session;
     this.context = origin.context;
     this.parent = (hookRunOf(origin.parent)?.context ?? origin.parent) as RunContext | undefined;

@@ -216,6 +216,17 @@ export function report(run: RunContext, news: RunReport, message?: string): void
   if (!isHeard && message !== undefined) run.logger.warn(message);
 }
 
+/** The first difference of a request from the one before, in the order in which services read a request. */
+export interface CacheDifference {
+  readonly part: 'tool' | 'instructions' | 'message' | 'settings';
+  /** The position of the tool, or of the message without the instructions. Counts from 0. */
+  readonly index?: number | undefined;
+  /** The name of the tool or of the setting. */
+  readonly name?: string | undefined;
+  /** The role of the message. */
+  readonly role?: Message['role'] | undefined;
+}
+
 /** The events that ready-made lifecycles and loaders emit, by type. */
 export interface RunReports {
   /** A model call failed, and a lifecycle (`retryModelCalls` or `fallbackModels`) makes another model call. */
@@ -227,6 +238,24 @@ export interface RunReports {
     readonly model: string;
     /** The wait before the next call, in milliseconds. */
     readonly delayMs: number;
+  };
+  /**
+   * The service read fewer tokens from its cache than the request before had put there. Not emitted for the first request of a
+   * run or session, and for a request that is too short for a cache. Some services do not report cached tokens.
+   */
+  'cache-miss': {
+    readonly cachedTokens: number;
+    /** The tokens of the request before that the service can cache. */
+    readonly expectedTokens: number;
+    /**
+     * `changed`: the request does not begin as the one before. `other-model`: another model answered that one. `expired`: the
+     * time to live has passed. `evicted`: none of these, so the service has dropped its cache.
+     */
+    readonly cause: 'changed' | 'other-model' | 'expired' | 'evicted';
+    /** Set if `cause` is `changed`. */
+    readonly difference?: CacheDifference | undefined;
+    /** The names of the lifecycles that changed this part of the request, by their decisions. */
+    readonly by: readonly string[];
   };
   /** The lifecycle `compaction` starts to summarise the conversation. `messages` is their number before the summary. */
   'compaction-start': { readonly messages: number };

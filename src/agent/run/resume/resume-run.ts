@@ -15,7 +15,7 @@ import { assertEdit } from '../../../tools/edit-check.js';
 import { type EditedApproval, isEdit, resolveEdit } from '../../../tools/edited-approval.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { type FindTool, isRunByCaller, toolOf } from '../../../tools/tool-set.js';
-import { reviewAnswer } from '../output.js';
+import { reviewAnswer } from '../output/output.js';
 import type { Run } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
 import { Turn } from '../turn/turn.js';

@@ -12,8 +12,8 @@ import type { RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
-import { ModelError } from '../../../model/run-error.js';
-import { wholeResponse } from '../../../model/whole-response.js';
+import { ModelError, ResponseInvalidError } from '../../../model/run-error.js';
+import { isEmpty, wholeResponse } from '../../../model/whole-response.js';
 import type { Run } from '../run.js';
 import type { RunConfig } from '../run-config.js';
 import type { ModelStep } from './model-step.js';
@@ -41,6 +41,10 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
     watched?.({ response });
+    const hearsMisses = run.listeners.watch !== undefined || run.listeners.hears('cache-miss');
+    if (attempt > 0 && response.usage.cachedInputTokens !== undefined && hearsMisses) {
+      await watchCache(run, request, response);
+    }
     return response;
   } catch (error) {
     // A call that was left behind has no failure for its hooks to repeat.
@@ -51,6 +55,12 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     gate?.close();
     step.busy -= 1;
   }
+}
+
+/** The code is loaded on use: most runs have no listener for a cache that was missed. */
+async function watchCache(run: Run, request: ModelCallRequest, { usage }: ModelResponse): Promise<void> {
+  const { reportCacheMiss } = await import('./cache-miss.js');
+  reportCacheMiss(run, request, usage);
 }
 
 /**
@@ -73,6 +83,7 @@ export function acceptResponse(run: Run, given: ModelResponse): ModelResponse {
   run.end.throwIfAborted();
   const response = wholeResponse(given);
   run.spend(response.usage);
+  if (isEmpty(response)) throw new ResponseInvalidError('it has no text and no tool call', response, 'empty');
   return response;
 }
 
