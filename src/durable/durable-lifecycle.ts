@@ -3,8 +3,14 @@ import type { Run } from '../agent/run/run.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
-import type { Awaitable } from '../internal/promise.js';
-import { callKey, DURABLE, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import {
+  callKey,
+  DURABLE,
+  type DurableEngine,
+  type HookRun,
+  hookRunOf,
+  isAside,
+} from '../lifecycle/hook-run/hook-run.js';
 import type {
   AgentLifecycle,
   ModelCall,
@@ -15,15 +21,16 @@ import type {
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { Tool, ToolResult, ToolSource } from '../tools/tool.js';
+import type { ToolResult, ToolSource } from '../tools/tool.js';
 import { DurableSetupError } from './error.js';
+import { type HookNames, hooksOf } from './hook-chain.js';
 import { membersOf, NamedLifecycles } from './named-lifecycles.js';
 import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from './options.js';
 import { Codec } from './record/codec.js';
 import { recordEffects, stepScope } from './record/scope.js';
 import { Steps } from './record/steps.js';
+import { RunSteps, type StoredTurn } from './run-steps.js';
 import { durableSessions } from './session-steps.js';
-import { storedTools } from './tool-list.js';
 import { modelStep, toolStep } from './wraps.js';
 
 /** A lifecycle that makes the calls of an agent steps of a durable engine. Made by {@link durable}. */
@@ -56,34 +63,30 @@ export function durable(options: DurableOptions): DurableLifecycle {
 
 const NAME = 'durable';
 
-/** The counts of a run, which number its steps. */
-interface KnownRun {
-  readonly run: Run;
-  /** The number of model calls that have begun. */
-  models: number;
-  /** The number of tool lists. */
-  lists: number;
-  /** The number of times that each call has begun. A hook may begin a call again. */
-  readonly calls: Map<string, number>;
-}
-
-class DurableRuns implements DurableLifecycle {
+class DurableRuns implements DurableLifecycle, DurableEngine {
+  readonly [DURABLE]: DurableEngine = this;
   readonly name = NAME;
   readonly priority = 100;
   private readonly steps: Steps;
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
-  /** The hooks alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
-  private readonly hooks: AgentLifecycle;
-  private readonly runs = new WeakMap<RunContext, KnownRun>();
+  /** The wraps alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
+  private readonly wraps: AgentLifecycle;
+  private readonly runs = new WeakMap<RunContext, RunSteps>();
+  /** The clock of the agent that ran first. */
+  private first: Clock | undefined = undefined;
+  /** The hooks that are steps, by the clock of the agent. */
+  private readonly hooks = new WeakMap<Clock, HookNames>();
+  /** True if an older version of this library began the execution. */
+  private isOld = false;
   /** The clocks of the agents whose tools may differ between two attempts. */
   private readonly withLiveTools = new WeakSet<Clock>();
 
   constructor(settings: ResolvedOptions) {
     this.settings = settings;
     this.steps = new Steps(settings.step, new Codec(settings));
-    this.named = new NamedLifecycles(settings, this.steps);
-    this.hooks = Object.assign(membersOf(this as AgentLifecycle<never>) as AgentLifecycle, { [DURABLE]: true });
+    this.named = new NamedLifecycles(settings);
+    this.wraps = Object.assign(membersOf(this as AgentLifecycle<never>) as AgentLifecycle, { [DURABLE]: this });
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
@@ -97,7 +100,7 @@ class DurableRuns implements DurableLifecycle {
     const { outside, inside } = this.named.arrange(lifecycle);
     return {
       ...options,
-      lifecycle: [...outside, this.hooks, ...inside] as readonly unknown[] as readonly AgentLifecycle<Context>[],
+      lifecycle: [...outside, this.wraps, ...inside] as readonly unknown[] as readonly AgentLifecycle<Context>[],
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
@@ -109,44 +112,67 @@ class DurableRuns implements DurableLifecycle {
     return durableSessions(store, this.steps);
   }
 
-  async beforeAgent(_input: string, run: RunContext): Promise<void> {
+  /** Finds out which hooks of the run are steps: those of the version that began it. */
+  async begin({ context }: HookRun): Promise<void> {
     if (stepScope.getStore() !== undefined) return;
-    if (!this.steps.owns(run)) throw new DurableSetupError(SETUP);
+    const known = this.known(context);
+    if (!this.steps.owns(context)) throw new DurableSetupError(SETUP);
     this.named.assertPlaced();
-    await this.steps.start(this.known(run).run);
-  }
-
-  beforeToolSelection(tools: readonly Tool[], run: RunContext): Awaitable<readonly Tool[]> {
-    if (!this.withLiveTools.has(run.clock) || stepScope.getStore() !== undefined) return tools;
-    const known = this.known(run);
-    known.lists += 1;
-    return storedTools(this.steps, tools, { run: known.run, number: known.lists });
+    const { clock } = context;
+    this.first ??= clock;
+    const start = await this.steps.start(known.run, { hooks: known.own });
+    if (start === null) return this.beginOld(known);
+    if (this.first === clock && !this.hooks.has(clock)) this.hooks.set(clock, start.hooks);
+    known.useHooks(this.hooks.get(clock) ?? known.own);
   }
 
   wrapModelCall(request: ModelCallRequest, next: ModelCall): Promise<ModelResponse> {
     if (stepScope.getStore() !== undefined) return next();
     const known = this.known(request.run);
-    known.models += 1;
-    const { maxAttempts } = this.settings;
-    return modelStep(this.steps, { run: known.run, number: known.models, maxAttempts }, { request, next });
+    const { run } = known;
+    const kind = isAside(request) && !this.isOld ? 'aside' : 'model';
+    const number = known.next(kind);
+    const call = {
+      run,
+      name: `${kind} ${number}`,
+      key: `${run.context.idempotencyKey}:${kind}:${number}`,
+      maxAttempts: this.settings.maxAttempts,
+      pack: (response: ModelResponse) => (this.isOld ? response : known.stored(request, response)),
+      unpack: (stored: unknown) => (this.isOld ? (stored as ModelResponse) : this.restore(known, stored as StoredTurn)),
+    };
+    return modelStep(this.steps, call, { request, next });
   }
 
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
-    const { run, calls } = this.known(call.run as RunContext);
-    const key = callKey(run, call.id);
-    const nth = (calls.get(key) ?? 0) + 1;
-    calls.set(key, nth);
-    return toolStep(this.steps, { run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });
+    const known = this.known(call.run as RunContext);
+    const key = callKey(known.run, call.id);
+    const nth = known.next(key);
+    return toolStep(this.steps, { run: known.run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });
   }
 
-  private known(context: RunContext): KnownRun {
+  private restore(known: RunSteps, stored: StoredTurn): ModelResponse {
+    if (stored.hooks !== undefined) this.hooks.set(known.run.context.clock, stored.hooks);
+    return known.restore(stored);
+  }
+
+  /** An older version of this library began the execution. The steps of its hooks and of its tool lists depend on the parts. */
+  private beginOld(known: RunSteps): void {
+    this.isOld = true;
+    known.useHooks(known.own);
+    if (this.withLiveTools.has(known.run.context.clock)) known.storeTools();
+  }
+
+  private known(context: RunContext): RunSteps {
     let known = this.runs.get(context);
     if (known === undefined) {
       const run = hookRunOf(context) as Run;
-      known = { run, models: 0, lists: 0, calls: new Map() };
+      known = new RunSteps(run, this.steps, hooksOf(run.config.chain, this.settings.hooks));
       this.runs.set(context, known);
-      recordEffects(run, NAME);
+      recordEffects(run, NAME, {
+        checkEnd: (error) => this.steps.checkEnd(run, error),
+        isOld: () => this.isOld,
+      });
       this.steps.watch(run);
     }
     return known;

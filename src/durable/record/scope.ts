@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Run } from '../../agent/run/run.js';
+import type { RunEffects } from '../../agent/run/run-parts.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import type { Message } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
@@ -69,12 +70,20 @@ export class StepScope {
 export const stepScope = new AsyncLocalStorage<StepScope>();
 
 /** Records the effects of steps on this run. Called once, before any step of the run. */
-export function recordEffects(run: Run, durableName: string): void {
+export function recordEffects(
+  run: Run,
+  durableName: string,
+  engine: Pick<RunEffects, 'checkEnd'> & { isOld(): boolean },
+): void {
   const scopeOf = () => {
     const scope = stepScope.getStore();
     return scope?.run === run ? scope : undefined;
   };
   run.effects = {
+    checkEnd: (error) => engine.checkEnd(error),
+    get savesOnce() {
+      return !engine.isOld();
+    },
     usageOver: (total) => scopeOf()?.usageOver(total) ?? total,
     decided(decision) {
       // A stored result is not a decision of the durable lifecycle.

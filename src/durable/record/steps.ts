@@ -5,39 +5,19 @@ import { isObject, type JsonValue } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { BlobStoreError, isTemporary, StepDataError, StepLostError } from '../error.js';
-import type { Step, StepInfo } from '../step.js';
+import { StepDataError, StepLostError } from '../error.js';
+import type { Step } from '../step.js';
 import type { Codec } from './codec.js';
-import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
-import { applyEffects, type Effects, StepScope, stepScope, withoutArguments } from './scope.js';
-import { type OpenStep, StepOrder } from './step-order.js';
+import { abortFromJson, endsRun, failureFromJson, failureToJson } from './failure.js';
+import { type Execution, effectsOf, outcomeOf, type StepRecord, type StepRequest } from './recording.js';
+import { ReplayCheck } from './replay-check.js';
+import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
+import { StepOrder } from './step-order.js';
 
-/** A step to run. */
-export interface StepRequest extends StepInfo {
-  readonly name: string;
-  /** The run that the step belongs to. */
-  readonly run?: Run | undefined;
-}
-
-/** The JSON value that the engine stores for a step. */
-interface StepRecord {
-  /** Time at the end of the step, in milliseconds since the epoch. */
-  readonly at: number;
-  /** The number of the result among the results of parallel steps. */
-  readonly number: number;
-  readonly value?: JsonValue;
-  readonly error?: FailureJson;
-  /** The error of a run that was aborted during the step. */
-  readonly aborted?: FailureJson;
-  readonly effects?: JsonValue;
-}
-
-/** A call of the function of a step in this process. */
-interface Execution {
-  readonly place: OpenStep;
-  error?: unknown;
-  /** Rejects the step, and ends this attempt. */
-  readonly lose: (error: unknown) => void;
+/** The facts about the first run of an execution that its steps depend on. */
+export interface StartRecord {
+  /** The hooks that are steps. */
+  readonly hooks: readonly string[];
 }
 
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
@@ -47,10 +27,10 @@ export class Steps {
   /** The clocks of the agents, by the clocks that their runs see. */
   private readonly bases = new WeakMap<Clock, Clock>();
   private readonly order: StepOrder;
-  private made = 0;
   private runs = 0;
   private readonly numbers = new WeakMap<Run, number>();
-  private started: Promise<unknown> | undefined = undefined;
+  private started: Promise<StartRecord | null> | undefined = undefined;
+  private readonly check: ReplayCheck;
   /**
    * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
    * further step begins.
@@ -61,8 +41,9 @@ export class Steps {
     private readonly step: Step,
     private readonly codec: Codec,
   ) {
-    this.ids = { next: (kind) => this.nextId(kind) };
+    this.ids = idsOf(step.id);
     this.order = new StepOrder(step.replaysInOrder);
+    this.check = new ReplayCheck(step);
   }
 
   get id(): string {
@@ -99,10 +80,22 @@ export class Steps {
     });
   }
 
-  /** Stores the time at which the execution began. Later calls return the same promise. */
-  start(run: Run): Promise<unknown> {
-    this.started ??= this.perform({ name: 'start', key: `${this.id}:start`, kind: 'start', run }, async () => null);
+  /**
+   * Stores the time at which the execution began, and the facts about its first run. Later calls return the same promise.
+   * Resolves with null if an older version of this library began the execution.
+   */
+  start(run: Run, facts: StartRecord): Promise<StartRecord | null> {
+    const request = { name: 'start', key: `${this.id}:start`, kind: 'start', run } as const;
+    this.started ??= this.perform<StartRecord | null>(request, async () => facts);
     return this.started;
+  }
+
+  /** See {@link RunEffects.checkEnd}. */
+  checkEnd(run: Run, caught: unknown): Promise<void> | undefined {
+    const { check } = this;
+    if (check.hasRefused) return check.keep();
+    if (this.hasEnded || !check.mayFollow(run)) return undefined;
+    return check.atEnd({ run, number: this.numbers.get(run) ?? 1, caught }, (error) => this.lose(run, error));
   }
 
   /**
@@ -121,6 +114,7 @@ export class Steps {
         const lose = (error: unknown) => reject(this.lose(run, error));
         const execute = () => {
           executed = { lose, place };
+          if (run !== undefined) this.check.begin(run);
           this.order.run(place);
           return this.execute(request, work, executed) as Promise<JsonValue>;
         };
@@ -129,6 +123,7 @@ export class Steps {
       record = recordOf(name, stored);
     } catch (error) {
       this.order.leave(place);
+      if (run === undefined) await this.check.keep();
       throw error;
     }
     const turn = this.order.turn(place, record.number);
@@ -202,6 +197,7 @@ export class Steps {
    */
   private lose(run: Run | undefined, error: unknown): unknown {
     this.hasEnded = true;
+    this.check.end(error);
     if (run === undefined) return error;
     run.end.abort(new RunAbortedError(error));
     return run.end.abortError;
@@ -220,61 +216,23 @@ export class Steps {
     const number = (run && this.numbers.get(run)) ?? 1;
     return number === 1 ? name : `${name}, run ${number}`;
   }
+}
 
-  private nextId(kind: string): string {
-    const scope = stepScope.getStore();
-    // Ids inside of a step depend on its key, so that a step that runs again generates the same ids.
-    if (scope !== undefined) return `${kind}_${scope.key}_${++scope.ids}`;
-    return `${kind}_${this.id}_${++this.made}`;
-  }
+/** Returns ids that are the same in each attempt. */
+function idsOf(execution: string): Ids {
+  let made = 0;
+  return {
+    next(kind) {
+      const scope = stepScope.getStore();
+      // Ids inside of a step depend on its key, so that a step that runs again generates the same ids.
+      if (scope !== undefined) return `${kind}_${scope.key}_${++scope.ids}`;
+      return `${kind}_${execution}_${++made}`;
+    },
+  };
 }
 
 function recordOf(name: string, stored: JsonValue): StepRecord {
   const isRecord = isObject(stored) && typeof stored.at === 'number' && typeof stored.number === 'number';
   if (isRecord) return stored as unknown as StepRecord;
   throw new StepDataError(name, `is not a stored step: the engine gave ${JSON.stringify(stored)?.slice(0, 100)}`);
-}
-
-/** A step whose function is running, and the codec for its record. */
-interface Recording {
-  readonly request: StepRequest;
-  readonly executed: Execution;
-  readonly codec: Codec;
-}
-
-/** Calls the function of a step, and encodes its result or its error. */
-async function outcomeOf(
-  recording: Recording,
-  work: () => Promise<unknown>,
-): Promise<Pick<StepRecord, 'value' | 'error'>> {
-  try {
-    const json = recording.codec.encode(await work(), recording.request);
-    return { value: isPromise(json) ? await json : json };
-  } catch (error) {
-    return { error: storedError(recording, error) };
-  }
-}
-
-/** Encodes the effects of a step on its run. If they cannot be stored, the step fails. */
-async function effectsOf(
-  recording: Recording,
-  scope: StepScope,
-): Promise<Pick<StepRecord, 'effects' | 'error'> | undefined> {
-  const { request, codec } = recording;
-  const effects = scope.effects();
-  if (effects === undefined) return undefined;
-  const place = { ...request, key: `${request.key}:effects` };
-  try {
-    return { effects: await codec.encode(effects, place) };
-  } catch (error) {
-    const failure = storedError(recording, error);
-    return { error: failure, effects: await codec.encode(withoutArguments(effects), place) };
-  }
-}
-
-/** Returns the JSON of an error, which this attempt throws itself. Throws an error that must not be stored. */
-function storedError({ request, executed }: Recording, error: unknown): FailureJson {
-  if (error instanceof BlobStoreError || (request.kind === 'session' && isTemporary(error))) throw error;
-  executed.error = error;
-  return failureToJson(error);
 }

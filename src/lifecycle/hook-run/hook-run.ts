@@ -112,8 +112,14 @@ export interface CallScope {
 /** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
 
-/** Key of a lifecycle that makes the runs of its agent durable. */
+/** Key of the engine in a lifecycle that makes the runs of its agent durable. */
 export const DURABLE = Symbol.for('keelson.durable');
+
+/** Makes the runs of an agent durable. */
+export interface DurableEngine {
+  /** Called before the first hook of a run. May replace the hooks of the run. */
+  begin(run: HookRun): Promise<void>;
+}
 
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
