@@ -23,7 +23,7 @@ import type { ModelResponse } from '../model/model.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { ToolResult, ToolSource } from '../tools/tool.js';
 import { DurableSetupError } from './error.js';
-import { type HookNames, hooksOf } from './hook-chain.js';
+import { type HookNames, hooksOf, namedHooksOf } from './hook-chain.js';
 import { membersOf, NamedLifecycles } from './named-lifecycles.js';
 import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from './options.js';
 import { Codec } from './record/codec.js';
@@ -138,7 +138,8 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       key: `${run.context.idempotencyKey}:${kind}:${number}`,
       maxAttempts: this.settings.maxAttempts,
       pack: (response: ModelResponse) => (this.isOld ? response : known.stored(request, response)),
-      unpack: (stored: unknown) => (this.isOld ? (stored as ModelResponse) : this.restore(known, stored as StoredTurn)),
+      unpack: (stored: unknown, isReplay: boolean) =>
+        this.isOld ? (stored as ModelResponse) : this.restore(known, stored as StoredTurn, isReplay),
     };
     return modelStep(this.steps, call, { request, next });
   }
@@ -151,15 +152,15 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return toolStep(this.steps, { run: known.run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });
   }
 
-  private restore(known: RunSteps, stored: StoredTurn): ModelResponse {
+  private restore(known: RunSteps, stored: StoredTurn, isReplay: boolean): Promise<ModelResponse> {
     if (stored.hooks !== undefined) this.hooks.set(known.run.context.clock, stored.hooks);
-    return known.restore(stored);
+    return known.restore(stored, isReplay);
   }
 
   /** An older version of this library began the execution. The steps of its hooks and of its tool lists depend on the parts. */
   private beginOld(known: RunSteps): void {
     this.isOld = true;
-    known.useHooks(known.own);
+    known.useHooks(namedHooksOf(known.run.config.chain, this.settings.hooks));
     if (this.withLiveTools.has(known.run.context.clock)) known.storeTools();
   }
 
@@ -172,6 +173,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       recordEffects(run, NAME, {
         checkEnd: (error) => this.steps.checkEnd(run, error),
         isOld: () => this.isOld,
+        hasEnded: () => this.steps.hasEnded,
       });
       this.steps.watch(run);
     }

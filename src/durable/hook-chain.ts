@@ -1,4 +1,5 @@
 import type { Chain } from '../lifecycle/chain.js';
+import { KEPT_STATE, type KeptState } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
@@ -18,13 +19,30 @@ export type HookNames = readonly string[];
 
 /** Calls a hook in a step. */
 type Hook = (value: unknown, run: RunContext) => unknown;
-type AsStep = (hook: StepHook, lifecycle: string, call: Hook) => Hook;
+type AsStep = (hook: StepHook, entry: RegisteredLifecycle, call: Hook) => Hook;
 
-/** Returns the hooks of a chain that belong to the named lifecycles. */
+/** The hooks that write the state of their lifecycle. */
+const WRITERS: readonly StepHook[] = ['beforeModel', 'afterModel'];
+
+/** Returns the hooks of a chain that are steps: those of the named lifecycles, and those that write state. */
 export function hooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
+  return select(chain, (hook, lifecycle) =>
+    stateOf(lifecycle) === undefined ? lifecycles.includes(nameOf(lifecycle) ?? '') : WRITERS.includes(hook),
+  );
+}
+
+/** Returns the hooks of a chain that are steps in executions of older versions of this library. */
+export function namedHooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
+  return select(chain, (_hook, lifecycle) => lifecycles.includes(nameOf(lifecycle) ?? ''));
+}
+
+function select(
+  chain: Chain,
+  isStep: (hook: StepHook, lifecycle: RegisteredLifecycle['lifecycle']) => boolean,
+): HookNames {
   return STEP_HOOKS.flatMap((hook) => {
-    const names = entriesOf(chain, hook).map(({ lifecycle }) => nameOf(lifecycle) ?? '');
-    return names.filter((name) => lifecycles.includes(name)).map((name) => `${name}.${hook}`);
+    const lifecycles = entriesOf(chain, hook).map(({ lifecycle }) => lifecycle);
+    return lifecycles.filter((one) => isStep(hook, one)).map((one) => `${nameOf(one)}.${hook}`);
   });
 }
 
@@ -86,7 +104,12 @@ const MISSING: Omit<RegisteredLifecycle, 'name' | 'index'> = {
 function stepOf(entry: RegisteredLifecycle, hook: StepHook, asStep: AsStep): RegisteredLifecycle {
   const lifecycle = entry.lifecycle as AgentLifecycle;
   const call: Hook = (value, run) => (entry.status.inert ? undefined : lifecycle[hook]?.(value as never, run as never));
-  return { ...entry, status: MISSING.status, lifecycle: { [hook]: asStep(hook, entry.name, call) } };
+  return { ...entry, status: MISSING.status, lifecycle: { [hook]: asStep(hook, entry, call) } };
+}
+
+/** Returns the state that a lifecycle keeps outside of its runs. */
+export function stateOf(lifecycle: object): KeptState | undefined {
+  return (lifecycle as { readonly [KEPT_STATE]?: KeptState })[KEPT_STATE];
 }
 
 function entriesOf(chain: Chain, hook: StepHook): readonly RegisteredLifecycle[] {

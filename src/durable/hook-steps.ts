@@ -1,5 +1,7 @@
 import type { Run } from '../agent/run/run.js';
+import type { JsonValue } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
+import type { KeptState } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { Message } from '../model/message.js';
 import type { Tool } from '../tools/tool.js';
@@ -32,19 +34,33 @@ export interface HookCall {
   readonly run: Run;
   /** The argument of the hook. */
   readonly value: unknown;
+  /** The state of the lifecycle. */
+  readonly state: KeptState | undefined;
+}
+
+/** The result of a hook. In an object, because `undefined` is not JSON. */
+interface StoredHook {
+  readonly value: unknown;
+  /** The writes of the hook to the state of its lifecycle. */
+  readonly writes?: JsonValue | undefined;
 }
 
 /** Calls a hook in a step, and returns what it returned. */
 export async function hookStep(
   steps: Steps,
-  { hook, step, run, value }: HookCall,
+  { hook, step, run, value, state }: HookCall,
   call: () => Awaitable<unknown>,
 ): Promise<unknown> {
   const request = { name: step, key: `${run.context.idempotencyKey}:${step}`, kind: 'hook', run } as const;
   const form = FORMS[hook] ?? PLAIN;
-  // In an object, because `undefined` is not JSON.
-  const boxed = await steps.perform(request, async () => ({ value: form.pack(await call(), value, step) }));
-  return form.unpack(boxed.value, value);
+  let isReplay = true;
+  const stored = await steps.perform(request, async (): Promise<StoredHook> => {
+    isReplay = false;
+    const returned = form.pack(await call(), value, step);
+    return { value: returned, writes: state?.take(run.context) };
+  });
+  if (isReplay && stored.writes !== undefined) await state?.restore(run.context, stored.writes);
+  return form.unpack(stored.value, value);
 }
 
 const PLAIN: HookForm = { pack: (returned) => returned, unpack: (stored) => stored };

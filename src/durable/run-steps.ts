@@ -1,14 +1,19 @@
 import type { Run } from '../agent/run/run.js';
+import type { JsonValue } from '../internal/json.js';
 import type { Chain } from '../lifecycle/chain.js';
 import { isAside } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
+import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
-import { type HookNames, withFirst, withHookSteps } from './hook-chain.js';
+import { type HookNames, stateOf, withFirst, withHookSteps } from './hook-chain.js';
 import { hookStep, type StepHook } from './hook-steps.js';
+import { nameOf } from './named-lifecycles.js';
 import type { Steps } from './record/steps.js';
 import { storedTools, toolsOfTurn } from './tool-list.js';
+
+type HookFunction = (value: unknown, run: RunContext) => unknown;
 
 /** The result of a model step. */
 export interface StoredTurn {
@@ -17,6 +22,8 @@ export interface StoredTurn {
   readonly tools?: readonly string[] | undefined;
   /** The hooks that are steps from here on, if they are others than before. */
   readonly hooks?: HookNames | undefined;
+  /** The writes of the hooks around the call, by the name of their lifecycle. */
+  readonly writes?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 /** The steps of one run. They are those of the version that stored them, until a model call runs in this version. */
@@ -48,10 +55,13 @@ export class RunSteps {
   useHooks(hooks: HookNames): void {
     const { run, chain } = this;
     this.hooks = hooks;
-    const asStep = (hook: StepHook, lifecycle: string, call: (value: unknown, run: RunContext) => unknown) => {
-      const kind = `hook ${lifecycle}.${hook}`;
-      return (value: unknown, context: RunContext) =>
-        hookStep(this.steps, { hook, step: `${kind} ${this.next(kind)}`, run, value }, () => call(value, context));
+    const asStep = (hook: StepHook, entry: RegisteredLifecycle, call: HookFunction): HookFunction => {
+      const kind = `hook ${entry.name}.${hook}`;
+      const state = stateOf(entry.lifecycle);
+      return (value, context) => {
+        const step = `${kind} ${this.next(kind)}`;
+        return hookStep(this.steps, { hook, step, run, value, state }, () => call(value, context));
+      };
     };
     run.config = { ...run.config, chain: withHookSteps(chain, hooks, asStep) };
   }
@@ -70,15 +80,29 @@ export class RunSteps {
     if (isAside(request)) return { response };
     const { own, run } = this;
     const tools = run.turn?.tools?.tools.map(({ name }) => name);
-    return isSame(own, this.hooks) ? { response, tools } : { response, tools, hooks: own };
+    const hooks = isSame(own, this.hooks) ? undefined : own;
+    return { response, tools, hooks, writes: this.writes() };
   }
 
   /** Takes over what the step of a model call has stored. Returns the response. */
-  restore({ response, tools, hooks }: StoredTurn): ModelResponse {
-    const { turn } = this.run;
+  async restore({ response, tools, hooks, writes = {} }: StoredTurn, isReplay: boolean): Promise<ModelResponse> {
+    const { turn, context } = this.run;
+    for (const { lifecycle } of isReplay ? this.chain.entries : []) {
+      const own = writes[nameOf(lifecycle) ?? ''];
+      if (own !== undefined) await stateOf(lifecycle)?.restore(context, own);
+    }
     if (tools !== undefined && turn !== undefined) turn.tools = toolsOfTurn(this.run, tools);
     if (hooks !== undefined) this.useHooks(hooks);
     return response;
+  }
+
+  /** Returns what hooks have written to the state of their lifecycles since the last step. */
+  private writes(): Record<string, JsonValue> | undefined {
+    const written = this.chain.entries.flatMap(({ lifecycle }) => {
+      const writes = stateOf(lifecycle)?.take(this.run.context);
+      return writes === undefined ? [] : [[nameOf(lifecycle) ?? '', writes]];
+    });
+    return written.length === 0 ? undefined : Object.fromEntries(written);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Run } from '../agent/run/run.js';
+import type { Awaitable } from '../internal/promise.js';
 import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
 import { isAside, report } from '../lifecycle/hook-run/hook-run.js';
@@ -22,7 +23,7 @@ export interface ModelCallStep {
   /** Returns what the step stores. */
   pack(response: ModelResponse): unknown;
   /** Returns the response of what the step has stored. */
-  unpack(stored: unknown): ModelResponse;
+  unpack(stored: unknown, isReplay: boolean): Awaitable<ModelResponse>;
 }
 
 /** Makes a model call a step. A retryable ModelError is followed by another step, up to the limit of attempts. */
@@ -40,7 +41,8 @@ export async function modelStep(
       return pack(await next());
     };
     try {
-      const response = unpack(await steps.perform({ name: `${name}${again}`, key, kind: 'model', run }, call));
+      const stored = await steps.perform({ name: `${name}${again}`, key, kind: 'model', run }, call);
+      const response = await unpack(stored, isReplay);
       if (isReplay && !isAside(request)) run.turn?.skipShown(response);
       return response;
     } catch (error) {

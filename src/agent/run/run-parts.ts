@@ -35,6 +35,8 @@ export interface RunEffects {
    * steps of the run: then another version of the program has to continue it.
    */
   checkEnd(error?: unknown): Promise<void> | undefined;
+  /** True once another attempt goes on with the run. */
+  readonly hasEnded: boolean;
   /** True if the run saves once at its end. Otherwise it also saves before the `afterAgent` hooks, if there are any. */
   readonly savesOnce: boolean;
   ended(action: RejectAction | RespondAction): void;

@@ -73,7 +73,7 @@ export const stepScope = new AsyncLocalStorage<StepScope>();
 export function recordEffects(
   run: Run,
   durableName: string,
-  engine: Pick<RunEffects, 'checkEnd'> & { isOld(): boolean },
+  engine: Pick<RunEffects, 'checkEnd'> & { isOld(): boolean; hasEnded(): boolean },
 ): void {
   const scopeOf = () => {
     const scope = stepScope.getStore();
@@ -81,6 +81,9 @@ export function recordEffects(
   };
   run.effects = {
     checkEnd: (error) => engine.checkEnd(error),
+    get hasEnded() {
+      return engine.hasEnded();
+    },
     get savesOnce() {
       return !engine.isOld();
     },
