@@ -1,8 +1,10 @@
 import type { AgentOptions } from '../agent/agent-options.js';
 import type { Run } from '../agent/run/run.js';
+import type { RunConfig } from '../agent/run/run-config.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
+import type { Chain } from '../lifecycle/chain.js';
 import {
   callKey,
   DURABLE,
@@ -22,8 +24,9 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { ToolResult, ToolSource } from '../tools/tool.js';
+import { runsAgent } from '../tools/tool-set.js';
 import { DurableSetupError } from './error.js';
-import { type HookNames, hooksOf, namedHooksOf } from './hook-chain.js';
+import { durableChain, type HookNames, hooksOf, namedHooksOf } from './hook-chain.js';
 import { membersOf, NamedLifecycles } from './named-lifecycles.js';
 import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from './options.js';
 import { Codec } from './record/codec.js';
@@ -77,6 +80,8 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   private first: Clock | undefined = undefined;
   /** The hooks that are steps, by the clock of the agent. */
   private readonly hooks = new WeakMap<Clock, HookNames>();
+  /** The hooks, the clock and the ids of agents inside of durable runs, by their own hooks. */
+  private readonly adopted = new WeakMap<Chain, Pick<RunConfig, 'chain' | 'clock' | 'ids'>>();
   /** True if an older version of this library began the execution. */
   private isOld = false;
   /** The clocks of the agents whose tools may differ between two attempts. */
@@ -117,6 +122,8 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     if (stepScope.getStore() !== undefined) return;
     const known = this.known(context);
     if (!this.steps.owns(context)) throw new DurableSetupError(SETUP);
+    const around = (hookRunOf(context.parent) as Run | undefined)?.config.chain.durable;
+    if (around !== undefined && around !== this) throw new DurableSetupError(otherEngine(context.agent));
     this.named.assertPlaced();
     const { clock } = context;
     this.first ??= clock;
@@ -146,10 +153,22 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
 
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
-    const known = this.known(call.run as RunContext);
-    const key = callKey(known.run, call.id);
-    const nth = known.next(key);
-    return toolStep(this.steps, { run: known.run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });
+    // The calls of the agent are steps of their own.
+    if (call.tool !== undefined && runsAgent(call.tool) && !this.isOld) return next();
+    const { run } = this.known(call.run as RunContext);
+    return toolStep(this.steps, { run, key: callKey(run, call.id) }, { call, next });
+  }
+
+  adopt<Config extends object>(given: Config): Config {
+    if (this.isOld || stepScope.getStore() !== undefined) return given;
+    const { chain, clock } = given as unknown as RunConfig;
+    const known = this.adopted.get(chain) ?? {
+      chain: durableChain(chain, this.wraps, this.settings.outside),
+      clock: this.steps.clockOver(clock),
+      ids: this.steps.ids,
+    };
+    this.adopted.set(chain, known);
+    return { ...given, ...known };
   }
 
   private restore(known: RunSteps, stored: StoredTurn, isReplay: boolean): Promise<ModelResponse> {
@@ -184,6 +203,13 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
 const SETUP =
   'The agent does not take its ids and its time from its durable lifecycle, so a replay would differ. ' +
   'Create the agent with `new Agent(engine.options({ … }))`, where `engine` is the result of `durable()`.';
+
+function otherEngine(agent: string): string {
+  return (
+    `The agent "${agent}" has the options of another engine than the run around it, so a replay would differ. ` +
+    'Create both with the same result of `durable()`, or create the agent inside without `engine.options`.'
+  );
+}
 
 function isLive(tools: ToolSource<never> | undefined): boolean {
   return tools !== undefined && !Array.isArray(tools);

@@ -1,7 +1,9 @@
-import type { Chain } from '../lifecycle/chain.js';
+import { callModel } from '../agent/run/turn/model-call.js';
+import { callTool } from '../agent/run/turn/tool-call.js';
+import { type Chain, compileChain } from '../lifecycle/chain.js';
 import { KEPT_STATE, type KeptState } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
-import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
+import { type RegisteredLifecycle, registerLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { WaterfallPoint } from '../lifecycle/waterfall.js';
 import {
@@ -60,6 +62,15 @@ export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): C
     return [hook, hook === 'onError' ? entries : { point: POINTS[hook], entries }] as const;
   });
   return { ...chain, ...Object.fromEntries(changed) };
+}
+
+/** Adds the durable lifecycle to the chain of an agent. The wraps of the lifecycles in `outside` are around its steps. */
+export function durableChain(chain: Chain, durable: AgentLifecycle, outside: readonly string[]): Chain {
+  const isOutside = ({ lifecycle }: RegisteredLifecycle) => outside.includes(nameOf(lifecycle) ?? '');
+  const around = chain.entries.filter(isOutside).map((entry) => ({ ...entry, priority: 100 }));
+  const inside = chain.entries.filter((entry) => !isOutside(entry));
+  const entry = registerLifecycle(durable as AgentLifecycle<never>, 0);
+  return compileChain([...around, entry, ...inside], callModel, callTool);
 }
 
 /** Returns a chain whose `beforeToolSelection` hooks begin with the one of this lifecycle. */

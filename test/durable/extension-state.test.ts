@@ -11,6 +11,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
+import { endingAt } from '../support/durable/ending-step.js';
 import { approveAll } from '../support/durable/errand.js';
 
 const root = mkdtempSync(join(tmpdir(), 'keelson-counts-'));
@@ -68,19 +69,6 @@ async function attempt(step: Step, { sessions, folder, count, hooks }: World): P
 async function countOf({ folder }: World): Promise<unknown> {
   const scope = { extension: 'counter', session: 's' };
   return Number(await new FileStateStore({ folder }).get(scope, 'n', LIMITS));
-}
-
-/** A step that ends its attempt at a position: before the work of the step, or when it is done and not stored. */
-function endingAt(at: number, phase: 'before' | 'after'): MemoryStep {
-  const inner = memoryStep();
-  let count = 0;
-  const step = (...[name, run, options]: Parameters<Step>): ReturnType<Step> => {
-    count += 1;
-    if (count < at) return inner(name, run, options);
-    if (phase === 'before') return Promise.reject(new TypeError('lost'));
-    return inner(name, () => run().then(() => Promise.reject(new TypeError('lost'))), options);
-  };
-  return Object.assign(step, { id: inner.id, journal: inner.journal });
 }
 
 const copyOf = (journal: MemoryStep['journal']): readonly JournalEntry[] => JSON.parse(JSON.stringify(journal));

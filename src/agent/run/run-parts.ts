@@ -35,6 +35,8 @@ export interface RunEffects {
    * steps of the run: then another version of the program has to continue it.
    */
   checkEnd(error?: unknown): Promise<void> | undefined;
+  /** True in a step, whose calls cannot wait for a decision. */
+  readonly isInStep: boolean;
   /** True once another attempt goes on with the run. */
   readonly hasEnded: boolean;
   /** True if the run saves once at its end. Otherwise it also saves before the `afterAgent` hooks, if there are any. */

@@ -25,6 +25,8 @@ export interface StepRecord {
   readonly error?: FailureJson;
   /** The error of a run that was aborted during the step. */
   readonly aborted?: FailureJson;
+  /** The number of runs around it that were aborted, too. */
+  readonly around?: number;
   readonly effects?: JsonValue;
 }
 

@@ -81,6 +81,9 @@ export function recordEffects(
   };
   run.effects = {
     checkEnd: (error) => engine.checkEnd(error),
+    get isInStep() {
+      return stepScope.getStore() !== undefined;
+    },
     get hasEnded() {
       return engine.hasEnded();
     },
@@ -107,8 +110,9 @@ export function recordEffects(
 /** Adds the usage of a step to its run. On a replay, also repeats what the step did to the run. */
 export function applyEffects(run: Run, effects: Effects, isReplay: boolean): void {
   if (run.end.over) return;
-  addUsage(run.usage, effects.usage);
-  if (!isReplay) return;
+  // The first attempt has counted the tokens in the runs around this one.
+  if (!isReplay) return addUsage(run.usage, effects.usage);
+  if (effects.usage !== undefined) run.spend(effects.usage);
   const { decisions = [], added = [], ended } = effects;
   for (const decision of decisions) if (decision.point !== 'end') run.record({ ...decision });
   for (const message of added) if (!run.end.closing) run.context.add(message);

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { StepDataError, StepLostError } from '../error.js';
@@ -29,6 +30,7 @@ export class Steps {
   private readonly order: StepOrder;
   private runs = 0;
   private readonly numbers = new WeakMap<Run, number>();
+  private readonly keyOf = distinctKeys();
   private started: Promise<StartRecord | null> | undefined = undefined;
   private readonly check: ReplayCheck;
   /**
@@ -103,7 +105,8 @@ export class Steps {
    * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, if the blob store fails,
    * or if the run was aborted during the step in an earlier attempt.
    */
-  async perform<T>(request: StepRequest, work: () => Promise<T>): Promise<T> {
+  async perform<T>(given: StepRequest, work: () => Promise<T>): Promise<T> {
+    const request = { ...given, key: this.keyOf(given) };
     const { name, key, kind, run } = request;
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
@@ -118,7 +121,7 @@ export class Steps {
           this.order.run(place);
           return this.execute(request, work, executed) as Promise<JsonValue>;
         };
-        this.step(this.nameOf(request), execute, { key, kind }).then(resolve, lose);
+        this.step(nameOf(request, this.numbers), execute, { key, kind }).then(resolve, lose);
       });
       record = recordOf(name, stored);
     } catch (error) {
@@ -130,7 +133,7 @@ export class Steps {
     if (turn !== undefined) await turn;
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
-      run.end.abort(abortFromJson(record.aborted));
+      for (const one of [run, ...runsAround(run).slice(0, record.around)]) one.end.abort(abortFromJson(record.aborted));
       throw run.end.abortError;
     }
     if (run !== undefined && record.effects !== undefined) {
@@ -174,7 +177,8 @@ export class Steps {
     const stamp = () => ({ at: this.now(run), number: this.order.number(executed.place) });
     const abortError = run?.end.abortError;
     if (abortError !== undefined) {
-      if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError) };
+      const around = runsAround(run).filter(({ end }) => end.abortError !== undefined).length;
+      if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError), around };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
       if (outcome.error !== undefined) return undefined;
     }
@@ -199,7 +203,7 @@ export class Steps {
     this.hasEnded = true;
     this.check.end(error);
     if (run === undefined) return error;
-    run.end.abort(new RunAbortedError(error));
+    for (const one of [run, ...runsAround(run)]) one.end.abort(new RunAbortedError(error));
     return run.end.abortError;
   }
 
@@ -207,15 +211,31 @@ export class Steps {
   private now(run: Run | undefined): number {
     return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
   }
+}
 
-  /**
-   * Adds the number of the run to the name. If the steps of parallel runs change their order, because a hook is not
-   * deterministic, the engine finds another name and fails, instead of mixing up the results.
-   */
-  private nameOf({ name, run }: StepRequest): string {
-    const number = (run && this.numbers.get(run)) ?? 1;
-    return number === 1 ? name : `${name}, run ${number}`;
-  }
+/**
+ * Adds the number of the run to the name of a step. If the steps of parallel runs change their order, because a hook is not
+ * deterministic, the engine finds another name and fails, instead of mixing up the results.
+ */
+function nameOf({ name, run }: StepRequest, numbers: WeakMap<Run, number>): string {
+  const number = (run && numbers.get(run)) ?? 1;
+  return number === 1 ? name : `${name}, run ${number}`;
+}
+
+/** Returns a function that makes the keys of steps distinct. A call that is resumed has its key again. */
+function distinctKeys(): (request: StepRequest) => string {
+  const counts = new Map<string, number>();
+  return ({ key }) => {
+    const number = (counts.get(key) ?? 0) + 1;
+    counts.set(key, number);
+    return number === 1 ? key : `${key}#${number}`;
+  };
+}
+
+/** Returns the runs around a run of this execution, the next one first. */
+function runsAround(run: Run | undefined): readonly Run[] {
+  const outer = hookRunOf(run?.origin.parent) as Run | undefined;
+  return outer?.effects === undefined ? [] : [outer, ...runsAround(outer)];
 }
 
 /** Returns ids that are the same in each attempt. */
