@@ -1,7 +1,7 @@
 import { isFinalError, type JournalEntry, memoryStep, ReplayMismatchError } from 'keelson/durable';
 import { describe, expect, test } from 'vitest';
 import { gate, until } from '../../support/agent/settle.js';
-import { CHANGES, type Change, type Point, runOrder, versionOf } from '../../support/durable/deploys.js';
+import { CELLS, CHANGES, type Change, type Point, runOrder, versionOf } from '../../support/durable/deploys.js';
 import { approveAll } from '../../support/durable/errand.js';
 
 type Journal = readonly (JournalEntry | undefined)[];
@@ -39,13 +39,8 @@ async function stopped(version: Change['before'], point: Point): Promise<Journal
   return journal;
 }
 
-const POINTS: readonly Point[] = ['in a tool', 'at an approval'];
-const cells = CHANGES.flatMap((change) =>
-  POINTS.filter((point) => point === (change.only ?? point)).map((point) => ({ ...change, point })),
-);
-
 describe('a new version of the program', () => {
-  test.each(cells.filter(({ refused }) => refused === undefined))(
+  test.each(CELLS.filter(({ refused }) => refused === undefined))(
     'goes on with a run that was stopped $point: $what',
     async ({ before, after, point }) => {
       const journal = await stopped(before, point);
@@ -59,7 +54,7 @@ describe('a new version of the program', () => {
     },
   );
 
-  test.each(cells.filter(({ refused }) => refused !== undefined))(
+  test.each(CELLS.filter(({ refused }) => refused !== undefined))(
     'is refused for a run that was stopped $point, which goes on after a rollback: $what',
     async ({ before, after, point, refused }) => {
       const journal = await stopped(before, point);

@@ -186,6 +186,17 @@ export const CHANGES: readonly Change[] = [
   },
 ];
 
+/** A change, and the point at which a run was stopped when it was deployed. */
+export interface Cell extends Change {
+  readonly point: Point;
+}
+
+const POINTS: readonly Point[] = ['in a tool', 'at an approval'];
+
+export const CELLS: readonly Cell[] = CHANGES.flatMap((change) =>
+  POINTS.filter((point) => point === (change.only ?? point)).map((point) => ({ ...change, point })),
+);
+
 /** Makes the agent of a version. `onWork` gets the name of each model call and each tool that runs. */
 export function versionOf(step: Step, version: Version, onWork: (what: string) => unknown): Agent {
   const {
