@@ -41,7 +41,7 @@ function finish(run: Run, text: string): Awaitable<Conclusion> {
 
 /** A function of its own, because its closure allocates memory in each call of the function that contains it. */
 function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<Conclusion> {
-  const saving = run.save();
+  const saving = run.effects?.savesOnce ? undefined : run.save();
   return saving === undefined ? passText(run, text, hooks) : saving.then(() => passText(run, text, hooks));
 }
 

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../internal/json.js';
 import { type Awaitable, createDeferred } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
@@ -30,6 +31,8 @@ export interface HookRun {
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
+  /** Set for a durable run. `hasEnded` is true once another attempt goes on with the run. */
+  readonly effects?: { readonly hasEnded: boolean } | undefined;
   /** Counts tokens of a model call, in this run and in the runs around it. */
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
@@ -138,8 +141,30 @@ export interface CallScope {
 /** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
 
-/** Key of a lifecycle that makes the runs of its agent durable. */
+/** Key of the engine in a lifecycle that makes the runs of its agent durable. */
 export const DURABLE = Symbol.for('keelson.durable');
+
+/** Key of the {@link KeptState} of a lifecycle. */
+export const KEPT_STATE = Symbol.for('keelson.keptState');
+
+/**
+ * State that the hooks of a lifecycle write outside of their runs. In a durable run, `beforeModel` and `afterModel` of such a
+ * lifecycle are steps, and what they wrote is part of the result of their step.
+ */
+export interface KeptState {
+  /** Returns the writes since the last call as JSON, or undefined without a write. */
+  take(run: RunContext): JsonValue | undefined;
+  /** Repeats the writes of an earlier attempt. */
+  restore(run: RunContext, writes: JsonValue): Awaitable<void>;
+}
+
+/** Makes the runs of an agent durable. */
+export interface DurableEngine {
+  /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
+  adopt<Config extends object>(config: Config): Config;
+  /** Called before the first hook of a run. May replace the hooks of the run. */
+  begin(run: HookRun): Promise<void>;
+}
 
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
