@@ -20,8 +20,8 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
 
 /**
  * The time limits and the abort signal of one request. The signal fires with the caller's signal and after a time limit.
- * It has only the members of AbortSignal that the SDK uses, and holds one listener. Each call needs such a signal, and a
- * real AbortSignal takes a tenth of the time of a call.
+ * It has only the members of AbortSignal that the SDKs use. Each call needs such a signal, and a real AbortSignal takes a
+ * tenth of the time of a call.
  */
 export class RequestScope {
   aborted = false;
@@ -42,9 +42,14 @@ export class RequestScope {
 
   readonly signal = this as unknown as AbortSignal;
 
+  /** A request that asks the user adds several listeners. */
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.listener = listener;
+    const { listener: before } = this;
+    this.listener = before === undefined ? listener : () => [before, listener].forEach((act) => void act());
   }
+
+  /** Listeners of the SDKs do nothing once their part of the request has ended, so they stay. */
+  removeEventListener(): void {}
 
   throwIfAborted(): void {
     if (this.aborted) throw this.cause;

@@ -1,6 +1,5 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { problemOfUrl } from '../config/server-url.js';
-import { loadAuth } from '../connection/sdk-v1/load-sdk.js';
+import { loadAuth } from '../connection/load-sdk.js';
 import { McpUnauthorizedError } from '../error.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
@@ -20,7 +19,7 @@ export interface AuthorizationOptions {
 export class AuthorizationPendingError extends McpUnauthorizedError {
   constructor(
     server: string,
-    readonly finish: (code: string) => Promise<void>,
+    readonly finish: (code: string | URLSearchParams) => Promise<void>,
   ) {
     super(server, 'the user must grant it; pass the code to `finishAuthorization`.');
   }
@@ -30,7 +29,7 @@ export class AuthorizationPendingError extends McpUnauthorizedError {
 export class Authorization {
   /** Number of successful authorizations. */
   round = 0;
-  private readonly provider: OAuthClientProvider;
+  private readonly provider: McpOAuth['provider'];
   private running: Promise<void> | undefined = undefined;
 
   constructor(private readonly options: AuthorizationOptions) {
@@ -52,11 +51,14 @@ export class Authorization {
   }
 
   private async authorize(refused: Response): Promise<void> {
-    const { auth, extractWWWAuthenticateParams } = await loadAuth();
+    const { auth, challengeIn } = await loadAuth();
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
-    const request = { ...extractWWWAuthenticateParams(refused), serverUrl: url, fetchFn };
-    const finish = async (authorizationCode: string) => {
-      await auth(this.provider, { ...request, authorizationCode });
+    const granted = (await this.provider.tokens())?.scope;
+    const request = { ...challengeIn(refused, granted), serverUrl: url, fetchFn };
+    const finish = async (code: string | URLSearchParams) => {
+      const params = typeof code === 'string' ? new URLSearchParams({ code }) : code;
+      const [authorizationCode = '', iss] = ['code', 'iss'].map((name) => params.get(name) ?? undefined);
+      await auth(this.provider, { ...request, authorizationCode, iss });
     };
     if ((await auth(this.provider, request)) !== 'AUTHORIZED') {
       const { code } = oauth;
@@ -79,7 +81,7 @@ export function challengeOf({ status, headers }: Response): string | undefined {
  * Returns a provider that redirects the user only to web pages. The server chooses the URL, and the host may pass it to the
  * operating system, which would also open files and start programs.
  */
-function onlyToWebPages(provider: OAuthClientProvider, server: string): OAuthClientProvider {
+function onlyToWebPages(provider: McpOAuth['provider'], server: string): McpOAuth['provider'] {
   const redirectToAuthorization = (url: URL) => {
     if (problemOfUrl(url.href) === undefined) return provider.redirectToAuthorization(url);
     throw new McpUnauthorizedError(
