@@ -1,5 +1,6 @@
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
+import { context, scenario, url } from './scenario.mjs';
 
 /** @typedef {import('@modelcontextprotocol/sdk/client/auth.js').OAuthClientProvider} OAuthClientProvider */
 
@@ -58,8 +59,24 @@ class BrowserlessProvider {
   /** @param {URL} url */
   async redirectToAuthorization(url) {
     const response = await fetch(url, { redirect: 'manual' });
-    const location = new URL(response.headers.get('location') ?? '', url);
-    this.stored.code = location.searchParams.get('code');
+    // The parameters also name the issuer of the code.
+    this.stored.code = new URL(response.headers.get('location') ?? '', url).searchParams;
+  }
+
+  discoveryState() {
+    return this.stored.discovery;
+  }
+
+  /** @param {unknown} state */
+  saveDiscoveryState(state) {
+    this.stored.discovery = state;
+  }
+
+  /** @param {string} scope */
+  invalidateCredentials(scope) {
+    if (scope === 'all' || scope === 'discovery') this.stored.discovery = undefined;
+    if (scope === 'all' || scope === 'client') this.stored.client = undefined;
+    if (scope === 'all' || scope === 'tokens') this.stored.tokens = undefined;
   }
 }
 
@@ -100,14 +117,11 @@ class EnterpriseProvider extends ClientCredentialsProvider {
   }
 }
 
-/**
- * Returns the OAuth configuration for a scenario.
- * @param {string} scenario
- * @param {string} server
- * @param {Record<string, any>} context
- */
-export function createOAuth(scenario, server, context) {
-  if (scenario === 'auth/cross-app-access-complete-flow') return { provider: new EnterpriseProvider(server, context) };
+/** Returns the OAuth configuration for the scenario. */
+export function createOAuth() {
+  if (scenario === 'auth/cross-app-access-complete-flow' || scenario === 'auth/enterprise-managed-authorization') {
+    return { provider: new EnterpriseProvider(url, context) };
+  }
   const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
   if (scenario === 'auth/client-credentials-jwt') {
     return { provider: new PrivateKeyJwtProvider({ clientId, privateKey, algorithm: context.signing_algorithm }) };

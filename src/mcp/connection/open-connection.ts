@@ -142,7 +142,9 @@ function createTransport(
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
   const authorization = oauth?.({ name: definition.name, url: launch.url.href });
-  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization };
+  // Servers of older revisions exist whose metadata name another issuer.
+  const anyIssuer = definition.protocol === '2025-11-25';
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, anyIssuer };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 

@@ -64,6 +64,7 @@ export interface AuthRequest extends AuthChallenge {
   readonly serverUrl: URL;
   readonly fetchFn: (url: string | URL, init?: RequestInit) => Promise<Response>;
   readonly authorizationCode?: string | undefined;
+  readonly skipIssuerMetadataValidation?: boolean | undefined;
   /** The authorization server that issued the code. */
   readonly iss?: string | undefined;
 }

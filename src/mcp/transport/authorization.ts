@@ -9,6 +9,8 @@ export interface AuthorizationOptions {
   readonly server: string;
   readonly url: URL;
   readonly oauth: McpOAuth;
+  /** True if the metadata of the authorization server may name another issuer. */
+  readonly anyIssuer: boolean;
   /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
   /** Sends requests to the authorization server. */
@@ -53,8 +55,12 @@ export class Authorization {
   private async authorize(refused: Response): Promise<void> {
     const { auth, challengeIn } = await loadAuth();
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
-    const granted = (await this.provider.tokens())?.scope;
-    const request = { ...challengeIn(refused, granted), serverUrl: url, fetchFn };
+    const tokens = await this.provider.tokens();
+    // A refused token may come from an authorization server that the MCP server no longer uses.
+    if (tokens && refused.status === 401) await this.provider.invalidateCredentials?.('discovery');
+    const skipIssuerMetadataValidation = this.options.anyIssuer;
+    const challenge = challengeIn(refused, tokens?.scope);
+    const request = { ...challenge, serverUrl: url, fetchFn, skipIssuerMetadataValidation };
     const finish = async (code: string | URLSearchParams) => {
       const params = typeof code === 'string' ? new URLSearchParams({ code }) : code;
       const [authorizationCode = '', iss] = ['code', 'iss'].map((name) => params.get(name) ?? undefined);

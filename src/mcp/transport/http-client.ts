@@ -18,6 +18,7 @@ export interface HttpOptions {
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
   readonly oauth: McpOAuth | undefined;
+  readonly anyIssuer: boolean;
   readonly hold: PausableClock;
   readonly clock: Clock;
 }

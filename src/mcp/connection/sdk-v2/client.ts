@@ -5,7 +5,6 @@ import type {
   StandardSchemaV1,
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
-import { KeelsonError } from '../../../errors.js';
 import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { Stop } from '../../../internal/stop.js';
 import type { McpTransport } from '../../transport/transport.js';
@@ -85,7 +84,7 @@ export class ClientV2 implements SdkClient {
       await this.client.connect(this.transport, { timeout: MAX_TIMER_MS });
     } catch (error) {
       // The SDK wraps what the transport throws.
-      throw error instanceof Error && error.cause instanceof KeelsonError ? error.cause : withIssues(error);
+      throw error instanceof Error && error.cause instanceof Error ? error.cause : withIssues(error);
     }
     if (this.client.getProtocolEra() === 'modern') this.beStateless();
   }
