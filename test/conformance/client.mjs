@@ -9,14 +9,19 @@ const oauth = scenario.startsWith('auth/') ? createOAuth() : undefined;
 const mcp = mcpServers({
   servers: { suite: /** @type {any} */ ({ type: 'http', url, protocol }) },
   oauth: () => oauth,
-  elicit: () => ({ action: 'accept', content: /** @type {any} */ (scenario.startsWith('sep-2322') ? { confirmed: true } : {}) }),
+  elicit: () => ({
+    action: 'accept',
+    content: /** @type {any} */ (scenario.startsWith('sep-2322') ? { confirmed: true } : {}),
+  }),
   // The suite runs all scenarios at the same time.
   timeouts: { connectMs: 100_000 },
 });
 await mcp.connect();
 console.log(JSON.stringify(mcp.status()));
 const tools = mcp.tools.list();
-for (const { name, input } of callsOf(tools.map(({ metadata, inputSchema }) => ({ name: metadata.mcpTool, schema: inputSchema })))) {
+for (const { name, input } of callsOf(
+  tools.map(({ metadata, inputSchema }) => ({ name: metadata.mcpTool, schema: inputSchema })),
+)) {
   const call = { signal: new AbortController().signal, progress: () => {} };
   const tool = tools.find(({ metadata }) => metadata.mcpTool === name);
   console.log(name, JSON.stringify(await tool?.execute(input, /** @type {any} */ (call)).catch(String)));

@@ -31,7 +31,7 @@ export class RequestScope {
   cause: unknown = undefined;
   readonly deadline: Deadline;
   private readonly release: () => void;
-  private listener: (() => void) | undefined = undefined;
+  private readonly listeners = new Set<() => void>();
 
   constructor(time: RequestTime) {
     const { signal: outer } = time;
@@ -42,14 +42,13 @@ export class RequestScope {
 
   readonly signal = this as unknown as AbortSignal;
 
-  /** A request that asks the user adds several listeners. */
   addEventListener(_type: 'abort', listener: () => void): void {
-    const { listener: before } = this;
-    this.listener = before === undefined ? listener : () => [before, listener].forEach((act) => void act());
+    this.listeners.add(listener);
   }
 
-  /** Listeners of the SDKs do nothing once their part of the request has ended, so they stay. */
-  removeEventListener(): void {}
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.listeners.delete(listener);
+  }
 
   throwIfAborted(): void {
     if (this.aborted) throw this.cause;
@@ -63,7 +62,7 @@ export class RequestScope {
   private abort(reason: unknown): void {
     this.aborted = true;
     this.cause = reason;
-    this.listener?.();
+    for (const listener of this.listeners) listener();
   }
 }
 

@@ -16,6 +16,8 @@ import type { McpRevision, Sdk, SdkClient } from './sdk.js';
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
+/** The code for a header that differs from the request. */
+const HEADER_MISMATCH = -32_020;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
 /** Notifications of the progress of one request that are passed on. */
@@ -120,7 +122,16 @@ export class SdkConnection implements Connection {
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
     try {
       const time = { what, callMs, totalMs, hold, signal };
-      return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
+      const attempt = () => inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
+      try {
+        return await attempt();
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== HEADER_MISMATCH || method !== 'tools/call') throw error;
+        // The server has changed the arguments that it wants in headers. It did nothing.
+        this.options.onToolsChanged();
+        await this.list('tools', options);
+        return await attempt();
+      }
     } catch (error) {
       throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
     }

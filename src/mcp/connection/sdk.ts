@@ -41,7 +41,7 @@ export interface SdkClient {
 /** Options of one request of a `SdkClient`. */
 export interface SdkRequestOptions {
   readonly signal: AbortSignal;
-  readonly onProgress: (progress: { readonly message?: string | undefined }) => void;
+  readonly onProgress: (progress: { readonly progress: number; readonly message?: string | undefined }) => void;
 }
 
 /** The OAuth client of one SDK. */

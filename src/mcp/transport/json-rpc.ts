@@ -147,7 +147,7 @@ export function errorIn(body: string, id: RequestId): JsonRpcError | undefined {
 }
 
 /** Some servers send an error without a code, or a string. */
-function wholeError(error: unknown): JsonRpcError['error'] {
+export function wholeError(error: unknown): JsonRpcError['error'] {
   const { code, message = error, data } = isObject(error) ? error : {};
   return {
     code: Number.isSafeInteger(code) ? (code as number) : NO_CODE,

@@ -14,6 +14,7 @@ import type { SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
 import { HeaderTools } from './header-tools.js';
 import { hideResult, shownResult } from './hidden-result.js';
 import { followTools } from './subscription.js';
+import { finishTask, TASKS } from './task.js';
 
 const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMode>> = {
   auto: 'auto',
@@ -56,7 +57,7 @@ export class ClientV2 implements SdkClient {
     const { connection, server, revision, onError, onClose } = options;
     const { name, version, title } = connection.settings.clientInfo;
     this.client = new sdk.Client(title === undefined ? { name, version } : { name, version, title }, {
-      capabilities: capabilitiesOf(connection),
+      capabilities: { ...capabilitiesOf(connection), ...(revision !== '2025-11-25' && TASKS) },
       jsonSchemaValidator: unchecked,
       versionNegotiation: { mode: MODES[revision] },
     });
@@ -95,7 +96,7 @@ export class ClientV2 implements SdkClient {
     const isLogging = this.client.getServerCapabilities()?.logging !== undefined;
     const answer = shownResult(await this.ask(method, isLogging ? { ...params, ...LOG_LEVEL } : params, options));
     this.checkAge(method, params, answer);
-    return answer;
+    return answer.resultType === 'task' ? this.finish(answer, { signal, onProgress }) : answer;
   }
 
   listed(tools: readonly unknown[]): readonly unknown[] {
@@ -148,6 +149,18 @@ export class ClientV2 implements SdkClient {
     // The SDK remembers resources for the time that the server allows.
     if (method === 'resources/read') return this.client.readResource(params as { uri: string }, options);
     return this.client.request({ method, params }, any, options);
+  }
+
+  private finish(task: McpAnswer, options: SdkRequestOptions): Promise<McpAnswer> {
+    const { connection, server: answers } = this.options;
+    const { clock } = connection.settings.system;
+    return finishTask(task, {
+      ...{ ...options, answers, clock, server: connection.definition.name },
+      request: async (method, params, signal) =>
+        shownResult(
+          await this.client.request({ method, params }, any, { timeout: MAX_TIMER_MS, ...(signal && { signal }) }),
+        ),
+    });
   }
 
   /** Reports a change of the tools with the first answer after the time for which the server guarantees their list. */
