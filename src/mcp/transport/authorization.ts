@@ -1,5 +1,6 @@
 import { problemOfUrl } from '../config/server-url.js';
-import { loadAuth } from '../connection/load-sdk.js';
+import { loadAuth as loadAuthV1 } from '../connection/sdk-v1/load-auth.js';
+import { loadAuth as loadAuthV2 } from '../connection/sdk-v2/load-auth.js';
 import { McpUnauthorizedError } from '../error.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
@@ -53,7 +54,7 @@ export class Authorization {
   }
 
   private async authorize(refused: Response): Promise<void> {
-    const { auth, challengeIn } = await loadAuth();
+    const { auth, challengeIn } = await loadAuthV2().catch(loadAuthV1);
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
     const tokens = await this.provider.tokens();
     // A refused token may come from an authorization server that the MCP server no longer uses.

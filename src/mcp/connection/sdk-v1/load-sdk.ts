@@ -1,8 +1,6 @@
 import { PackageMissingError } from '../../../errors.js';
-import type { AuthSdk, Sdk } from '../sdk.js';
+import type { Sdk } from '../sdk.js';
 import { ClientV1 } from './client.js';
-
-const PACKAGE = '@modelcontextprotocol/sdk';
 
 /** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
 export async function loadSdk(): Promise<Sdk> {
@@ -15,16 +13,6 @@ export async function loadSdk(): Promise<Sdk> {
       createClient: (transport, options) => new ClientV1(sdk, transport, options),
     };
   } catch (error) {
-    throw new PackageMissingError(PACKAGE, error);
-  }
-}
-
-/** Imports the OAuth client of the SDK. Rejects with a PackageMissingError if it is not installed. */
-export async function loadAuth(): Promise<AuthSdk> {
-  try {
-    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
-    return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
-  } catch (error) {
-    throw new PackageMissingError(PACKAGE, error);
+    throw new PackageMissingError('@modelcontextprotocol/sdk', error);
   }
 }
