@@ -2,12 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mcpServers } from '../../dist/mcp.js';
 import { createOAuth } from './oauth-provider.mjs';
-import { callsOf, scenario, url } from './scenario.mjs';
+import { callsOf, isNew, scenario, url } from './scenario.mjs';
 
-const protocol = process.env.KEELSON_PROTOCOL ?? 'auto';
 const oauth = scenario.startsWith('auth/') ? createOAuth() : undefined;
 const mcp = mcpServers({
-  servers: { suite: /** @type {any} */ ({ type: 'http', url, protocol }) },
+  servers: { suite: /** @type {any} */ ({ type: 'http', url, protocol: isNew ? 'auto' : '2025-11-25' }) },
   oauth: () => oauth,
   elicit: () => ({
     action: 'accept',

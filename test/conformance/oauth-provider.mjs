@@ -1,6 +1,6 @@
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
-import { context, scenario, url } from './scenario.mjs';
+import { context, isNew, scenario, url } from './scenario.mjs';
 
 /** @typedef {import('@modelcontextprotocol/sdk/client/auth.js').OAuthClientProvider} OAuthClientProvider */
 
@@ -27,6 +27,10 @@ class BrowserlessProvider {
   /** @param {{ client_id: string, client_secret: string } | undefined} registered */
   constructor(registered) {
     this.stored.client = registered;
+    if (!isNew) return;
+    // The suite of 2026-07-28 checks that credentials stay with the authorization server that was found first.
+    this.discoveryState = () => this.stored.discovery;
+    this.saveDiscoveryState = (/** @type {unknown} */ state) => void Object.assign(this.stored, { discovery: state });
   }
 
   clientInformation() {
@@ -61,15 +65,6 @@ class BrowserlessProvider {
     const response = await fetch(url, { redirect: 'manual' });
     // The parameters also name the issuer of the code.
     this.stored.code = new URL(response.headers.get('location') ?? '', url).searchParams;
-  }
-
-  discoveryState() {
-    return this.stored.discovery;
-  }
-
-  /** @param {unknown} state */
-  saveDiscoveryState(state) {
-    this.stored.discovery = state;
   }
 
   /** @param {string} scope */

@@ -3,6 +3,8 @@
 export const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 /** @type {Record<string, any>} */
 export const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+/** True for the suite of revision 2026-07-28. */
+export const isNew = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === '2026-07-28';
 export const url = process.argv.at(-1) ?? '';
 
 /** @typedef {{ readonly name: string, readonly schema?: unknown }} Listed */
