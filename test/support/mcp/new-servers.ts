@@ -11,7 +11,7 @@ export interface LoopbackServer {
   readonly url: string;
   /** The lines that the server has written since its URL. */
   readonly lines: readonly string[];
-  /** What the server wrote to its standard error. */
+  /** Returns the standard error of the server. */
   readonly errors: () => string;
 }
 
