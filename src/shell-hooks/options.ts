@@ -23,6 +23,7 @@ import { type InheritedVariables, inheritedVariables } from '../process/environm
 import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
+import type { HookDialect, HookEvent } from '../programs/hook-event.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
 import { DIALECTS } from './dialects/list.js';
@@ -32,7 +33,6 @@ import type { ToolNames } from './events/hook-event-context.js';
 import type { HookDiagnostic } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
 import type { HookDefinition, HookRegistration } from './hook/definition.js';
-import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookNotice } from './run/runner.js';
 

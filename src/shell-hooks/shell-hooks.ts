@@ -1,6 +1,8 @@
 export type { Changes } from '../internal/changes.js';
 export type { InheritedVariables } from '../process/environment.js';
 export type { Spawn } from '../process/process-group.js';
+export type { HookDialect } from '../programs/hook-event.js';
+export { HOOK_EVENTS, type HookEvent } from '../programs/hook-event.js';
 export { HookCancelledError, HookEventInvalidError, HookFileError, HookInvalidError } from './error.js';
 export type { HookEventContext, ToolMapping, ToolNames, TranscriptMessages } from './events/hook-event-context.js';
 export type { HookEventData } from './events/plain-events.js';
@@ -10,8 +12,6 @@ export { parseHooks } from './files/hook-file.js';
 export type { HookContent, HookSource } from './files/source.js';
 export type { HookDefinition, HookOrigin, HookRegistration, ShellHook } from './hook/definition.js';
 export type { HookEffects, RequestChange, ToolChoiceLimit } from './hook/effects.js';
-export type { HookDialect } from './hook/event.js';
-export { HOOK_EVENTS, type HookEvent } from './hook/event.js';
 export type { HookProblem, HookProblemKind } from './hook/problem.js';
 export { type HookFilter, HookRegistry } from './hook/registry.js';
 export { type ShellHookStatus, type ShellHooks, type ShellHooksStatus, shellHooks } from './loader.js';

@@ -77,7 +77,7 @@ export function originOf({ extension, scope }: JudgedExtension, workspaceDir: st
   const { argsRequired, urlMeans } = formatOf(format);
   // A package of the user keeps its precedence if the host treats it as one of the workspace.
   const precedence = extension.scope;
-  return { scope, precedence, source, root, extension: name, workspaceDir, argsRequired, urlMeans };
+  return { scope, precedence, source, root, program: format, extension: name, workspaceDir, argsRequired, urlMeans };
 }
 
 /** Returns the server's name for the agent. It depends on the names in the manifest alone, so that no other server changes it. */

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookEffects, HookReading } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 import { toolResponse } from './claude-results.js';
 import type { Dialect } from './dialect.js';

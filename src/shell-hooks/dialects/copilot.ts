@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
 import type { HookProblemKind } from '../hook/problem.js';
 import { CAMEL_CASE, copilotInput, PASCAL_CASE } from './copilot-events.js';
 import { type Dialect, namedEvent } from './dialect.js';

@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../../internal/json.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
 import { jsonText } from '../run/plain-json.js';
 import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
 import { type OutputRules, readOutput, reasonOf, resultOf, textOf } from './output.js';

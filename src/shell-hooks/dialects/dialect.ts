@@ -1,9 +1,9 @@
 import { contentText } from '../../model/message.js';
+import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import type { EventFields } from '../events/hook-event-context.js';
 import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
-import type { HookDialect, HookEvent } from '../hook/event.js';
 
 /** An event of a program, and the event of Keelson that it maps to. */
 export interface DialectEvent {

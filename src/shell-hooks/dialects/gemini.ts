@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
 import { problemOfEntry } from './claude.js';
 import { type Dialect, type DialectInputSource, resultText, sessionVariable } from './dialect.js';
 import { requestChange, responseChange, toGeminiRequest, toGeminiResponse } from './gemini-conversation.js';

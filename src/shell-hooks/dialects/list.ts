@@ -1,5 +1,5 @@
+import type { HookDialect } from '../../programs/hook-event.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookDialect } from '../hook/event.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';
 import { copilot } from './copilot.js';

@@ -1,9 +1,9 @@
 import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
 import { safeText } from '../../internal/safe-text.js';
+import { isEntryEvent, isGateEvent } from '../../programs/hook-event.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
-import { isEntryEvent, isGateEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf, TOO_MUCH_OUTPUT } from '../hook/problem.js';
 import { shortText } from '../run/text.js';
 import { createBudget, findObjects } from './found-objects.js';

@@ -2,9 +2,9 @@ import { describeValue } from '../../errors.js';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
+import { type HookEvent, isGateEvent } from '../../programs/hook-event.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { HookRegistration } from '../hook/definition.js';
-import { type HookEvent, isGateEvent } from '../hook/event.js';
 import type { DialectEvent, OtherEvents } from './dialect.js';
 
 /** A JSON object of a document. */

@@ -1,6 +1,6 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import type { HookEvent } from '../hook/event.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import { APPROVAL, idsOf, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
 

@@ -5,10 +5,10 @@ import { checkMessages } from '../../model/check-messages.js';
 import { type AssistantPart, isContent, type Message } from '../../model/message.js';
 import type { FinishReason, ModelResponse } from '../../model/model.js';
 import { problemOfPart } from '../../model/whole-response.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { HookEventInvalidError } from '../error.js';
 import type { HookEffects } from '../hook/effects.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
 import {

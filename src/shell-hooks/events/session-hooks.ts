@@ -1,9 +1,9 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
-import type { HookEvent } from '../hook/event.js';
 import type { HookParts } from './parts.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { HookDialect } from '../hook/event.js';
+import type { HookDialect } from '../../programs/hook-event.js';
 
 /** Variables that Gemini CLI replaces with a quoted directory path. */
 const FOLDER = /^\$(?:GEMINI|CLAUDE)_PROJECT_DIR$/;

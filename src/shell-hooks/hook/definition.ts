@@ -2,9 +2,9 @@ import { isObject } from '../../internal/json.js';
 import { anything, boolean, callable, listOf, oneOf, required, text, timerMs } from '../../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../../internal/options/validate.js';
 import { isVariableName } from '../../process/environment.js';
+import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
-import type { HookDialect, HookEvent } from './event.js';
 import type { CompiledMatcher } from './matcher.js';
 
 /** A program that runs at an event. */

@@ -1,10 +1,10 @@
 import { isObject } from '../../internal/json.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
+import { HOOK_EVENTS, type HookDialect, isHookEvent } from '../../programs/hook-event.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookInvalidError } from '../error.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
-import { HOOK_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
 
 /** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */

@@ -1,7 +1,7 @@
+import type { HookEvent } from '../../programs/hook-event.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
 import { ownPart, shownArgs, shownToolName } from './tool-names.js';

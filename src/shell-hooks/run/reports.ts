@@ -1,11 +1,11 @@
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import { isGateEvent } from '../../programs/hook-event.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { eventNameOf, readsTranscripts } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
-import { isGateEvent } from '../hook/event.js';
 import { mentionsTranscript } from '../transcript/transcript-mention.js';
 import type { HookOutcome } from './event-progress.js';
 import { redact } from './plain-json.js';

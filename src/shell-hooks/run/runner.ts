@@ -5,6 +5,7 @@ import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
 import type { Spawn } from '../../process/process-group.js';
 import { findResourceFailure } from '../../process/spawn-failure.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
 import type { HookEventContext, HookMatchInput } from '../events/hook-event-context.js';
@@ -18,7 +19,6 @@ import {
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { detached, failed, type HookReading } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
 import { HookApprovals } from '../hook/hook-approval.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
