@@ -1,4 +1,5 @@
 import type { Cell } from './cell.js';
+import type { HookTable } from './hook-table.js';
 
 /** The facts about one program on which Keelson relies. */
 export interface Program {
@@ -8,6 +9,8 @@ export interface Program {
   /** The version that the sources describe, and the month in which they were read, as `2026-11`. */
   readonly version: string;
   readonly read: string;
+  /** Undefined if Keelson reads no hooks of the program. */
+  readonly hooks?: HookTable | undefined;
   /** Undefined if the program has no configuration of MCP servers. */
   readonly servers?: ServerTable | undefined;
   /** Undefined if Keelson reads no packages of the program. */

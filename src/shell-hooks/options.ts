@@ -26,7 +26,7 @@ import type { Spawn } from '../process/process-group.js';
 import type { HookDialect, HookEvent } from '../programs/hook-event.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
-import { DIALECTS } from './dialects/list.js';
+import { dialectIds } from './dialects/list.js';
 import { parseNativeHooks } from './dialects/native.js';
 import { HookInvalidError } from './error.js';
 import type { ToolNames } from './events/hook-event-context.js';
@@ -173,11 +173,11 @@ const rules = {
     expected: 'a path, or an object with a `path`',
     accepts: (file) => typeof (isObject(file) ? file.path : file) === 'string',
   }),
-  discover: listOf(oneOf(...DIALECTS.map(({ id }) => id))),
+  discover: listOf(oneOf(...dialectIds())),
   registry: withMethods('register'),
   approve: callable,
   gate: withMethods('authorize'),
-  toolNames: group(Object.fromEntries(DIALECTS.map(({ id }) => [id, mapOf(toolMapping)]))),
+  toolNames: group(Object.fromEntries(dialectIds().map((id) => [id, mapOf(toolMapping)]))),
   transcript: {
     expected: "'claude', or an object with `format: 'claude'` and an absolute path in `folder`",
     accepts: (value) => value === 'claude' || isTranscriptOptions(value),

@@ -2,6 +2,7 @@ import { isObject } from '../../internal/json.js';
 import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import { known } from '../../programs/cell.js';
 import type { HookDialect } from '../../programs/hook-event.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
@@ -107,7 +108,7 @@ export class NameCheck {
   private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
     const { toolNames } = this.options;
     if (!namesTools(hook)) return [];
-    const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
+    const isForeign = dialectOf(hook.dialect).hasForeignTools;
     // Without `toolNames`, the loader has already reported `tools-unnamed`.
     if (isForeign && toolNames[hook.dialect] === undefined) return [];
     const known = tools.flatMap(({ name }) => namesOf(name, hook, toolNames));
@@ -135,10 +136,16 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
   // A schema without `properties` does not say which arguments the tool reads.
   if (mapped === undefined || !isObject(properties) || Object.keys(properties).length === 0) return undefined;
   const name = shownToolName({ dialect }, tool.name, toolNames);
-  const documented = Object.entries(dialectOf(dialect).toolFields ?? {}).find(([known]) => known === name)?.[1] ?? [];
+  const documented = requiredArgs(dialect, name);
   const given = Object.keys(shownArgs({ dialect }, { tool: tool.name, args: properties }, toolNames) as object);
   const missing = documented.filter((field) => !given.includes(field));
   return missing.length === 0 ? undefined : `"${tool.name}", mapped to ${name}, has no ${missing.join(' and no ')}`;
+}
+
+/** Returns the arguments that the program documents for a tool. */
+function requiredArgs(dialect: HookDialect, tool: string): readonly string[] {
+  const tools = known(dialectOf(dialect).table.tools, {});
+  return Object.hasOwn(tools, tool) ? (tools[tool]?.args ?? []) : [];
 }
 
 /** A diagnostic about all hook files with one problem. */

@@ -71,7 +71,7 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
     if (isOptional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
-  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments === true });
+  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments });
   if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
   if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
   // Other keys of a settings file belong to other programs.

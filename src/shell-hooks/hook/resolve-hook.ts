@@ -24,7 +24,7 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
 function nativeMatcher(given: string | undefined, dialect: HookDialect): string | undefined {
   const matcher = given?.trim() ?? '';
   const isEverything = matcher === '' || matcher === '*';
-  return isEverything ? undefined : (dialectOf(dialect).matcher?.(matcher) ?? matcher);
+  return isEverything ? undefined : dialectOf(dialect).matcher(matcher);
 }
 
 /** Returns true for a hook whose `command` contains the arguments too. */

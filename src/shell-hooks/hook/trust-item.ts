@@ -4,11 +4,10 @@ import type { ShellHook } from './definition.js';
 
 /** Returns the path variables of a dialect and their values. */
 function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
-  const { folders, constants } = dialectOf(dialect);
-  const { project, extension } = folders;
+  const { project, extension, fixed } = dialectOf(dialect).folders;
   return Object.fromEntries([
     ...project.map((name) => [name, workspaceDir]),
-    ...Object.entries(constants ?? {}),
+    ...Object.entries(fixed),
     ...(root === undefined ? [] : extension.map((name) => [name, EXTENSION_PATH])),
   ]);
 }

@@ -70,7 +70,7 @@ export interface HookEnvironmentSource {
 export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source: HookEnvironmentSource): Environment {
   const { workspaceDir, inheritEnv } = source;
   const own = { ...hook.variables?.(), ...verified.launch?.env };
-  const additions = { ...declared(hook), ...dialectOf(hook.dialect).variables?.(hook, source), ...own };
+  const additions = { ...declared(hook), ...dialectOf(hook.dialect).variables(hook, source), ...own };
   const base = { parent: process.env, exclude: workspaceRoots(workspaceDir), additions };
   return verified.scope === 'workspace' ? workspaceEnvironment(base) : userEnvironment(base, inheritEnv);
 }
