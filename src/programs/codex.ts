@@ -37,8 +37,8 @@ export const codex: Program = {
       SubagentStart: { event: 'before_subagent', matched: true },
       SubagentStop: { event: 'after_subagent', matched: true },
       PreCompact: { event: 'before_compaction', matched: true },
-      PermissionRequest: { absent: 'x', guards: true },
-      PostCompact: { absent: 'x' },
+      PostCompact: { event: 'after_compaction', matched: true, told: true },
+      PermissionRequest: { event: 'permission_request', matched: true, aliases: true },
       Interrupt: { absent: 'an abort ends the run without hooks' },
     }),
     // A name that contains `-`, a blank or `,` is a pattern.
@@ -57,6 +57,7 @@ export const codex: Program = {
         before_tool: 'cancel',
         before_agent: 'cancel',
         before_compaction: 'cancel',
+        permission_request: 'cancel',
         after_tool: 'result',
         after_subagent: 'context',
         after_agent: 'again',

@@ -18,6 +18,8 @@ const PASCAL_CASE = [
 ];
 const CALL = { toolName: '$tool', toolArgs: '$argsJson' } as const;
 const SESSION = { sessionId: '$session', timestamp: '$now' } as const;
+/** A guess about an answer could let a call pass. */
+const UNDESCRIBED = 'no source describes what its answers mean';
 const WORDS = { allow: 'allow', deny: 'refuse', ask: 'ask' } as const;
 
 /** GitHub Copilot CLI, and the Copilot cloud agent. */
@@ -69,18 +71,18 @@ export const copilot: Program = {
       PostToolUseFailure: { event: 'after_tool', after: 'failure', matched: true, input: { error: '$text' } },
       Stop: { event: 'after_agent', input: { stop_reason: 'end_turn' } },
       SessionEnd: { event: 'session_end', input: { reason: 'complete' } },
-      errorOccurred: { absent: 'x' },
-      ErrorOccurred: { absent: 'x' },
-      notification: { absent: 'x' },
-      Notification: { absent: 'x' },
-      preCompact: { absent: 'x' },
-      PreCompact: { absent: 'x' },
-      subagentStart: { absent: 'x' },
-      SubagentStart: { absent: 'x' },
-      subagentStop: { absent: 'x', guards: true },
-      SubagentStop: { absent: 'x', guards: true },
-      permissionRequest: { absent: 'x', guards: true },
-      PermissionRequest: { absent: 'x', guards: true },
+      errorOccurred: { event: 'run_failed', told: true, input: SESSION },
+      ErrorOccurred: { event: 'run_failed', told: true },
+      notification: { event: 'notification', told: true, input: SESSION },
+      Notification: { event: 'notification', told: true },
+      preCompact: { event: 'before_compaction', told: true, input: SESSION },
+      PreCompact: { event: 'before_compaction', told: true },
+      subagentStart: { event: 'before_subagent', told: true, input: SESSION },
+      SubagentStart: { event: 'before_subagent', told: true },
+      subagentStop: { absent: UNDESCRIBED, guards: true },
+      SubagentStop: { absent: UNDESCRIBED, guards: true },
+      permissionRequest: { absent: UNDESCRIBED, guards: true },
+      PermissionRequest: { absent: UNDESCRIBED, guards: true },
       userPromptTransformed: { absent: 'prompts are not transformed here', guards: true },
     }),
     matcher: hooks('whole-name'),

@@ -201,3 +201,11 @@ export interface VariableTable {
   /** Variables that are not set here, and what is lost. */
   readonly missing?: Readonly<Record<string, string>>;
 }
+
+/** Returns the event that the hook file names; undefined for a hook without `dialectEvent`. */
+export function namedEvent<Event>(
+  events: Readonly<Record<string, Event>>,
+  { dialectEvent }: { readonly dialectEvent?: string | undefined },
+): Event | undefined {
+  return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
+}

@@ -1,5 +1,5 @@
 import { from } from './cell.js';
-import { HOOK_EVENTS } from './hook-event.js';
+import { HOOK_EVENTS, isToolEvent } from './hook-event.js';
 import type { Program } from './program.js';
 
 const own = from('docs/mcp.md');
@@ -25,7 +25,7 @@ export const native: Program = {
     }),
     timeUnit: hooks('milliseconds'),
     defaultTimeout: hooks(false),
-    events: hooks(Object.fromEntries(HOOK_EVENTS.map((event) => [event, { event, matched: event.endsWith('_tool') }]))),
+    events: hooks(Object.fromEntries(HOOK_EVENTS.map((event) => [event, { event, matched: isToolEvent(event) }]))),
     matcher: hooks('names-or-pattern'),
     matchesSources: hooks(false),
     tools: hooks({}),

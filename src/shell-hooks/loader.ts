@@ -134,6 +134,7 @@ class ShellHooksLoader implements ShellHooks {
       runs: new RunStates(),
       notices: new Set<Promise<unknown>>(),
       transcripts: this.transcripts,
+      maxContinuations: this.settings.maxContinuations,
       logger: host.logger,
       signal: host.signal,
     };

@@ -110,6 +110,11 @@ export interface ShellHooksOptions {
    * time limit. If several loaders of the agent set it, the smallest number counts. Default 16.
    */
   readonly maxProcesses?: number | undefined;
+  /**
+   * Number of turns that hooks of other programs may add to a run by refusing its answer, as Claude Code does at Stop.
+   * After that, the answer is used. Default 8.
+   */
+  readonly maxContinuations?: number | undefined;
   /** Called with each diagnostic. */
   readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
   /** Called with each message of a hook to the user. */
@@ -186,6 +191,7 @@ const rules = {
   redact: callable,
   inheritEnv: inheritedVariables,
   maxProcesses: whole(1),
+  maxContinuations: whole(0),
   onDiagnostic: callable,
   onNotice: callable,
   machine: group(machineRules),
@@ -202,6 +208,7 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly toolNames: ToolNames;
   readonly sensitive: readonly string[];
   readonly inheritEnv: boolean | InheritedVariables;
+  readonly maxContinuations: number;
   /** Directory of the transcripts; undefined without transcripts. */
   readonly transcripts: string | undefined;
 }
@@ -220,6 +227,7 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
     toolNames: options.toolNames ?? {},
     sensitive: options.sensitive ?? [],
     inheritEnv: options.inheritEnv ?? false,
+    maxContinuations: options.maxContinuations ?? 8,
     workspaceDir: resolve(workspaceDir),
     transcripts: transcriptFolder(options, appName),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),

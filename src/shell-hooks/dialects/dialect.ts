@@ -1,6 +1,6 @@
 import { known } from '../../programs/cell.js';
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
-import type { EventTable, HookTable, MatcherKind } from '../../programs/hook-table.js';
+import { type EventTable, type HookTable, type MatcherKind, namedEvent } from '../../programs/hook-table.js';
 import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
@@ -114,14 +114,6 @@ export function createDialect(id: HookDialect, table: HookTable): Dialect {
     detaches: answer.detaches ? isAsyncNotice : undefined,
     read: isNative ? readNative : (run) => readAnswer(run, table),
   };
-}
-
-/** Returns the event that the hook file names; undefined for a hook without `dialectEvent`. */
-export function namedEvent<Event>(
-  events: Readonly<Record<string, Event>>,
-  { dialectEvent }: Pick<ShellHook, 'dialectEvent'>,
-): Event | undefined {
-  return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
 }
 
 /** Returns true for the line `{"async": true}`. With it, a hook says that Keelson does not need to wait for it. */

@@ -1,7 +1,8 @@
 import type { HookDialect } from '../../programs/hook-event.js';
+import { namedEvent } from '../../programs/hook-table.js';
 import { PROGRAMS, programOf } from '../../programs/list.js';
 import type { ShellHook } from '../hook/definition.js';
-import { createDialect, type Dialect, type DialectEvent, namedEvent } from './dialect.js';
+import { createDialect, type Dialect, type DialectEvent } from './dialect.js';
 
 const created = new Map<string, Dialect>();
 

@@ -1,7 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { known } from '../../programs/cell.js';
 import { isGateEvent } from '../../programs/hook-event.js';
-import type { AnswerTable, FieldMeaning, FieldTable, HookTable, Refusal } from '../../programs/hook-table.js';
+import {
+  type AnswerTable,
+  type FieldMeaning,
+  type FieldTable,
+  type HookTable,
+  namedEvent,
+  type Refusal,
+} from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
@@ -29,10 +36,12 @@ const NO_ANSWERS: AnswerTable = { fields: {}, refusal: { '*': 'cancel' } };
 export function readAnswer(run: FinishedHook, table: HookTable): HookReading {
   const answer = known(table.answer, NO_ANSWERS);
   const { hook, result } = run;
-  if (result.exitCode === 2) return { ...SILENT, effects: refusedByExit(run, answer) };
-  const isIgnored = listed(answer.ignoredAt, hook);
+  const isTold = namedEvent(known(table.events, {}), hook)?.told === true;
+  if (result.exitCode === 2 && !isTold) return { ...SILENT, effects: refusedByExit(run, answer) };
+  const isIgnored = isTold || listed(answer.ignoredAt, hook);
   const parsed = parseRun(run, answerText(run, answer));
   const { output, problem: unread, failure: problem } = parsed;
+  if (isTold && problem !== undefined) return { ...SILENT, problem };
   if (isIgnored && problem === undefined) return { ...SILENT, output, ignored: output && unreadFields(output, []) };
   const refusal = refusalIn(parsed, run, answer);
   const isRefused = Object.keys(refusal).length > 0;
@@ -211,7 +220,8 @@ function resemblesAnswer(text: string, hook: ShellHook, answer: AnswerTable | un
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
 function effectsOfFailure({ kind }: HookProblem, hook: ShellHook, table: HookTable): HookEffects {
-  if (hook.event !== 'before_tool' || kind === 'aborted' || kind === 'untrusted') return {};
+  const isCall = hook.event === 'before_tool' || hook.event === 'permission_request';
+  if (!isCall || kind === 'aborted' || kind === 'untrusted') return {};
   if (kind === 'malformed') return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
   const kinds = table.refusingFailures;
   return kinds === 'unknown' || kinds.value.includes(kind) ? { cancel: 'the hook failed' } : {};

@@ -3,7 +3,7 @@ import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { known } from '../../programs/cell.js';
-import type { HookDialect } from '../../programs/hook-event.js';
+import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
@@ -125,7 +125,7 @@ export class NameCheck {
 /** True for a hook whose matcher is for tools, and not for a command or a path, and does not match all of them. */
 function namesTools(hook: ShellHook): boolean {
   const { event, names, pattern } = hook;
-  const isForTools = event.endsWith('_tool') && namedEventOf(hook)?.subject === undefined;
+  const isForTools = isToolEvent(event) && namedEventOf(hook)?.subject === undefined;
   return names.length > 0 || (pattern !== undefined && isForTools);
 }
 
@@ -181,6 +181,6 @@ function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem:
   if (tools !== undefined) {
     return { level: 'error', problem: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
   }
-  const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
+  const isNamed = isToolEvent(hook.event) && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
   return isNamed ? { level: 'warning', problem: `its matchers name tools of ${dialect}.` } : undefined;
 }

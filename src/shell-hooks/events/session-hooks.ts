@@ -6,16 +6,20 @@ import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
 import type { HookParts } from './parts.js';
 
+/** Events whose hooks the agent does not wait for. */
+const TOLD = ['notification', 'permission_denied', 'after_compaction'] as const;
+
 /**
- * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for `notification`
- * hooks that have started. Returns undefined without hooks of these events.
+ * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for hooks of `TOLD`
+ * that have started. Returns undefined without hooks of these events.
  */
 export function createSessionHooks(
   events: ReadonlySet<HookEvent>,
   parts: HookParts,
   priority: number,
 ): AgentLifecycle | undefined {
-  const [starts, ends, notifies] = [events.has('session_start'), events.has('session_end'), events.has('notification')];
+  const [starts, ends] = [events.has('session_start'), events.has('session_end')];
+  const notifies = TOLD.some((event) => events.has(event));
   if (!starts && !ends && !notifies) return undefined;
   return {
     name: 'shell-hooks:session',
